@@ -26,7 +26,7 @@ from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.cutting import cut_for_workers
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore
-from farthest.worker.enumeration.choice import Choice, offer
+from farthest.worker.enumeration.tasks import BlockChoice, StepWork
 
 PARTS = ("open", "kernel", "commit", "fetch", "send")
 
@@ -121,7 +121,7 @@ class _InTurn:
     def __init__(self, nodes: RedisNodes, counter: _Counter, workers: list[GatherStore], small: int) -> None:
         self._nodes = nodes
         self._counter = counter
-        self._workers = [(store, Choice(store)) for store in workers]
+        self._workers = [_work_of(store) for store in workers]
         self._small = small
 
     def run_layer(self, store: ShardStore, depth: int, shards: Any) -> None:
@@ -132,18 +132,18 @@ class _InTurn:
             step(store, depth, shards)
             return
         blocks = store.blocks.of(shards)
-        offer(self._nodes, store.attempt, depth, blocks)
+        StepWork(self._nodes, store.attempt).offer(depth, blocks)
         for turn, named in enumerate(blocks):
-            worker, choice = self._workers[turn % len(self._workers)]
-            block = choice.next(depth, named)
-            self._step(worker, depth, block)
-            choice.stepped(depth, block)
+            work = self._workers[turn % len(self._workers)]
+            block = work.choose(depth, named, again=False)
+            self._step(work.store, depth, block)
+            work.choice.stepped(depth, block)
             layer.messages += 1
 
     def close(self) -> None:
         """See Executor."""
 
-    def _step(self, store: GatherStore, depth: int, block: int) -> None:
+    def _step(self, store: Any, depth: int, block: int) -> None:
         """As stores/contract.py, with the time of its parts."""
         seconds, times = self._counter.layer.seconds, [time.thread_time()]
         step_input = store.open(depth, store.blocks.shards(block))
@@ -154,6 +154,13 @@ class _InTurn:
         times.append(time.thread_time())
         for part, begun, ended in zip(("open", "kernel", "commit"), times, times[1:], strict=False):
             seconds[part] += ended - begun
+
+
+def _work_of(store: GatherStore) -> StepWork:
+    """As a worker's process has it."""
+    work = StepWork(store.nodes, store.attempt)
+    work.store, work.choice = store, BlockChoice(store.sources_of)
+    return work
 
 
 def held(nodes: RedisNodes) -> int:
@@ -209,7 +216,7 @@ def counted_run(
             before = _server(nodes)
             layer.states = search.next_layer(layer.depth)
             after = _server(nodes)
-            layer.steps = len(run.committed(layer.depth))
+            layer.steps = len(StepWork(run.nodes, run.attempt).finished(layer.depth))
             run.settle()
             layer.held = held(nodes) - base
             layer.redis_bytes, layer.redis_commands = after[0] - before[0], after[1] - before[1]

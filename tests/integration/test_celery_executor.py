@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from farthest.coordinator import outstanding
-from farthest.coordinator.enumeration import celery_executor
-from farthest.coordinator.enumeration.celery_executor import CeleryExecutor, LayerProgress
+from farthest.coordinator.enumeration import celery_backend
+from farthest.coordinator.enumeration.celery_backend import CeleryExecutor
+from farthest.coordinator.outstanding import WorkProgress
 from farthest.errors import JobError, LostStateError, UnavailableError
 from farthest.stores.redis import attempts
+from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.worker.app import queue_length
-from farthest.worker.enumeration.choice import todo_key
-from farthest.worker.enumeration.tasks import StepProcess
-from farthest.worker.leases import StepLeases
+from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.leases import Leases
 from farthest.worker.registry import Heartbeat, WorkerRecord
+from farthest.worker.work import WorkerProcess
 from run_cases import begin_run
 from store_cases import case
 
@@ -45,7 +47,7 @@ class Layer:
     """The first layer, run by an executor in a thread; what it says and how it ends."""
 
     def __init__(self, store: GatherAttempt, should_stop: Callable[[], None] = lambda: None) -> None:
-        self.said: list[LayerProgress] = []
+        self.said: list[WorkProgress] = []
         self.error: BaseException | None = None
         self._store = store
         self._executor = CeleryExecutor(
@@ -85,16 +87,16 @@ def message(nodes: RedisNodes) -> tuple[str, int, int]:
 
 def work(nodes: RedisNodes, messages: int) -> None:
     """Does what the next messages ask for."""
-    process = StepProcess("farthest@played")
+    process = WorkerProcess("farthest@played")
     for _ in range(messages):
-        process.run(*message(nodes))
+        process.run(StepWork, *message(nodes))
     process.nodes.close()
 
 
 def step_again(nodes: RedisNodes, step: tuple[str, int, int]) -> None:
     """Does what a message that was sent again asks for."""
-    process = StepProcess("farthest@played")
-    process.run(*step, again=True)
+    process = WorkerProcess("farthest@played")
+    process.run(StepWork, *step, again=True)
     process.nodes.close()
 
 
@@ -108,8 +110,8 @@ def take(nodes: RedisNodes, seconds: float, holder: str) -> tuple[str, int, int]
 def hold(nodes: RedisNodes, step: tuple[str, int, int], seconds: float, holder: str) -> None:
     """Takes a lease of the block that a message names."""
     run, depth, block = step
-    nodes.main.srem(todo_key(run, depth), str(block))
-    assert StepLeases(nodes, run, seconds).take(depth, block, holder)
+    nodes.main.srem(f"{prefix(run)}todo:step:{depth}", str(block))
+    assert Leases(nodes, run, "step", seconds).take(depth, block, holder)
 
 
 @pytest.mark.slow
@@ -139,7 +141,7 @@ def test_a_block_that_is_worked_on_is_not_sent_again(store: GatherAttempt, nodes
     run, depth, block = take(nodes, 10, "slow one")
     work(nodes, store.blocks.count - 1)
     assert nodes.main.brpop(["farthest:farthest.steps"], timeout=1) is None
-    StepLeases(nodes, run, 10).release(depth, block, "slow one")
+    Leases(nodes, run, "step", 10).release(depth, block, "slow one")
     step_again(nodes, (run, depth, block))
     assert layer.ended() is None
 
@@ -223,10 +225,10 @@ def test_a_small_layer_can_be_stopped(store: GatherAttempt, nodes: RedisNodes) -
 
     executor = CeleryExecutor(nodes, small_states=10**6, should_stop=stop)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(celery_executor, "STEPPED_AT_ONCE", 1)
+        patch.setattr(celery_backend, "STEPPED_AT_ONCE", 1)
         with pytest.raises(KeyboardInterrupt):
             executor.run_layer(store, 1, range(store.kernel.shards))
-    assert len(store.committed(1)) == 1
+    assert len(StepWork(store.nodes, store.attempt).finished(1)) == 1
 
 
 @pytest.mark.slow

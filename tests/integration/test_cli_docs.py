@@ -137,7 +137,7 @@ def test_every_json_field_of_workers(
 ) -> None:
     work = Work(process=7, attempt="1-0", depth=2, block=3, seconds=4)
     record = WorkerRecord("farthest@one", "host", 6, "1.0.0", 1, 1, "2026-01-01", (7,), (work,), 0.5)
-    monkeypatch.setattr("farthest.documents.jobs.list_workers", lambda nodes: [record])
+    monkeypatch.setattr("farthest.documents.workers.list_workers", lambda nodes: [record])
     monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
     found = fields(run_json("workers"))
     assert {"block", "peak", "silent"} <= found

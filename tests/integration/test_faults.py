@@ -185,8 +185,12 @@ def caught_in_a_step(cluster: Cluster, worker: Service) -> tuple[str, str] | Non
         holder = cluster.redis.get(name)
         if holder and holder.decode().rpartition("/")[2] in pids:
             run, _, place = name.decode().partition(":lease:")
-            depth, _, block = place.partition(":")
-            if int(depth) == cluster.depth() and not committed(cluster, f"{run}:c:{depth}", block):
+            kind, depth, block = place.split(":")
+            if (
+                kind == "step"
+                and int(depth) == cluster.depth()
+                and not committed(cluster, f"{run}:c:{depth}", block)
+            ):
                 return f"{run}:c:{depth}", block
     worker.thaw()
     return None

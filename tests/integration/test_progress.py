@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from farthest.coordinator import outstanding
 from farthest.coordinator.outstanding import LONGEST_QUEUE_SECONDS, Outstanding
+from farthest.stores.redis.attempt_steps import AttemptKeys
 from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.records import Report
-from farthest.worker.leases import StepLeases
+from farthest.worker.leases import Leases
 
 LEASE = 5.0
 ROUND = 1.0
@@ -63,18 +64,15 @@ class World:
 
     def __init__(self, nodes: RedisNodes) -> None:
         self.nodes, self.attempt, self.now, self.kind = nodes, RUN, 0.0, "step"
+        self.keys, self.whole_name = AttemptKeys(RUN), "layer {depth}"
         self.done: set[int] = set()
         self.others = False  # keep the queue long
-        self._leases = StepLeases(nodes, RUN, 1000.0)  # which the world ends
+        self._leases = Leases(nodes, RUN, "step", 1000.0)  # which the world ends
         self._holders: dict[int, Holder] = {}
         nodes.main.flushall()
         self.outstanding = Outstanding(self, DEPTH, self, LEASE)  # type: ignore[arg-type]
 
     # Work
-
-    @property
-    def done_key(self) -> str:
-        return f"{prefix(RUN)}done"
 
     def finished(self, depth: int) -> Collection[int]:
         return set(self.done)
@@ -82,12 +80,9 @@ class World:
     def name(self, depth: int, item: int) -> str:
         return f"item {item}"
 
-    def named(self, depth: int, items: Iterable[int]) -> str:
-        return str(list(items))
-
     # Publisher
 
-    def publish(self, run: str, depth: int, items: Iterable[int], *, urgent: bool = False) -> None:
+    def publish(self, kind: str, run: str, depth: int, items: Iterable[int], *, urgent: bool = False) -> None:
         for item in items:
             self.nodes.main.lpush(QUEUES[urgent], item)
 
@@ -110,12 +105,12 @@ class World:
 
     def commit(self, item: int, *, report: bool = True) -> None:
         if item not in self.done and report:
-            self.nodes.main.rpush(self.done_key, Report(DEPTH, item, "w/1").text())
+            self.nodes.main.rpush(self.keys.done_key, Report(DEPTH, item, "w/1").text())
         self.done.add(item)
 
     def release(self, item: int) -> None:
         self._holders.pop(item, None)
-        self.nodes.main.delete(f"{prefix(RUN)}lease:{DEPTH}:{item}")
+        self.nodes.main.delete(f"{prefix(RUN)}lease:step:{DEPTH}:{item}")
 
     def work(self, item: int) -> None:
         """What a healthy worker does."""
@@ -125,7 +120,7 @@ class World:
 
     def misbehave(self, item: int, how: str) -> None:
         if how == "repeat it":
-            self.publish(RUN, DEPTH, [item, item])
+            self.publish("step", RUN, DEPTH, [item, item])
         elif how == "commit late":
             self.commit(item)
         elif how != "lose it" and self.lease(item, self.now + 3 * LEASE if how == "hold for long" else None):
@@ -138,7 +133,7 @@ class World:
         if moment == "stand still":
             self.now += 4 * LEASE
         elif moment == "the done-list is lost":
-            self.nodes.main.delete(self.done_key)
+            self.nodes.main.delete(self.keys.done_key)
         elif moment == "leases lapse":
             for item in list(self._holders):
                 self.release(item)
@@ -160,7 +155,7 @@ class World:
         self.outstanding.wait()
 
     def report_of_another_layer(self) -> None:
-        self.nodes.main.rpush(self.done_key, Report(DEPTH - 1, 0, "w/1").text())
+        self.nodes.main.rpush(self.keys.done_key, Report(DEPTH - 1, 0, "w/1").text())
 
     def play(self, strikes: Strikes) -> None:
         """One strike a round, at all messages that there are."""

@@ -11,7 +11,6 @@ import pytest
 
 import small_pieces
 from farthest.coordinator import outstanding
-from farthest.coordinator import outstanding as roll_call
 from farthest.coordinator.search.celery_executor import CelerySearch
 from farthest.coordinator.search.loop import SearchStopped
 from farthest.coordinator.search.settings import SearchReporter
@@ -22,7 +21,8 @@ from farthest.search.engines import open_engine
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.registry import Heartbeat, WorkerRecord
-from farthest.worker.search_batches import BatchProcess, SearchAttempt, search_batch
+from farthest.worker.search_batches import SearchWork, search_batch
+from farthest.worker.work import WorkerProcess
 
 LEASE = 0.3
 Message = tuple[str, int, int]
@@ -90,7 +90,7 @@ class Worker:
         self._nodes.close()
 
     def _run(self) -> None:
-        process = BatchProcess("farthest@played")
+        process = WorkerProcess("farthest@played")
         queues = ["farthest:farthest.steps", "farthest:farthest.steps\x06\x161"]
         while not self._done:
             found: Any = self._nodes.main.brpop(queues, timeout=0.05)
@@ -99,7 +99,7 @@ class Worker:
             (run, bound, batch), *_ = json.loads(base64.b64decode(json.loads(found[1])["body"]))
             self.taken.append((run, bound, batch))
             if not self._heed(self.taken[-1]):
-                process.run(run, bound, batch)
+                process.run(SearchWork, run, bound, batch)
         process.nodes.close()
 
 
@@ -132,7 +132,7 @@ def test_a_late_result_of_a_stopped_iteration_is_not_taken_for_one_of_the_next(
 
     def search_slowly(message: Message) -> bool:
         run, bound, batch = message
-        search = SearchAttempt(nodes, run)
+        search = SearchWork(nodes, run)
         late.append(
             (message, search_batch(executor.engine, search.facts(), search.batch(bound, batch), bound))
         )
@@ -148,7 +148,7 @@ def test_a_late_result_of_a_stopped_iteration_is_not_taken_for_one_of_the_next(
 
     def store_late(message: Message) -> bool:
         for (run, bound, batch), pieces in late:
-            SearchAttempt(nodes, run).commit(bound, batch, pieces, "farthest@late")
+            SearchWork(nodes, run).commit(bound, batch, pieces, "farthest@late")
         return False
 
     with Worker(nodes, store_late):
@@ -216,8 +216,8 @@ def test_lost_state_is_noticed_and_a_new_run_begun(
 def test_that_nobody_works_is_said_once(
     executor: CelerySearch, problem: Problem, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roll_call, "ALONE_SECONDS", 0.0)
-    monkeypatch.setattr(roll_call, "ROLL_CALL_SECONDS", 0.0)
+    monkeypatch.setattr(outstanding, "ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(outstanding, "ROLL_CALL_SECONDS", 0.0)
     looks: list[int] = []
 
     def stop() -> None:

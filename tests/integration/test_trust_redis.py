@@ -21,9 +21,8 @@ from farthest.spaces.contract import Space, scatter
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
-from farthest.worker import search_batches as search_tasks
-from farthest.worker.app import TASK, celery_app
-from farthest.worker.search_batches import SearchFacts
+from farthest.worker.app import celery_app
+from farthest.worker.search_batches import SearchFacts, open_for
 from strangers import FROGS, hostile, parse_puzzle_allowed
 
 pytestmark = pytest.mark.usefixtures("nothing_allowed")
@@ -43,10 +42,10 @@ def test_a_run_in_redis_runs_nothing(redis_url: str, folder: Path, marker: Path)
             cluster.ready()
             made = ScatterAttempt.create(nodes, attempts.new_attempt("1"), space, 1, distances=False)
             (shard, *_) = made.begin(1, made.reachable(1))
-            publisher = Publisher(nodes, TASK)
+            publisher = Publisher(nodes)
             for definition in (hostile(space.puzzle, marker), space.puzzle.to_json()):
                 nodes.main.hset(made.meta_key, "puzzle", definition)
-                publisher.publish(made.attempt, 1, [shard])
+                publisher.publish("step", made.attempt, 1, [shard])
                 told.append(
                     json.loads(until(partial(taken, nodes, made.done_key), 20, "the worker tells", 0.02))
                 )
@@ -82,8 +81,10 @@ def taken(nodes: RedisNodes, key: str) -> str | None:
 def test_a_search_in_redis_runs_nothing(marker: Path) -> None:
     puzzle = hostile(farthest.load_puzzle(python_spaces.Ring()), marker)
     problem = json.dumps({"board": [0] * 8, "target": "0", "heuristic": "zero"})
+    fields = {"puzzle": puzzle, "problem": problem, "first": "0", "limit": "10", "engine": "{}"}
+    fields |= {"kind": "search", "protocol": str(attempts.PROTOCOL)}
     with pytest.raises(ForbiddenCodeError, match=r"^attempt 1-a: puzzle class os:system was not run on "):
-        search_tasks._open(SearchFacts(puzzle, problem, False, 10, "{}"), "1-a")
+        open_for(SearchFacts.of(fields, "1-a"), "1-a")
     assert not marker.exists()
 
 
@@ -135,7 +136,7 @@ def test_what_messages_can_ask_of_a_worker() -> None:
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, encoding="utf-8"
     ).stdout
     assert told.split() == [
-        *("farthest.part", "farthest.step", "farthest.subtree", "active", "active_queues", "disable_events"),
+        *("farthest.part", "farthest.step", "farthest.search", "active", "active_queues", "disable_events"),
         *("enable_events", "heartbeat", "ping", "query_task", "registered", "reserved", "revoked"),
         *("scheduled", "stats"),
     ]

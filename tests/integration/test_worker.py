@@ -18,7 +18,7 @@ from farthest import retry
 from farthest.cli.app import cli
 from farthest.coordinator.outstanding import Publisher
 from farthest.stores.redis.connections import RedisNodes
-from farthest.worker.app import QUEUE, TASK, broker_settings, queue_length
+from farthest.worker.app import QUEUE, broker_settings, queue_length
 from farthest.worker.registry import list_workers
 from servers import RedisServer
 
@@ -123,8 +123,8 @@ def test_a_worker_outlives_restarts_of_redis_and_keeps_its_password(tmp_path: Pa
         server.kill()
         time.sleep(1.2)
         server.start()
-        publisher = Publisher(nodes, TASK)
-        publisher.publish("1-over", 1, range(3))
+        publisher = Publisher(nodes)
+        publisher.publish("step", "1-over", 1, range(3))
         publisher.close()
         until(lambda: queue_length(nodes) == 0 or None, 20, "it works again")
         assert worker.stop() == 0
@@ -163,8 +163,8 @@ def test_nothing_that_redis_does_ends_a_worker(tmp_path: Path, start: Start) -> 
         server.thaw()
         assert worker.alive, worker.said()
         until(lambda: consumers(nodes) == 2 or None, 30, "both processes wait for messages again")
-        publisher = Publisher(nodes, TASK)
-        publisher.publish("1-over", 1, range(50))
+        publisher = Publisher(nodes)
+        publisher.publish("step", "1-over", 1, range(50))
         publisher.close()
         until(lambda: queue_length(nodes) == 0 or None, 10, "it works again")
         until(

@@ -1,5 +1,5 @@
-"""The work that was sent to workers and is not done: the coordinator waits for it, and sends it again where nobody
-works on it.
+"""The coordinator's side of work that workers do (worker/work.py): it sends messages, waits, and sends again what
+nobody works on.
 
 Messages, reports and leases may be lost. About once a second the records in Redis are read; only what is stored there
 as done counts as done. docs/progress.md says why no item is waited for forever.
@@ -9,74 +9,24 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError, LostStateError, NoRoomError, RedisFullError
 from farthest.stores.redis.attempts import PROTOCOL
 from farthest.stores.redis.connections import BLOCK_SECONDS, RedisNodes, translate_any
-from farthest.stores.redis.records import Report, WorkKind
+from farthest.stores.redis.records import Report
 from farthest.version import __version__
-from farthest.worker.app import NORMAL, QUEUE, URGENT, broker_settings, celery_app, queue_length
-from farthest.worker.leases import StepLeases
+from farthest.worker.app import NORMAL, QUEUE, URGENT, broker_settings, celery_app, queue_length, task_name
+from farthest.worker.leases import Leases
 from farthest.worker.registry import WorkerRecord, list_workers
 
-# --- Sends messages to workers.
-
-
-class Publisher:
-    """Sends the messages of one ``task``, over a connection to the broker that is made again after it has failed.
-
-    A thread imports Celery, which takes half a second: small layers do not wait for it, and the first layer that is
-    sent waits less. Raises SettingError for a URL that cannot be used.
-    """
-
-    def __init__(self, nodes: RedisNodes, task: str) -> None:
-        self._task = task
-        self._place = nodes.places[0]
-        self._url = nodes.urls[0]
-        self._producer: Any = None
-        broker_settings(self._url)
-        self._loading = threading.Thread(target=_load, args=(self._url,), name="farthest-celery", daemon=True)
-        self._loading.start()
-
-    def publish(self, attempt: str, depth: int, items: Iterable[int], *, urgent: bool = False) -> None:
-        """Sends a message (attempt, depth, item) for each item; after an error some may have been sent, and all may be
-        sent again.
-
-        Raises UnavailableError where waiting may help, else StorageError.
-        """
-        self._loading.join()  # two threads that import the same modules may see them partly initialised
-        app = celery_app(self._url)
-        options = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
-        try:
-            if self._producer is None:
-                self._producer = app.amqp.Producer(app.connection_for_write().channel())
-            with self._producer.batch():
-                for item in items:
-                    app.send_task(self._task, (attempt, depth, item), producer=self._producer, **options)
-        except Exception as error:
-            self.close()
-            known = translate_any(error, self._place)
-            if known is None:
-                raise
-            raise known from error
-
-    def close(self) -> None:
-        """Ends the connection."""
-        if self._producer is not None:
-            connection, self._producer = self._producer.connection, None
-            connection.collect()
-
-
-def _load(url: str) -> None:
-    """Imports what sending needs. An error is raised with the first message."""
-    with suppress(Exception):
-        celery_app(url).connection_for_write().get_transport_cls()
-
+if TYPE_CHECKING:
+    from farthest.worker.work import Work
 
 log = logging.getLogger(__name__)
 
@@ -89,28 +39,6 @@ LONGEST_QUEUE_SECONDS = 240.0
 STILL_SECONDS = 2.5 * BLOCK_SECONDS
 """A pause between two checks that shows a standstill: longer than two waits for reports."""
 DRAINED_AT_ONCE = 1000
-
-
-class Work(Protocol):
-    """The work of one depth (a layer, a map, an iteration). A message is for one *item* of it: a block, a part or a
-    batch."""
-
-    nodes: RedisNodes
-    attempt: str
-    kind: WorkKind
-
-    @property
-    def done_key(self) -> str:
-        """The list on which workers report what they have done."""
-
-    def finished(self, depth: int) -> Collection[int]:
-        """The items that are done, by their records in Redis. Raises LostStateError when Redis has lost the attempt."""
-
-    def name(self, depth: int, item: int) -> str:
-        """The name of an item in messages for users."""
-
-    def named(self, depth: int, items: Iterable[int]) -> str:
-        """The name of the depth and of items in messages for users."""
 
 
 @dataclass(slots=True)
@@ -145,7 +73,7 @@ class Outstanding:
         self._depth = depth
         self._publisher = publisher
         self._lease_seconds = lease_seconds
-        self._leases = StepLeases(work.nodes, work.attempt, lease_seconds, work.kind)
+        self._leases = Leases(work.nodes, work.attempt, work.kind, lease_seconds)
         self._renew = renew
         self._provide = provide
         self._sent: dict[int, _Sent] = {}
@@ -178,7 +106,9 @@ class Outstanding:
             try:
                 report = Report.of(entry)
             except ValueError as error:  # it can be ignored: the records say what is done
-                log.warning("%s: an entry that is not a report was left out: %s", self._work.done_key, error)
+                log.warning(
+                    "%s: an entry that is not a report was left out: %s", self._work.keys.done_key, error
+                )
             else:
                 self._heed(report)
         if monotonic() - self._looked >= BLOCK_SECONDS:
@@ -187,7 +117,7 @@ class Outstanding:
         return before - set(self._sent)
 
     def _reports(self) -> list[bytes]:
-        main, key = self._nodes.main, self._work.done_key
+        main, key = self._nodes.main, self._work.keys.done_key
         first: Any = main.blpop([key], timeout=BLOCK_SECONDS)
         if first is None:
             return []
@@ -256,19 +186,19 @@ class Outstanding:
                 )
             sent.moment, sent.taken, sent.missed, sent.spared = now, False, False, False
             sent.times += 1
-        log.info("sent again, as nobody works on them: %s", self._work.named(self._depth, items))
+        whole = self._work.whole_name.format(depth=self._depth)
+        log.info("sent again, as nobody works on them: %s: %s", whole, items)
         self._renew(items)
         self._publish(items, urgent=True)
         self.resent += len(items)
 
     def _publish(self, items: list[int], *, urgent: bool = False) -> None:
         if items:
+            work = self._work
             self._nodes.call(
-                lambda: self._publisher.publish(self._work.attempt, self._depth, items, urgent=urgent)
+                lambda: self._publisher.publish(work.kind, work.attempt, self._depth, items, urgent=urgent)
             )
 
-
-# --- Which workers are alive, for a coordinator that needs them.
 
 ROLL_CALL_SECONDS = 2.0
 ALONE_SECONDS = 6.0
@@ -277,29 +207,90 @@ ALONE_SECONDS = 6.0
 
 @dataclass(frozen=True, slots=True)
 class LiveWorkers:
-    """How many workers of this version are alive, and processes of theirs. ``told``: whether it is certain enough to be
-    reported; ``note``: for the user, once, else ''."""
+    """How many workers of this version are alive, and processes of theirs. ``certain``: enough to be reported;
+    ``note``: for the user, once, else ''."""
 
     workers: int
     processes: int
-    told: bool = True
+    certain: bool = True
     note: str = ""
 
 
-class RollCall:
-    """Counts the living workers every two seconds."""
+@dataclass(frozen=True, slots=True)
+class WorkProgress:
+    """How many of the ``items`` of a work are done. ``resent``: messages that were sent again. ``note``: as in
+    LiveWorkers."""
 
-    def __init__(self, nodes: RedisNodes) -> None:
+    items: int
+    done: int
+    workers: int
+    resent: int
+    note: str = ""
+
+
+class Workers:
+    """The workers, as one coordinator uses them. ``resent``: messages sent again for work that is over."""
+
+    def __init__(self, nodes: RedisNodes, lease_seconds: float | None = None) -> None:
+        self.lease_seconds = lease_seconds or LEASE_SECONDS.number()
+        self.publisher = Publisher(nodes)
+        self.resent = 0
         self._nodes = nodes
         self._next = 0.0
         self._alone_since: float | None = None
-        self._alone_told = False
+        self._noted = False
 
-    def soon(self) -> None:
+    def do(
+        self,
+        work: Work,
+        depth: int,
+        items: Sequence[int],
+        *,
+        poll: Callable[[], None],
+        watch: Callable[[WorkProgress], None],
+        renew: Callable[[list[int]], None] = lambda items: None,
+        provide: Callable[[int], None] = lambda item: None,
+        wait_for_workers: bool = True,
+    ) -> bool:
+        """Lets workers do items, and returns when all have records; False where no worker is alive and that is not to
+        be waited for. ``poll`` is called about once a second, and may raise an exception: what workers still do then
+        has no effect; ``watch`` every two seconds. ``renew``, ``provide``: as for Outstanding. Raises LostStateError
+        when Redis has lost the attempt, UnavailableError when it stays away, JobError when the workers cannot do it."""
+
+        def missing() -> list[int]:
+            finished = work.finished(depth)
+            return [item for item in items if item not in finished]
+
+        outstanding = Outstanding(work, depth, self.publisher, self.lease_seconds, renew, provide)
+        begun = missing()
+        if begun:
+            work.offer(depth, begun)
+        outstanding.send(begun)
+        self.count_soon()
+        while True:
+            if not outstanding:
+                outstanding.expect(
+                    missing()
+                )  # a reported record may be lost, where Redis came back with older data
+            if not outstanding:
+                self.resent += outstanding.resent
+                return True
+            poll()
+            alive = self.count()
+            if alive is not None:
+                outstanding.alive = alive.workers > 0
+                if alive.certain and not (alive.workers or wait_for_workers):
+                    return False
+                if alive.certain:
+                    done, resent = len(items) - len(outstanding), self.resent + outstanding.resent
+                    watch(WorkProgress(len(items), done, alive.workers, resent, alive.note))
+            outstanding.wait()
+
+    def count_soon(self) -> None:
         """Makes the next count due at once."""
         self._next = 0.0
 
-    def look(self) -> LiveWorkers | None:
+    def count(self) -> LiveWorkers | None:
         """The living workers; None if they were counted less than two seconds ago. Raises JobError where all are of
         another version."""
         if monotonic() < self._next:
@@ -311,15 +302,19 @@ class RollCall:
             raise JobError(_other_versions(workers))
         if able:
             self._alone_since = None
-            self._alone_told = False
+            self._noted = False
             return LiveWorkers(len(able), sum(worker.concurrency for worker in able))
         if self._alone_since is None:
             self._alone_since = monotonic()
         if monotonic() - self._alone_since < ALONE_SECONDS:
-            return LiveWorkers(0, 0, told=False)
-        note = "" if self._alone_told else "no worker is alive: start some with `farthest worker`; waiting"
-        self._alone_told = True
+            return LiveWorkers(0, 0, certain=False)
+        note = "" if self._noted else "no worker is alive: start some with `farthest worker`; waiting"
+        self._noted = True
         return LiveWorkers(0, 0, note=note)
+
+    def close(self) -> None:
+        """Ends the connection to the broker."""
+        self.publisher.close()
 
 
 def _other_versions(workers: list[WorkerRecord]) -> str:
@@ -328,3 +323,52 @@ def _other_versions(workers: list[WorkerRecord]) -> str:
         f"all workers are of another version: farthest {versions}, this is {__version__}; run the same version in all "
         "workers and coordinators"
     )
+
+
+class Publisher:
+    """Sends messages, over a connection to the broker that is made again after it has failed.
+
+    A thread imports Celery, which takes half a second: small layers do not wait for it, and the first layer that is
+    sent waits less. Raises SettingError for a URL that cannot be used.
+    """
+
+    def __init__(self, nodes: RedisNodes) -> None:
+        self._place = nodes.places[0]
+        self._url = nodes.urls[0]
+        self._producer: Any = None
+        broker_settings(self._url)
+        self._loading = threading.Thread(target=_load, args=(self._url,), name="farthest-celery", daemon=True)
+        self._loading.start()
+
+    def publish(
+        self, kind: str, attempt: str, depth: int, items: Iterable[int], *, urgent: bool = False
+    ) -> None:
+        """Sends a message (attempt, depth, item) for each item; after an error some may have been sent, and all may be
+        sent again. Raises UnavailableError where waiting may help, else StorageError."""
+        self._loading.join()  # two threads that import the same modules may see them partly initialised
+        app = celery_app(self._url)
+        options = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
+        try:
+            if self._producer is None:
+                self._producer = app.amqp.Producer(app.connection_for_write().channel())
+            with self._producer.batch():
+                for item in items:
+                    app.send_task(task_name(kind), (attempt, depth, item), producer=self._producer, **options)
+        except Exception as error:
+            self.close()
+            known = translate_any(error, self._place)
+            if known is None:
+                raise
+            raise known from error
+
+    def close(self) -> None:
+        """Ends the connection."""
+        if self._producer is not None:
+            connection, self._producer = self._producer.connection, None
+            connection.collect()
+
+
+def _load(url: str) -> None:
+    """Imports what sending needs. An error is raised with the first message."""
+    with suppress(Exception):
+        celery_app(url).connection_for_write().get_transport_cls()

@@ -11,7 +11,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from types import NoneType
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    NamedTuple,
+    Self,
+    TypedDict,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from farthest.models.leases import owner_is_dead
 
@@ -54,7 +65,8 @@ def _field(name: str, hint: Any) -> Field:
     mark = None
     if get_origin(kind) is Annotated:
         kind, mark = get_args(kind)
-    return Field(name, get_origin(kind) or kind, mark, bool(one_of))
+    kind = dict if is_typeddict(kind) else get_origin(kind) or kind
+    return Field(name, kind, mark, bool(one_of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +188,31 @@ class Verification:
     checks: tuple[Proved, ...]
 
 
+class Progress(TypedDict, total=False):
+    """What the owner of a running job has reported last; docs/commands.md says what each field means."""
+
+    depth: int
+    states: int
+    states_at_most: int
+    layer_states: int
+    layers: list[int]
+    states_a_second: float
+    seconds_left: float
+    seconds: float
+    blocks: int
+    blocks_done: int
+    workers: int
+    resent: int
+    set_back: int
+    set_back_depth: int
+    taken_over: int
+    taken_over_depth: int
+    bound: int
+    nodes: int
+    nodes_a_second: float
+    pieces_waiting: int
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class JobRecord:
     """A row of ``job`` with its puzzle's digest and definition; times are in UTC.
@@ -216,7 +253,7 @@ class JobRecord:
     digest: Digest | None
     error: str | None
     submitted: bool
-    progress: Json | None
+    progress: Progress | None
     result: Json | None
     parts: str | None
     record_digest: Digest | None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.origin import WORDS, names_of, where_text
-from farthest.untrusted_json import integers, text
+from farthest.untrusted_json import text
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -68,10 +68,12 @@ class Rules:
         return definition
 
     def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
-        """The definition whose ``PuzzleDefinition.fields`` these were, come through JSON. Raises TypeError, KeyError,
-        ValueError or PuzzleError."""
-        definition: PuzzleDefinition = self.call("from_fields", fields)
-        return definition
+        """The definition whose ``PuzzleDefinition.fields`` these were, come through JSON, by its class ``definition``.
+        Raises ValueError or PuzzleError."""
+        import msgspec
+
+        kind = cast("type[PuzzleDefinition]", self.function("definition"))
+        return msgspec.convert(fields, kind)
 
 
 def rules(name: str) -> Rules:
@@ -207,20 +209,21 @@ class Puzzle:
 
 
 def _from_fields(fields: dict[str, Any]) -> Puzzle:
+    import msgspec
+
     name = text(fields["family"])
     if name not in FAMILIES:
         raise PuzzleError(
             f"stored puzzle: family {name!r} is not known; expected one of {', '.join(FAMILIES)}"
         )
-    origin = fields["origin"]
     return Puzzle(
         name=_stored_name(fields["name"]),
         title=text(fields["title"]),
         source=text(fields["source"]),
         family=name,
         metric=text(fields["metric"]),
-        origin=Origin(cast(Direction, text(origin["direction"])), text(origin["where"])),
-        known=tuple(_known(known) for known in fields["known"]),
+        origin=msgspec.convert(fields["origin"], Origin),
+        known=msgspec.convert(fields["known"], tuple[KnownAnswer, ...]),
         definition=rules(name).from_fields(fields[name]),
     )
 
@@ -235,16 +238,3 @@ def _stored_name(value: object) -> str:
     if not (bounded and NAME.fullmatch(plain) and closed and name.isprintable() and "/" not in name):
         raise ValueError(f"its name is {shown(name)}")
     return name
-
-
-def _known(fields: dict[str, Any]) -> KnownAnswer:
-    layers, farthest, first = fields["layers"], fields["farthest"], fields.get("first_layers")
-    return KnownAnswer(
-        states=None if fields["states"] is None else integers([fields["states"]])[0],
-        eccentricity=None if fields["eccentricity"] is None else integers([fields["eccentricity"]])[0],
-        layers=None if layers is None else integers(layers),
-        farthest=None if farthest is None else tuple(text(board) for board in farthest),
-        source=text(fields["source"]),
-        goal=None if fields.get("goal") is None else integers([fields["goal"]])[0],
-        first_layers=None if first is None else integers(first),
-    )

@@ -1,5 +1,5 @@
-"""The Celery app: how messages for steps, map parts and batches of searches reach workers. ``celery_app`` makes
-it; importing this module does not import Celery.
+"""The Celery app: how the messages of all kinds of work reach workers. ``celery_app`` makes it; importing this module
+does not import Celery.
 
 A message is removed from Redis as soon as a process of a worker has it. From then on the coordinator watches the work:
 it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own acknowledgements are
@@ -11,8 +11,11 @@ Celery's own programs find the app here too: ``celery -A farthest.worker.app flo
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from farthest.environment import REDIS_URL
@@ -21,9 +24,14 @@ if TYPE_CHECKING:
     from celery import Celery
 
     from farthest.stores.redis.connections import RedisNodes
+    from farthest.worker.work import Work, WorkerProcess
 
-TASK, PART_TASK, SUBTREE_TASK = "farthest.step", "farthest.part", "farthest.subtree"
-TASKS = (TASK, PART_TASK, SUBTREE_TASK)
+KINDS = {
+    "step": "farthest.worker.enumeration.tasks:StepWork",
+    "part": "farthest.worker.enumeration.tasks:PartWork",
+    "search": "farthest.worker.search_batches:SearchWork",
+}
+"""The kinds of work, and the class of each (worker/work.py), which is imported where it is done."""
 QUEUE = "farthest.steps"
 KEY_PREFIX = "farthest:"
 URGENT, NORMAL = 0, 1
@@ -88,40 +96,43 @@ def celery_app(url: str) -> Celery:
         worker_redirect_stdouts=False,
     )
 
-    @app.task(name=TASK, bind=True)  # type: ignore[untyped-decorator]
-    def run(task: Any, attempt: str, depth: int, block: int) -> None:
-        from farthest.worker.enumeration.tasks import run_step
-
-        run_step(_worker(task), attempt, depth, block, _again(task))
-
-    @app.task(name=PART_TASK, bind=True)  # type: ignore[untyped-decorator]
-    def make(task: Any, attempt: str, depth: int, part: int) -> None:
-        from farthest.worker.enumeration.tasks import run_part
-
-        run_part(_worker(task), attempt, depth, part, _again(task))
-
-    @app.task(name=SUBTREE_TASK, bind=True)  # type: ignore[untyped-decorator]
-    def search(task: Any, attempt: str, bound: int, batch: int) -> None:
-        from farthest.worker.search_batches import run_batch
-
-        run_batch(_worker(task), attempt, bound, batch, _again(task))
-
+    for kind in KINDS:
+        app.task(_doing(kind), name=task_name(kind), bind=True)
     return app
+
+
+def task_name(kind: str) -> str:
+    """The name of the Celery task for work of a kind."""
+    return f"farthest.{kind}"
+
+
+def _doing(kind: str) -> Callable[..., None]:
+    """The task: does the work of a message, in the process of the worker that has received it."""
+
+    def do(task: Any, attempt: str, depth: int, item: int) -> None:
+        worker = str(task.request.hostname).rpartition(".")[0]
+        again = (task.request.delivery_info or {}).get("priority") == URGENT
+        _process(os.getpid(), worker).run(work_class(kind), attempt, depth, item, again)
+
+    return do
+
+
+@cache
+def _process(pid: int, worker: str) -> WorkerProcess:
+    from farthest.worker.work import WorkerProcess
+
+    return WorkerProcess(worker)
+
+
+def work_class(kind: str) -> type[Work]:
+    """The class of a kind of work."""
+    module, _, name = KINDS[kind].partition(":")
+    return cast("type[Work]", getattr(import_module(module), name))
 
 
 def node_name(worker: str, number: int) -> str:
     """The name of a worker's process in Celery."""
     return f"{worker}.{number}"
-
-
-def _worker(task: Any) -> str:
-    """The name of the worker that runs a task."""
-    return str(task.request.hostname).rpartition(".")[0]
-
-
-def _again(task: Any) -> bool:
-    """Whether a message was sent again."""
-    return bool((task.request.delivery_info or {}).get("priority") == URGENT)
 
 
 def broker_settings(url: str) -> dict[str, Any]:

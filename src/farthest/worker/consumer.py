@@ -18,7 +18,7 @@ from typing import Any
 
 from farthest.errors import StorageError
 from farthest.stores.redis.connections import translate_any
-from farthest.worker.app import QUEUE, TASKS, celery_app, node_name
+from farthest.worker.app import KINDS, QUEUE, celery_app, node_name, task_name, work_class
 
 log = logging.getLogger(__name__)
 
@@ -48,10 +48,7 @@ def load() -> None:
     from celery.exceptions import CPendingDeprecationWarning
     from celery.platforms import SecurityWarning
 
-    from farthest.worker import search_batches as search_tasks
-    from farthest.worker.enumeration import tasks
-
-    assert all((numpy, worker, solo, search_tasks, tasks))
+    assert all((numpy, worker, solo, *map(work_class, KINDS)))
     # It warns of running as root: the messages are JSON, which runs no code.
     warnings.simplefilter("ignore", SecurityWarning)
     warnings.simplefilter("ignore", CPendingDeprecationWarning)
@@ -139,14 +136,14 @@ def _make_worker(url: str, node: str) -> Any:
 
 
 def _restrict(app: Any) -> None:
-    """Allows messages only the two tasks, and remote control only the queries; Celery has more of both. No message is
-    decompressed, as it could become any size: farthest compresses none."""
+    """Allows messages only the tasks of the kinds of work, and remote control only the queries; Celery has more of
+    both. No message is decompressed, as it could become any size: farthest compresses none."""
     from celery.worker.control import Panel
     from kombu import compression
 
     for content_type in compression.encoders():  # type: ignore[no-untyped-call]
         compression.register(_refuse, _refuse, content_type)  # type: ignore[no-untyped-call]
-    for name in set(app.tasks) - set(TASKS):
+    for name in set(app.tasks) - set(map(task_name, KINDS)):
         app.tasks.unregister(name)
     for name in set(Panel.data) - QUESTIONS:
         del Panel.data[name]

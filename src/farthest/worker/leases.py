@@ -1,4 +1,4 @@
-"""Leases of steps, of map parts and of batches of a search: who works on them now.
+"""Leases of the items of a work: who does them now.
 
 A lease ends by itself soon after its holder stops renewing it.
 
@@ -18,13 +18,12 @@ from farthest.stores.redis.attempts import prefix
 
 if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.stores.redis.records import WorkKind
 
 LONGEST_SECONDS = 60.0
 """No lease lasts longer without renewal, or longer than ten times ``seconds`` if that is more: the setting of the
 workers may be so much longer than that of the coordinator."""
 
-# KEYS: lease, what the holder does. ARGV: holder, milliseconds, attempt, depth, block, kind. A lease of the same holder
+# KEYS: lease, what the holder does. ARGV: holder, milliseconds, attempt, depth, item, kind. A lease of the same holder
 # counts as free: the client repeats a command when it has not seen the answer.
 _TAKE = """
 local held = redis.call('GET', KEYS[1])
@@ -57,17 +56,20 @@ return redis.call('DEL', KEYS[1], KEYS[2])
 
 
 def working_key(holder: str) -> str:
-    """The key of what a holder does now: JSON with attempt, depth, block, kind, and since (by Redis's clock)."""
+    """The key of what a holder does now: JSON with attempt, depth, item, kind, and since (by Redis's clock)."""
     return f"farthest:working:{holder}"
 
 
-class StepLeases:
-    """The leases of one attempt's steps, of its map parts by depth and part, or of a search's batches by bound and
-    batch. They last ``seconds`` from their
-    last renewal. All methods raise what ``RedisNodes.errors`` does.
-    """
+def holder_name(worker: str, pid: int) -> str:
+    """The name by which a worker's process holds leases."""
+    return f"{worker}/{pid}"
 
-    def __init__(self, nodes: RedisNodes, attempt: str, seconds: float, kind: WorkKind = "step") -> None:
+
+class Leases:
+    """The leases of one attempt's work of one kind. They last ``seconds`` from their last renewal. All methods raise
+    what ``RedisNodes.errors`` does."""
+
+    def __init__(self, nodes: RedisNodes, attempt: str, kind: str, seconds: float) -> None:
         self.seconds = seconds
         self._kind = kind
         self._nodes = nodes
@@ -79,54 +81,53 @@ class StepLeases:
         self._release = nodes.main.register_script(_RELEASE)
         self._shorten = nodes.main.register_script(_SHORTEN)
 
-    def take(self, depth: int, block: int, holder: str) -> bool:
+    def take(self, depth: int, item: int, holder: str) -> bool:
         """Takes the lease unless another holds it. Returns whether ``holder`` has it now."""
-        arguments: list[str | int] = [holder, self._milliseconds, self._attempt, depth, block, self._kind]
+        arguments: list[str | int] = [holder, self._milliseconds, self._attempt, depth, item, self._kind]
         with self._nodes.errors():
-            return bool(self._take(self._keys(depth, block, holder), arguments))
+            return bool(self._take(self._keys(depth, item, holder), arguments))
 
-    def renew(self, depth: int, block: int, holder: str) -> bool:
+    def renew(self, depth: int, item: int, holder: str) -> bool:
         """Renews the lease. Returns False when ``holder`` has lost it."""
         with self._nodes.errors():
-            return bool(self._renew(self._keys(depth, block, holder), [holder, self._milliseconds]))
+            return bool(self._renew(self._keys(depth, item, holder), [holder, self._milliseconds]))
 
-    def release(self, depth: int, block: int, holder: str) -> None:
+    def release(self, depth: int, item: int, holder: str) -> None:
         """Ends the lease if ``holder`` has it."""
         with self._nodes.errors():
-            self._release(self._keys(depth, block, holder), [holder])
+            self._release(self._keys(depth, item, holder), [holder])
 
-    def held(self, depth: int, blocks: Sequence[int]) -> dict[int, str]:
-        """The holders of the blocks that are being worked on. Shortens leases that last too long."""
-        if not blocks:
+    def held(self, depth: int, items: Sequence[int]) -> dict[int, str]:
+        """The holders of the items that are being worked on. Shortens leases that last too long."""
+        if not items:
             return {}
         with self._nodes.errors():
-            holders: list[Any] = self._nodes.main.mget([self._key(depth, block) for block in blocks])
+            holders: list[Any] = self._nodes.main.mget([self._key(depth, item) for item in items])
             held = {
-                block: holder.decode(errors="replace")
-                for block, holder in zip(blocks, holders, strict=True)
+                item: holder.decode(errors="replace")
+                for item, holder in zip(items, holders, strict=True)
                 if holder
             }
             if held:
-                self._shorten([self._key(depth, block) for block in held], [self._longest])
+                self._shorten([self._key(depth, item) for item in held], [self._longest])
         return held
 
-    def _key(self, depth: int, block: int) -> str:
-        part = "part:" if self._kind == "part" else ""
-        return f"{prefix(self._attempt)}lease:{part}{depth}:{block}"
+    def _key(self, depth: int, item: int) -> str:
+        return f"{prefix(self._attempt)}lease:{self._kind}:{depth}:{item}"
 
-    def _keys(self, depth: int, block: int, holder: str) -> list[str]:
-        return [self._key(depth, block), working_key(holder)]
+    def _keys(self, depth: int, item: int, holder: str) -> list[str]:
+        return [self._key(depth, item), working_key(holder)]
 
 
 @contextmanager
-def renewed(leases: StepLeases, depth: int, block: int, holder: str) -> Iterator[None]:
+def renewed(leases: Leases, depth: int, item: int, holder: str) -> Iterator[None]:
     """Renews a lease that was taken during the block, and releases it at the end. If Redis cannot be reached, it
     lapses."""
     done = threading.Event()
     heart = threading.Thread(
         target=_renew_until,
-        args=(done, leases, depth, block, holder),
-        name="farthest-step-lease",
+        args=(done, leases, depth, item, holder),
+        name="farthest-lease",
         daemon=True,
     )
     heart.start()
@@ -136,14 +137,14 @@ def renewed(leases: StepLeases, depth: int, block: int, holder: str) -> Iterator
         done.set()
         heart.join(leases.seconds)  # it may be waiting for Redis; it does not renew a later lease
         with suppress(StorageError):  # then it ends by itself
-            leases.release(depth, block, holder)
+            leases.release(depth, item, holder)
 
 
-def _renew_until(done: threading.Event, leases: StepLeases, depth: int, block: int, holder: str) -> None:
+def _renew_until(done: threading.Event, leases: Leases, depth: int, item: int, holder: str) -> None:
     while not done.wait(leases.seconds / 3):
         try:
             # A lease that lapsed while this process or Redis was stopped is taken again unless another process has it.
-            if not leases.renew(depth, block, holder) and not leases.take(depth, block, holder):
+            if not leases.renew(depth, item, holder) and not leases.take(depth, item, holder):
                 return
         except StorageError:
             continue

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import SettingError, StorageError
 from farthest.models.leases import owner_is_alive, owner_is_dead, owner_token
 from farthest.untrusted_json import count, counts, read_json_object, text
-from farthest.worker.leases import working_key
+from farthest.worker.leases import holder_name, working_key
 
 if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
@@ -117,11 +117,6 @@ def memory_of(nodes: RedisNodes) -> list[NodeMemory]:
         NodeMemory(place, info["used_memory"], info["used_memory_peak"], info.get("maxmemory", 0))
         for place, info in found
     ]
-
-
-def holder_name(worker: str, pid: int) -> str:
-    """The name by which a worker's process holds leases."""
-    return f"{worker}/{pid}"
 
 
 def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:

@@ -1,15 +1,11 @@
-"""One coordinator's attempt at a search, as it is stored in Redis.
+"""The work of searches: the batches of pieces of an iteration.
 
-Its keys are on the main node, with the prefix of all attempts (stores/redis/attempts.py), by which they are found and
-removed:
+The keys of a search (worker/work.py) are on the main node, with the prefix of all attempts (stores/redis/attempts.py),
+by which they are found and removed:
 
-    meta                    hash: ``kind`` search, and what the problem is (``SearchFacts``); ``bound``, of the
-                            iteration under way
-    p:{bound}               hash: for each batch of pieces that was sent and is not taken back, the nodes that are to
-                            be searched below
-    r:{bound}               hash: what was found in a batch; the first to store it has searched it
-    done                    list: what was found, and what failed, for the coordinator that waits
-    lease:{bound}:{batch}   who searches the batch now (worker/leases.py)
+    meta          hash: what the search is (``SearchFacts``); ``bound``, of the iteration under way
+    p:{bound}     hash: for each batch that was sent and is not taken back, the nodes that are to be searched below
+    r:{bound}     hash, the records: what was found in a batch
 
 The coordinator numbers batches as it sends them, with no number twice in an attempt. The result of a batch is that of
 its first pieces, until they have taken half of the nodes that one piece may take: so small pieces do not need a message
@@ -20,12 +16,10 @@ damaged or misplaced ones raise LostStateError. All of it can be made again from
 from __future__ import annotations
 
 import json
-import os
-from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 from farthest.environment import DATABASE_URL, MAPS
 from farthest.errors import JobError, LateStepError, LostStateError, PuzzleError, StorageError, VersionError
@@ -33,11 +27,10 @@ from farthest.families.python.allowed import named_in
 from farthest.puzzles.puzzle import Puzzle
 from farthest.search.contract import Problem, engine_fields, node_fields, node_of, piece_fields, piece_of
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, touch, unbelieved
-from farthest.stores.redis.records import Report, WorkKind, numbers, recorded, with_checksum
+from farthest.stores.redis.records import SET_RECORD, Report, numbers, recorded, with_checksum
 from farthest.untrusted_json import items, read_json_object
 from farthest.version import __version__
-from farthest.worker.leases import StepLeases, renewed
-from farthest.worker.task_process import TaskProcess
+from farthest.worker.work import Work, WorkerProcess
 
 if TYPE_CHECKING:
     from farthest.heuristics.contract import PatternMap
@@ -45,87 +38,67 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 
-KIND = "search"
-
-_COMMIT = """
-if redis.call('HGET', KEYS[1], 'bound') ~= ARGV[1] then return 0 end
-if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then return 0 end
-if redis.call('HSETNX', KEYS[3], ARGV[2], ARGV[3]) == 1 then redis.call('RPUSH', KEYS[4], ARGV[4]) end
-return 1
-"""
-"""Stores the result of a batch, unless there is one or nobody waits for it. KEYS: meta, nodes, results, done. ARGV:
-bound, batch, result, entry of the done-list. Returns whether anyone waits for it."""
-
-
 @dataclass(frozen=True, slots=True)
 class SearchFacts:
-    """What a worker needs to know of a search. ``puzzle``, ``problem``: the puzzle and ``Problem.fields``, as JSON.
-    ``engine``: what cuts it into pieces (search/contract.py)."""
+    """What a worker needs to know of a search. ``first``, ``limit``: as for ``Engine.run``. ``engine``: how the search
+    is cut into pieces (``engine_fields``)."""
 
-    puzzle: str
-    problem: str
+    problem: Problem
     first: bool
     limit: int
-    engine: str
+    engine: dict[str, Any]
 
     def fields(self) -> dict[str, str]:
         """As stored in ``meta``."""
         return {
-            "kind": KIND,
+            "kind": SearchWork.kind,
             "protocol": str(PROTOCOL),
             "version": __version__,
-            "puzzle": self.puzzle,
-            "problem": self.problem,
+            "puzzle": self.problem.puzzle.to_json(),
+            "problem": json.dumps(self.problem.fields()),
             "first": str(int(self.first)),
             "limit": str(self.limit),
-            "engine": self.engine,
+            "engine": json.dumps(self.engine),
         }
 
     @classmethod
     def of(cls, fields: Mapping[str, str], attempt: str) -> SearchFacts:
         """Inverse of ``fields``. Raises LateStepError when there is no such attempt, VersionError for another
-        version's."""
+        version's, LostStateError for what no coordinator has written."""
         if "puzzle" not in fields:
             raise LateStepError(f"attempt {attempt} has ended")
-        try:
-            if int(fields["protocol"]) != PROTOCOL or fields["kind"] != KIND:
-                raise ValueError
+        if (fields.get("protocol"), fields.get("kind")) != (str(PROTOCOL), SearchWork.kind):
+            raise VersionError(other_version(attempt, fields.get("version", "unknown")))
+        with unbelieved(attempt):
+            try:
+                puzzle = Puzzle.from_json(fields["puzzle"])
+            except PuzzleError as error:
+                raise ValueError(error) from error
+            problem = Problem.from_fields(puzzle, read_json_object(fields["problem"]))
             return cls(
-                fields["puzzle"],
-                fields["problem"],
-                fields["first"] == "1",
-                int(fields["limit"]),
-                fields["engine"],
+                problem, fields["first"] == "1", int(fields["limit"]), read_json_object(fields["engine"])
             )
-        except (KeyError, ValueError):
-            raise VersionError(other_version(attempt, fields.get("version", "unknown"))) from None
 
 
-class SearchAttempt:
-    """The keys of the attempt called ``attempt``. All methods raise what ``RedisNodes.call`` does."""
+class SearchWork(Work):
+    """The batches of an attempt at a search; the depth of an item is the bound of its iteration. All methods raise what
+    ``RedisNodes.call`` does."""
 
-    kind: WorkKind = "search"
+    kind = "search"
+    item_name = "batch {item} of the search at bound {depth}"
+    whole_name = "the search at bound {depth}"
+    under_way = "bound"
+    kept = 2  # engines in memory, with their pattern databases
 
     def __init__(self, nodes: RedisNodes, attempt: str) -> None:
-        self.nodes = nodes
-        self.attempt = attempt
-        self._prefix = prefix(attempt)
-        self._commit = nodes.main.register_script(_COMMIT)
+        super().__init__(nodes, attempt)
+        self._set_record = nodes.main.register_script(SET_RECORD)
 
-    @property
-    def done_key(self) -> str:
-        """The done-list."""
-        return f"{self._prefix}done"
-
-    @property
-    def _meta(self) -> str:
-        return f"{self._prefix}meta"
+    def records_key(self, depth: int) -> str:
+        return f"{prefix(self.attempt)}r:{depth}"
 
     def _nodes_key(self, bound: int) -> str:
-        return f"{self._prefix}p:{bound}"
-
-    def _results_key(self, bound: int) -> str:
-        return f"{self._prefix}r:{bound}"
+        return f"{prefix(self.attempt)}p:{bound}"
 
     # For coordinators
 
@@ -135,7 +108,7 @@ class SearchAttempt:
 
         def write() -> None:
             touch(self.nodes, self.attempt)
-            self.nodes.main.hset(self._meta, mapping=fields)
+            self.nodes.main.hset(self.keys.meta_key, mapping=fields)
 
         self.nodes.call(write)
 
@@ -143,18 +116,21 @@ class SearchAttempt:
         """Begins an iteration, and removes everything of other iterations. Raises LostStateError."""
 
         def write() -> None:
-            old: Any = self.nodes.main.hget(self._meta, "bound")
+            known, old = cast(
+                "list[Any]", self.nodes.main.hmget(self.keys.meta_key, ["puzzle", self.under_way])
+            )
+            if known is None:
+                raise LostStateError(f"attempt {self.attempt}: Redis has lost the search")
             with self.nodes.main.pipeline() as pipe:
                 if old is not None:
-                    (last,) = numbers([old], self._meta)
-                    pipe.delete(self._nodes_key(last), self._results_key(last), self.done_key)
-                pipe.hset(self._meta, "bound", str(bound))
+                    (last,) = numbers([old], self.keys.meta_key)
+                    pipe.delete(self._nodes_key(last), self.records_key(last), self.keys.done_key)
+                pipe.hset(self.keys.meta_key, self.under_way, str(bound))
                 pipe.execute()
 
-        self._check()
         self.nodes.call(write)
 
-    def offer(self, bound: int, batches: Mapping[int, Sequence[Node]]) -> None:
+    def put(self, bound: int, batches: Mapping[int, Sequence[Node]]) -> None:
         """Stores the nodes of batches that are to be sent."""
         texts: Any = {
             str(number): with_checksum(f"p:{bound}:{number}", _json(list(map(node_fields, nodes))))
@@ -163,27 +139,20 @@ class SearchAttempt:
         if texts:
             self.nodes.call(lambda: self.nodes.main.hset(self._nodes_key(bound), mapping=texts))
 
-    def finished(self, depth: int) -> Collection[int]:
-        """The batches of the iteration of bound ``depth`` with a result. Raises LostStateError where Redis has lost the
-        attempt. Records that the coordinator is alive."""
-        self._check()
-        self.nodes.call(lambda: touch(self.nodes, self.attempt))
-        found: Any = self.nodes.call(lambda: self.nodes.main.hkeys(self._results_key(depth)))
-        return set(numbers(found, self._results_key(depth)))
-
     def take_back(self, bound: int, numbers: Iterable[int]) -> dict[int, list[PieceResult]]:
         """The results of batches. Raises LostStateError where a result is missing or damaged."""
         wanted = list(numbers)
         if not wanted:
             return {}
         names = [str(number) for number in wanted]
-        texts: Any = self.nodes.call(lambda: self.nodes.main.hmget(self._results_key(bound), names))
+        texts: Any = self.nodes.call(lambda: self.nodes.main.hmget(self.records_key(bound), names))
         batches = {}
         for number, text in zip(wanted, texts, strict=True):
-            what = f"batch {number} at bound {bound}"
             if text is None:
-                raise LostStateError(f"attempt {self.attempt}: the result of {what} is missing")
-            batches[number] = recorded(text, f"r:{bound}:{number}", what, _pieces)
+                raise LostStateError(
+                    f"attempt {self.attempt}: the result of {self.name(bound, number)} is missing"
+                )
+            batches[number] = recorded(text, f"r:{bound}:{number}", self.name(bound, number), _pieces)
         self.withdraw(bound, wanted)
         return batches
 
@@ -196,7 +165,7 @@ class SearchAttempt:
         def remove() -> None:
             with self.nodes.main.pipeline() as pipe:
                 pipe.hdel(self._nodes_key(bound), *names)
-                pipe.hdel(self._results_key(bound), *names)
+                pipe.hdel(self.records_key(bound), *names)
                 pipe.execute()
 
         self.nodes.call(remove)
@@ -205,23 +174,25 @@ class SearchAttempt:
         """Removes all keys of the attempt."""
         self.nodes.call(lambda: drop(self.nodes, self.attempt))
 
-    def name(self, depth: int, item: int) -> str:
-        """The name of a batch in messages for users."""
-        return f"batch {item} of the search at bound {depth}"
-
-    def named(self, depth: int, items: Iterable[int]) -> str:
-        """The names of batches in messages for users."""
-        return f"bound {depth}: batches {list(items)}"
-
-    def _check(self) -> None:
-        if not self.nodes.call(lambda: self.nodes.main.exists(self._meta)):
-            raise LostStateError(f"attempt {self.attempt}: Redis has lost the search")
-
     # For workers
 
+    def open(self, process: WorkerProcess) -> None:
+        self._holder = process.holder
+
+    def do(self, depth: int, item: int) -> None:
+        nodes = self.batch(depth, item)
+        facts, engine = self._opened
+        self.commit(depth, item, search_batch(engine, facts, nodes, depth), self._holder)
+
+    @cached_property
+    def _opened(self) -> tuple[SearchFacts, Engine]:
+        """The facts and the engine, which may have to load pattern databases."""
+        facts = self.facts()
+        return facts, open_for(facts, self.attempt)
+
     def facts(self) -> SearchFacts:
-        """The facts of the search. Raises LateStepError where it has ended, VersionError for another version's."""
-        found: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self._meta))
+        """The facts of the search. Raises as ``SearchFacts.of``."""
+        found: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.keys.meta_key))
         fields = {
             name.decode(errors="replace"): value.decode(errors="replace") for name, value in found.items()
         }
@@ -230,19 +201,18 @@ class SearchAttempt:
     def batch(self, bound: int, number: int) -> list[Node]:
         """The nodes of a batch. Raises LateStepError where nobody waits for it, LostStateError."""
         text: Any = self.nodes.call(lambda: self.nodes.main.hget(self._nodes_key(bound), str(number)))
-        what = f"batch {number} at bound {bound}"
         if text is None:
-            raise LateStepError(f"attempt {self.attempt}: nobody waits for {what}")
-        return recorded(text, f"p:{bound}:{number}", what, _nodes)
+            raise LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(bound, number)}")
+        return recorded(text, f"p:{bound}:{number}", self.name(bound, number), _nodes)
 
     def commit(self, bound: int, number: int, pieces: Sequence[PieceResult], holder: str) -> bool:
         """Stores the results of the first pieces of a batch, once, and reports them. Returns whether anyone waits for
         them."""
         result = with_checksum(f"r:{bound}:{number}", _json(list(map(piece_fields, pieces))))
-        keys = [self._meta, self._nodes_key(bound), self._results_key(bound), self.done_key]
-        report = Report(bound, number, holder, kind="search").text()
-        arguments = [str(bound), str(number), result, report]
-        return bool(self.nodes.call(lambda: self._commit(keys=keys, args=arguments)))
+        keys = [self.keys.meta_key, self.records_key(bound), self.keys.done_key, self._nodes_key(bound)]
+        report = Report(bound, number, holder, kind=self.kind).text()
+        arguments = [self.under_way, str(bound), str(number), result, report]
+        return bool(self.nodes.call(lambda: self._set_record(keys=keys, args=arguments)))
 
 
 def _pieces(fields: Any) -> list[PieceResult]:
@@ -257,46 +227,6 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-# --- A batch of pieces of a search, as a worker's process searches it for a message (attempt, bound, batch).
-
-SEARCHES_KEPT = 2
-"""Engines kept in memory, with their pattern databases."""
-
-
-class BatchProcess(TaskProcess):
-    """Searches the batches of messages. The problem of a search is read once, and its engine made once."""
-
-    kind: WorkKind = "search"
-
-    def __init__(self, worker: str) -> None:
-        super().__init__(worker)
-        self._searches: OrderedDict[str, tuple[SearchFacts, Engine]] = OrderedDict()
-
-    def name(self, attempt: str, depth: int, item: int) -> str:
-        """See TaskProcess."""
-        return f"batch {item} at bound {depth} of attempt {attempt}"
-
-    def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
-        """See TaskProcess."""
-        search = SearchAttempt(self.nodes, attempt)
-        leases = StepLeases(self.nodes, attempt, self.lease_seconds, kind="search")
-        nodes = search.batch(depth, item)
-        if not leases.take(depth, item, self.holder):
-            return
-        with renewed(leases, depth, item, self.holder):  # the engine may have to load its databases
-            facts, engine = self._search(search)
-            search.commit(depth, item, search_batch(engine, facts, nodes, depth), self.holder)
-
-    def _search(self, search: SearchAttempt) -> tuple[SearchFacts, Engine]:
-        if search.attempt not in self._searches:
-            facts = search.facts()
-            self._searches[search.attempt] = facts, _open(facts, search.attempt)
-            while len(self._searches) > SEARCHES_KEPT:
-                self._searches.popitem(last=False)
-        self._searches.move_to_end(search.attempt)
-        return self._searches[search.attempt]
-
-
 def enough(engine: Engine) -> int:
     """How many nodes end a batch: half of what one piece may take."""
     return engine.budget // 2
@@ -308,7 +238,7 @@ def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], boun
     pieces: list[PieceResult] = []
     counted = 0
     for node in nodes:
-        piece = engine.run(node, bound, first=facts.first, limit=1 if facts.first else facts.limit)
+        piece = engine.run(node, bound, first=facts.first, limit=facts.limit)
         pieces.append(piece)
         counted += piece.nodes
         if counted >= enough(engine) or (facts.first and piece.solutions):
@@ -316,21 +246,14 @@ def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], boun
     return pieces
 
 
-def _open(facts: SearchFacts, attempt: str) -> Engine:
+def open_for(facts: SearchFacts, attempt: str) -> Engine:
     """The engine of a search. Raises VersionError where this process would use another engine, JobError or StorageError
     where it cannot read the pattern databases."""
     from farthest.search.engines import open_engine
 
-    with unbelieved(attempt):
-        try:
-            puzzle = Puzzle.from_json(facts.puzzle)
-        except PuzzleError as error:
-            raise ValueError(error) from error
-        problem = Problem.from_fields(puzzle, read_json_object(facts.problem))
-        cut = read_json_object(facts.engine)
     with named_in(f"attempt {attempt}"):
-        engine = open_engine(problem, _load_map)
-    if engine_fields(engine) != cut:
+        engine = open_engine(facts.problem, _load_map)
+    if engine_fields(engine) != facts.engine:
         raise VersionError(other_version(attempt, "with another engine"))
     return engine
 
@@ -348,13 +271,3 @@ def _load_map(puzzle: Puzzle) -> PatternMap:
             f"{error}. A worker reads pattern databases itself: let its {DATABASE_URL.name} and {MAPS.name} name the "
             "places of the coordinator"
         ) from error
-
-
-@cache
-def _process(pid: int, worker: str) -> BatchProcess:
-    return BatchProcess(worker)
-
-
-def run_batch(worker: str, attempt: str, bound: int, batch: int, again: bool) -> None:
-    """The body of the task: one batch in this process of ``worker``; see ``TaskProcess.run``."""
-    _process(os.getpid(), worker).run(attempt, bound, batch, again)

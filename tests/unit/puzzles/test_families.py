@@ -5,7 +5,7 @@ import pytest
 from farthest.puzzles.family import Family, families, family
 from farthest.puzzles.puzzle import FAMILIES
 
-OFFERED = {name for name in vars(Family) if not name.startswith("_")} | {"table", "read", "from_fields"}
+OFFERED = {name for name in vars(Family) if not name.startswith("_")} | {"table", "read", "definition"}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -13,7 +13,7 @@ def test_functions_are_there(name: str) -> None:
     found = family(name)
     assert found.name == name
     assert set(found.functions) <= OFFERED
-    assert "from_fields" in found.functions
+    assert "definition" in found.functions
     for function in found.functions:
         assert callable(found.function(function))
 

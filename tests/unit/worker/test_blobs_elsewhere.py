@@ -28,7 +28,8 @@ from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.records import Pointer, Record, with_checksum
-from farthest.worker.enumeration.tasks import StepProcess
+from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.work import WorkerProcess
 from store_cases import case
 from unit.worker.test_tasks import told
 
@@ -66,9 +67,9 @@ def begin(redis_nodes: RedisNodes, folder: Path) -> Iterator[Begin]:
 
 
 def step_all(run: GatherAttempt) -> None:
-    process = StepProcess("farthest@test")
+    process = WorkerProcess("farthest@test")
     for block in range(run.blocks.count):
-        process.run(run.attempt, 1, block)
+        process.run(StepWork, run.attempt, 1, block)
     process.nodes.close()
 
 

@@ -52,8 +52,8 @@ def test_what_the_first_step_needs_is_imported_before_processes_are_forked() -> 
     program = (
         "import sys; from farthest.worker import consumer; consumer.load(); before = set(sys.modules)\n"
         "import numpy\n"
-        "from farthest.worker.enumeration.tasks import run_step\n"
-        "from farthest.worker.search_batches import run_batch\n"
+        "from farthest.worker.app import KINDS, work_class\n"
+        "for kind in KINDS: work_class(kind)\n"
         "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

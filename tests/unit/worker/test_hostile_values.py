@@ -18,11 +18,11 @@ from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.places import blob_key
 from farthest.stores.redis.records import MOST_OF_A_MESSAGE, Pointer, Record, Report, recorded, with_checksum
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
-from farthest.worker.app import TASK
-from farthest.worker.enumeration.tasks import StepProcess
-from farthest.worker.leases import StepLeases, working_key
+from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.leases import Leases, working_key
 from farthest.worker.registry import Heartbeat, WorkerRecord, list_workers
-from farthest.worker.search_batches import SearchAttempt
+from farthest.worker.search_batches import SearchWork
+from farthest.worker.work import WorkerProcess
 from run_cases import Nodes, begin_run, names_of
 from scatter_cases import scatter_case
 from store_cases import case
@@ -48,10 +48,10 @@ GARBAGE = [
 
 
 @pytest.fixture
-def process(nodes: Nodes, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[StepProcess]:
+def process(nodes: Nodes, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerProcess]:
     monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
     monkeypatch.setenv("FARTHEST_REDIS_NODES", nodes.urls[1])
-    made = StepProcess("farthest@test")
+    made = WorkerProcess("farthest@test")
     yield made
     made.nodes.close()
 
@@ -67,7 +67,7 @@ def reports(nodes: RedisNodes, key: str) -> list[Report]:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["gather", "scatter"])
 def test_whatever_stands_in_meta_is_told(
-    engine: str, process: StepProcess, nodes: Nodes, caplog: pytest.LogCaptureFixture
+    engine: str, process: WorkerProcess, nodes: Nodes, caplog: pytest.LogCaptureFixture
 ) -> None:
     run: GatherAttempt | ScatterAttempt
     if engine == "gather":
@@ -83,8 +83,8 @@ def test_whatever_stands_in_meta_is_told(
             for garbage in (*GARBAGE, b"scatter", b"gather", b"4096"):
                 nodes.main.delete(run.done_key)
                 nodes.main.hset(run.meta_key, mapping={**good, field.encode(): garbage})
-                fresh = StepProcess("farthest@test")
-                fresh.run(run.attempt, 1, 0)
+                fresh = WorkerProcess("farthest@test")
+                fresh.run(StepWork, run.attempt, 1, 0)
                 fresh.nodes.close()
                 told = reports(nodes, run.done_key)
                 assert len(told) <= 1
@@ -95,22 +95,22 @@ def test_whatever_stands_in_meta_is_told(
 
 
 def test_layouts_of_meta_are_not_believed(
-    nodes: Nodes, begin: Callable[..., GatherAttempt], process: StepProcess
+    nodes: Nodes, begin: Callable[..., GatherAttempt], process: WorkerProcess
 ) -> None:
     run = begin(case("two colours"))
     for layout in ("{}", '{"labels": 5}', "[]", DEEP, '{"counts": [1e999]}'):
         nodes.main.hset(run.meta_key, "layout", layout)
         with pytest.raises(LostStateError, match=r"farthest:attempt:.*:meta: .* damaged"):
-            process.store(run.attempt)
+            process.opened(StepWork, run.attempt)
 
 
 def test_a_message_for_a_block_that_is_none_changes_nothing(
-    nodes: Nodes, begin: Callable[..., GatherAttempt], process: StepProcess
+    nodes: Nodes, begin: Callable[..., GatherAttempt], process: WorkerProcess
 ) -> None:
     run = begin(case("two colours"))
     run.begin(1, range(run.shards))
-    process.run(run.attempt, 1, run.blocks.count)
-    process.run(run.attempt, 1, 2**60)
+    process.run(StepWork, run.attempt, 1, run.blocks.count)
+    process.run(StepWork, run.attempt, 1, 2**60)
     assert reports(nodes, run.done_key) == []
 
 
@@ -206,7 +206,7 @@ def test_what_is_no_report_is_left_out(
 ) -> None:
     run = begin(case("two colours"))
     run.begin(1, range(run.shards))
-    outstanding = Outstanding(run_as_work(run), 1, Publisher(nodes, TASK), 5.0)
+    outstanding = Outstanding(StepWork(nodes, run.attempt), 1, Publisher(nodes), 5.0)
     outstanding.expect([0, 1])
     good = Report(1, 0, "worker").text()
     for entry in (
@@ -227,25 +227,6 @@ def test_what_is_no_report_is_left_out(
         line.startswith(f"{run.done_key}: an entry that is not a report was left out: ") for line in left_out
     )
     assert max(map(len, left_out)) < 300
-
-
-def run_as_work(run: GatherAttempt) -> Any:
-    """What the executor of layers makes of a run: the items are blocks."""
-
-    class Blocks:
-        nodes, run_ = run.nodes, run.attempt
-        done_key = run.done_key
-        kind = "step"
-
-        def finished(self, depth: int) -> set[int]:
-            return run.committed(depth)
-
-        def named(self, depth: int, items: object) -> str:
-            return f"{depth} {items}"
-
-    made: Any = Blocks()
-    made.attempt = run.attempt
-    return made
 
 
 def test_a_report_has_a_message_of_bounded_length() -> None:
@@ -278,10 +259,10 @@ def test_a_report_has_a_message_of_bounded_length() -> None:
     ],
 )
 def test_a_message_that_is_none_is_dropped(
-    process: StepProcess, nodes: Nodes, message: Any, caplog: pytest.LogCaptureFixture
+    process: WorkerProcess, nodes: Nodes, message: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = set(nodes.main.scan_iter())
-    process.run(*message)
+    process.run(StepWork, *message)
     assert [record.getMessage() for record in caplog.records] == [
         "a message that is not from farthest was dropped"
     ]
@@ -346,7 +327,7 @@ def test_what_is_no_record_of_a_worker_is_left_out(nodes: Nodes, caplog: pytest.
 
 def test_what_a_worker_does_may_be_garbage(nodes: Nodes) -> None:
     Heartbeat(nodes, ALPHA, lambda: [11, 12]).beat()
-    StepLeases(nodes, "4-abc", 5).take(3, 7, f"{ALPHA.name}/11")
+    Leases(nodes, "4-abc", "step", 5).take(3, 7, f"{ALPHA.name}/11")
     for garbage in (*GARBAGE, b'{"attempt":"a","depth":"3","block":1,"since":1,"kind":"step"}'):
         nodes.main.set(working_key(f"{ALPHA.name}/12"), garbage)
         assert [work.process for work in list_workers(nodes)[0].busy] == [11]
@@ -356,14 +337,14 @@ def test_what_a_worker_does_may_be_garbage(nodes: Nodes) -> None:
 
 
 def test_a_key_of_another_kind_is_named(
-    nodes: Nodes, begin: Callable[..., GatherAttempt], process: StepProcess
+    nodes: Nodes, begin: Callable[..., GatherAttempt], process: WorkerProcess
 ) -> None:
     run = begin(case("two colours"))
     nodes.main.delete(run.meta_key)
     nodes.main.set(run.meta_key, "a text")
     for asked in (
-        lambda: run.committed(0),
-        lambda: process.store(run.attempt),
+        lambda: StepWork(run.nodes, run.attempt).finished(0),
+        lambda: process.opened(StepWork, run.attempt),
         lambda: run.begin(1, [0]),
     ):
         with pytest.raises(StorageError) as caught:
@@ -379,7 +360,7 @@ def test_fields_that_are_no_numbers_are_told(nodes: Nodes, begin: Callable[..., 
     run = begin(case("two colours"))
     run.begin(1, range(run.shards))
     nodes.main.hset(run.records_key(1), "\x1b[2J" + "x" * 1000, "")
-    for asked in (lambda: run.committed(1), lambda: run.counts(1)):
+    for asked in (lambda: StepWork(run.nodes, run.attempt).finished(1), lambda: run.counts(1)):
         with pytest.raises(
             LostStateError, match=r"c:1: it holds '\\x1b\[2J.*expected numbers alone"
         ) as caught:
@@ -397,7 +378,7 @@ def test_names_of_runs_do_not_match_those_of_others(
         nodes.main.set(b"farthest:attempt:" + name + b":meta", "")
         nodes.main.zadd(attempts.ATTEMPTS, {name: 0})
     attempts.drop_dead(nodes, "2")
-    assert run.committed(0)
+    assert StepWork(run.nodes, run.attempt).finished(0)
     assert [names_of(client, own) for client in nodes.clients] == held
 
 
@@ -409,7 +390,7 @@ def test_names_that_are_no_text_stop_nobody(nodes: Nodes) -> None:
     assert attempts.others(nodes, "2")
     nodes.main.hset("farthest:attempt:2-ab:meta", b"\xff", "x")
     with pytest.raises(LateStepError):
-        SearchAttempt(nodes, "2-ab").facts()
+        SearchWork(nodes, "2-ab").facts()
 
 
 def test_of_a_blob_no_more_is_read_than_it_can_have(begin: Callable[..., GatherAttempt]) -> None:

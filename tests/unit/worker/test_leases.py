@@ -6,11 +6,11 @@ import pytest
 
 from farthest.errors import UnavailableError
 from farthest.stores.redis.connections import RedisNodes
-from farthest.worker.leases import StepLeases, renewed, working_key
+from farthest.worker.leases import Leases, renewed, working_key
 
 
-def leases_of(nodes: RedisNodes, seconds: float = 5.0, run: str = "1-a") -> StepLeases:
-    return StepLeases(nodes, run, seconds)
+def leases_of(nodes: RedisNodes, seconds: float = 5.0, run: str = "1-a") -> Leases:
+    return Leases(nodes, run, "step", seconds)
 
 
 def test_one_holder_has_a_lease_until_it_gives_it_back(nodes: RedisNodes) -> None:
@@ -52,14 +52,14 @@ def test_a_lease_ends_when_its_holder_is_silent(nodes: RedisNodes) -> None:
 
 def test_a_lease_does_not_last_as_long_as_a_clock_was_set_back(nodes: RedisNodes) -> None:
     """Redis says how long keys last by the clock of its host."""
-    leases, key = leases_of(nodes, seconds=0.05), "farthest:attempt:1-a:lease:3:7"
+    leases, key = leases_of(nodes, seconds=0.05), "farthest:attempt:1-a:lease:step:3:7"
     assert leases.take(3, 7, "who dies")
     nodes.main.pexpire(key, 3_600_000)
     assert leases.held(3, [7]) == {7: "who dies"}
     assert nodes.main.pttl(key) <= 60_000
     assert leases_of(nodes, seconds=60).take(3, 8, "another setting")
     assert leases.held(3, [8]) == {8: "another setting"}
-    assert nodes.main.pttl("farthest:attempt:1-a:lease:3:8") > 59_000
+    assert nodes.main.pttl("farthest:attempt:1-a:lease:step:3:8") > 59_000
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.map_parts import AttemptParts, PartMaker
 from farthest.stores.redis.places import blob_key
 from farthest.stores.redis.records import NO_JOB, PartRecord
-from farthest.worker.enumeration.tasks import JobDatabase
+from farthest.worker.enumeration.tasks import JobDatabase, PartWork
 from run_cases import NAMES_BY_RULE, Nodes, advance, base_of, distances_of, keys, worker_store
 from store_cases import Case, case
 
@@ -84,7 +84,7 @@ def test_workers_make_the_map(begin: Begin, nodes: Nodes, rule: str) -> None:
     assert len(parts.parts) >= 2
     parts.begin()
     make(run, parts)
-    assert parts.committed() == set(parts.parts)
+    assert PartWork(run.nodes, run.attempt).finished(parts.fold.depth) == set(parts.parts)
     assert distances(parts, of, middle) == distances_of(of, middle)
     run.stored(middle, base_of(of, middle, SIZE))
     run.removals.settle()
@@ -149,10 +149,11 @@ def test_a_part_of_another_map_is_late(begin: Begin, nodes: Nodes) -> None:
             late()
     with pytest.raises(LateStepError, match="depth 3 is not to be made now"):
         maker.fold(3)
-    assert not again.committed()
+    assert not PartWork(run.nodes, run.attempt).finished(again.fold.depth)
     assert not [name for name in keys(nodes) if ":p:" in name]
-    with pytest.raises(LostStateError, match="lost what map is to be made"):
-        parts.committed()
+    again.end()
+    with pytest.raises(LostStateError, match="lost the map up to depth 4"):
+        PartWork(run.nodes, run.attempt).finished(parts.fold.depth)
 
 
 def test_what_redis_loses_is_noticed(begin: Begin, nodes: Nodes) -> None:

@@ -7,6 +7,7 @@ import pytest
 from farthest.errors import LostStateError
 from farthest.stores.contract import step
 from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.worker.enumeration.tasks import StepWork
 from run_cases import NAMES_BY_RULE, Nodes, advance, keys, stepped, worker_store
 from store_cases import NAMES, Case, case
 
@@ -64,7 +65,7 @@ def test_a_commit_whose_answer_was_lost_until_the_layer_was_over_stands(
     step_input, counts = stepped(worker, 3, last)
 
     def next_layer() -> None:
-        if run.committed(3) >= set(blocks):
+        if StepWork(run.nodes, run.attempt).finished(3) >= set(blocks):
             slow.times = 1
             run.begin(4, range(run.kernel.shards))
 

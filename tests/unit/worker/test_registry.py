@@ -9,14 +9,13 @@ import pytest
 
 from farthest.errors import SettingError, UnavailableError
 from farthest.stores.redis.connections import RedisNodes
-from farthest.worker.leases import StepLeases
+from farthest.worker.leases import Leases, holder_name
 from farthest.worker.registry import (
     LIFE_SECONDS,
     Heartbeat,
     Holder,
     WorkerRecord,
     claim_name,
-    holder_name,
     list_workers,
     memory_of,
 )
@@ -47,7 +46,7 @@ def test_workers_are_listed_by_name(nodes: RedisNodes) -> None:
 
 def test_what_processes_do_is_told(nodes: RedisNodes) -> None:
     beat(nodes, ALPHA, 11, 12)
-    leases = StepLeases(nodes, "4-abc", 5)
+    leases = Leases(nodes, "4-abc", "step", 5)
     leases.take(3, 7, holder_name(ALPHA.name, 12))
     (alpha,) = list_workers(nodes)
     (work,) = alpha.busy

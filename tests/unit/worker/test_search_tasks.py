@@ -13,8 +13,9 @@ from farthest.search.contract import Node, PieceResult, Problem, engine_fields
 from farthest.search.engines import open_engine
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
-from farthest.worker.leases import StepLeases
-from farthest.worker.search_batches import BatchProcess, SearchAttempt, SearchFacts
+from farthest.worker.leases import Leases
+from farthest.worker.search_batches import SearchFacts, SearchWork
+from farthest.worker.work import WorkerProcess
 
 BOUND = 36
 
@@ -25,8 +26,8 @@ def nodes(redis_nodes: RedisNodes) -> RedisNodes:
 
 
 @pytest.fixture
-def process(nodes: RedisNodes) -> Iterator[BatchProcess]:
-    made = BatchProcess("farthest@test")
+def process(nodes: RedisNodes) -> Iterator[WorkerProcess]:
+    made = WorkerProcess("farthest@test")
     yield made
     made.nodes.close()
 
@@ -44,75 +45,72 @@ def root(problem: Problem) -> Node:
 
 
 @pytest.fixture
-def run(nodes: RedisNodes, problem: Problem, root: Node) -> Iterator[SearchAttempt]:
+def run(nodes: RedisNodes, problem: Problem, root: Node) -> Iterator[SearchWork]:
     """A search with one piece under way, that from the board itself."""
-    made = begin(nodes, problem, json.dumps(engine_fields(open_engine(problem, None))))
-    made.offer(BOUND, {0: [root]})
+    made = begin(nodes, problem, engine_fields(open_engine(problem, None)))
+    made.put(BOUND, {0: [root]})
     yield made
     made.drop()
 
 
-def begin(nodes: RedisNodes, problem: Problem, engine: str) -> SearchAttempt:
-    made = SearchAttempt(nodes, attempts.new_attempt("1"))
-    fields = json.dumps(problem.fields())
-    made.create(SearchFacts(problem.puzzle.to_json(), fields, first=False, limit=5, engine=engine))
+def begin(nodes: RedisNodes, problem: Problem, engine: dict[str, Any]) -> SearchWork:
+    made = SearchWork(nodes, attempts.new_attempt("1"))
+    made.create(SearchFacts(problem, first=False, limit=5, engine=engine))
     made.begin(BOUND)
     return made
 
 
-def told(run: SearchAttempt) -> list[dict[str, Any]]:
-    entries: Any = run.nodes.main.lrange(run.done_key, 0, -1)
+def told(run: SearchWork) -> list[dict[str, Any]]:
+    entries: Any = run.nodes.main.lrange(run.keys.done_key, 0, -1)
     return [json.loads(entry) for entry in entries]
 
 
 def test_a_piece_is_searched_and_told(
-    process: BatchProcess, run: SearchAttempt, problem: Problem, root: Node
+    process: WorkerProcess, run: SearchWork, problem: Problem, root: Node
 ) -> None:
-    process.run(run.attempt, BOUND, 0)
+    process.run(SearchWork, run.attempt, BOUND, 0)
     assert told(run) == [{"depth": BOUND, "block": 0, "by": process.holder, "kind": "search"}]
     assert run.finished(BOUND) == {0}
     expected = open_engine(problem, None).run(root, BOUND, first=False, limit=5)
     assert expected.rest
     assert run.take_back(BOUND, [0]) == {0: [expected]}
-    assert StepLeases(run.nodes, run.attempt, 5).held(BOUND, [0]) == {}
+    assert Leases(run.nodes, run.attempt, "step", 5).held(BOUND, [0]) == {}
 
 
 def test_small_pieces_are_searched_in_one_go(
-    process: BatchProcess, run: SearchAttempt, problem: Problem, root: Node
+    process: WorkerProcess, run: SearchWork, problem: Problem, root: Node
 ) -> None:
     """Until they have taken half of the nodes of a large one."""
     engine = open_engine(problem, None)
     small = engine.run(root, BOUND, first=False, limit=5).rest[:3]
-    run.offer(BOUND, {1: [*small, root, root]})
-    process.run(run.attempt, BOUND, 1)
+    run.put(BOUND, {1: [*small, root, root]})
+    process.run(SearchWork, run.attempt, BOUND, 1)
     (pieces,) = run.take_back(BOUND, [1]).values()
     assert pieces == [engine.run(node, BOUND, first=False, limit=5) for node in (*small, root)]
     assert sum(piece.nodes for piece in pieces[:3]) < engine.budget // 2
 
 
-def test_the_first_to_store_a_result_has_searched_the_piece(
-    process: BatchProcess, run: SearchAttempt
-) -> None:
+def test_the_first_to_store_a_result_has_searched_the_piece(process: WorkerProcess, run: SearchWork) -> None:
     first = PieceResult(1, 0, (), None, ())
     assert run.commit(BOUND, 0, [first], "another")
-    process.run(run.attempt, BOUND, 0)
+    process.run(SearchWork, run.attempt, BOUND, 0)
     assert run.commit(BOUND, 0, [PieceResult(2, 0, (), None, ())], "a third")
     assert [entry["by"] for entry in told(run)] == ["another"]
     assert run.take_back(BOUND, [0]) == {0: [first]}
 
 
-def test_a_piece_that_another_searches_is_left_to_it(process: BatchProcess, run: SearchAttempt) -> None:
-    assert StepLeases(run.nodes, run.attempt, 5, kind="search").take(BOUND, 0, "another")
-    process.run(run.attempt, BOUND, 0)
+def test_a_piece_that_another_searches_is_left_to_it(process: WorkerProcess, run: SearchWork) -> None:
+    assert Leases(run.nodes, run.attempt, "search", 5).take(BOUND, 0, "another")
+    process.run(SearchWork, run.attempt, BOUND, 0)
     assert run.finished(BOUND) == set()
 
 
-def test_late_messages_change_nothing(process: BatchProcess, run: SearchAttempt) -> None:
-    process.run(run.attempt, BOUND, 7)  # nobody waits for it
-    process.run(run.attempt, BOUND - 2, 0)  # of the iteration before
-    process.run("1-over", BOUND, 0)
+def test_late_messages_change_nothing(process: WorkerProcess, run: SearchWork) -> None:
+    process.run(SearchWork, run.attempt, BOUND, 7)  # nobody waits for it
+    process.run(SearchWork, run.attempt, BOUND - 2, 0)  # of the iteration before
+    process.run(SearchWork, "1-over", BOUND, 0)
     run.withdraw(BOUND, [0])
-    process.run(run.attempt, BOUND, 0)
+    process.run(SearchWork, run.attempt, BOUND, 0)
     assert not run.commit(BOUND, 0, [PieceResult(1, 0, (), None, ())], "another")
     assert (told(run), run.finished(BOUND)) == ([], set())
     with pytest.raises(LateStepError):
@@ -121,22 +119,22 @@ def test_late_messages_change_nothing(process: BatchProcess, run: SearchAttempt)
 
 
 @pytest.mark.parametrize("damage", [b"", b"00000000 [[0],0,-1,[]]", b"\xff\xfe"])
-def test_a_damaged_node_is_told(process: BatchProcess, run: SearchAttempt, damage: bytes) -> None:
+def test_a_damaged_node_is_told(process: WorkerProcess, run: SearchWork, damage: bytes) -> None:
     run.nodes.main.hset(f"{attempts.prefix(run.attempt)}p:{BOUND}", "0", damage)
-    process.run(run.attempt, BOUND, 0)
+    process.run(SearchWork, run.attempt, BOUND, 0)
     (entry,) = told(run)
     assert (entry["error"], "damaged" in entry["message"]) == ("lost", True)
 
 
-def test_a_node_of_another_piece_is_not_taken(process: BatchProcess, run: SearchAttempt) -> None:
+def test_a_node_of_another_piece_is_not_taken(process: WorkerProcess, run: SearchWork) -> None:
     key = f"{attempts.prefix(run.attempt)}p:{BOUND}"
     text: Any = run.nodes.main.hget(key, "0")
     run.nodes.main.hset(key, "1", text)
-    process.run(run.attempt, BOUND, 1)
+    process.run(SearchWork, run.attempt, BOUND, 1)
     assert [entry["error"] for entry in told(run)] == ["lost"]
 
 
-def test_a_damaged_or_missing_result_is_lost(run: SearchAttempt) -> None:
+def test_a_damaged_or_missing_result_is_lost(run: SearchWork) -> None:
     run.commit(BOUND, 0, [PieceResult(1, 0, (), None, ())], "another")
     with pytest.raises(LostStateError, match="missing"):
         run.take_back(BOUND, [0, 3])
@@ -145,7 +143,7 @@ def test_a_damaged_or_missing_result_is_lost(run: SearchAttempt) -> None:
         run.take_back(BOUND, [0])
 
 
-def test_an_emptied_redis_is_noticed(run: SearchAttempt) -> None:
+def test_an_emptied_redis_is_noticed(run: SearchWork) -> None:
     run.nodes.main.flushall()
     with pytest.raises(LostStateError, match="lost the search"):
         run.finished(BOUND)
@@ -153,8 +151,8 @@ def test_an_emptied_redis_is_noticed(run: SearchAttempt) -> None:
         run.begin(BOUND + 2)
 
 
-def test_the_next_iteration_removes_the_last(process: BatchProcess, run: SearchAttempt) -> None:
-    process.run(run.attempt, BOUND, 0)
+def test_the_next_iteration_removes_the_last(process: WorkerProcess, run: SearchWork) -> None:
+    process.run(SearchWork, run.attempt, BOUND, 0)
     run.begin(BOUND + 2)
     assert run.nodes.main.keys(f"{attempts.prefix(run.attempt)}*") == [
         f"{attempts.prefix(run.attempt)}meta".encode()
@@ -165,20 +163,20 @@ def test_the_next_iteration_removes_the_last(process: BatchProcess, run: SearchA
 
 
 def test_runs_of_another_version_or_engine_are_told(
-    process: BatchProcess, run: SearchAttempt, nodes: RedisNodes, problem: Problem, root: Node
+    process: WorkerProcess, run: SearchWork, nodes: RedisNodes, problem: Problem, root: Node
 ) -> None:
     nodes.main.hset(f"{attempts.prefix(run.attempt)}meta", "protocol", "1")
-    process.run(run.attempt, BOUND, 0)
-    other = begin(nodes, problem, '{"engine": "Other"}')
-    other.offer(BOUND, {0: [root]})
-    process.run(other.attempt, BOUND, 0)
+    process.run(SearchWork, run.attempt, BOUND, 0)
+    other = begin(nodes, problem, {"engine": "Other"})
+    other.put(BOUND, {0: [root]})
+    process.run(SearchWork, other.attempt, BOUND, 0)
     for entry in (*told(run), *told(other)):
         assert (entry["error"], "same version" in entry["message"]) == ("failed", True)
     assert len(told(other)) == 1
     other.drop()
 
 
-def test_dead_searches_are_removed_as_dead_enumerations_are(run: SearchAttempt, nodes: RedisNodes) -> None:
+def test_dead_searches_are_removed_as_dead_enumerations_are(run: SearchWork, nodes: RedisNodes) -> None:
     attempts.drop_dead(nodes, "2-other")
     assert nodes.main.keys(f"{attempts.prefix(run.attempt)}*")
     attempts.drop_dead(nodes, "1")

@@ -10,10 +10,10 @@ import pytest
 
 PROGRAM = """
 import sys, threading, time
-from farthest.worker import task_process
-task_process.LOOK_SECONDS, task_process.LOOKS = 0.02, {looks}
+from farthest.worker import work
+work.LOOK_SECONDS, work.LOOKS = 0.02, {looks}
 print("begun", flush=True)
-with task_process.ended_if_stuck("the step of block 7"):
+with work.ended_if_stuck("the step of block 7"):
     {work}
 print("ended", flush=True)
 """

@@ -7,21 +7,19 @@ over wait again. A single piece is searched here.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.outstanding import Outstanding, Publisher, RollCall
+from farthest.coordinator.outstanding import Outstanding, Workers
 from farthest.coordinator.search.loop import run_piece
-from farthest.environment import LEASE_SECONDS, REDIS_WAIT_SECONDS
+from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
 from farthest.search.contract import engine_fields
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
-from farthest.worker.app import SUBTREE_TASK
-from farthest.worker.search_batches import SearchAttempt, SearchFacts, enough
+from farthest.worker.search_batches import SearchFacts, SearchWork, enough
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchReporter
@@ -36,9 +34,9 @@ MOST_IN_A_BATCH = 64
 
 
 class CelerySearch:
-    """``SearchExecutor`` over Redis. ``name``: of the search, the same in all attempts at it. ``workers``: how many are
-    alive; ``resent``: messages sent again. Raises SettingError, StorageError or UnavailableError at once where Redis
-    cannot be used."""
+    """``SearchExecutor`` over Redis. ``name``: of the search, the same in all attempts at it. ``alive``: how many
+    workers are; ``resent``: messages sent again. Raises SettingError, StorageError or UnavailableError at once where
+    Redis cannot be used."""
 
     def __init__(
         self,
@@ -55,14 +53,12 @@ class CelerySearch:
         self._name = name
         self.reporter = reporter
         self._nodes = nodes or RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
-        self.lease_seconds = lease_seconds or LEASE_SECONDS.number()
         self._nodes.check()
-        self.publisher = Publisher(self._nodes, SUBTREE_TASK)
-        self.roll_call = RollCall(self._nodes)
-        self._attempt: SearchAttempt | None = None
+        self.workers = Workers(self._nodes, lease_seconds)
+        self._attempt: SearchWork | None = None
         # No number twice: a worker may still search a batch of an iteration that was stopped.
         self.batch_numbers = count()
-        self.workers = 0
+        self.alive = 0
         self.resent = 0
 
     def while_waiting(self, action: Callable[[], None]) -> None:
@@ -88,7 +84,7 @@ class CelerySearch:
 
     def known(self) -> dict[str, Any]:
         """See SearchExecutor."""
-        return {"workers": self.workers, "resent": self.resent}
+        return {"workers": self.alive, "resent": self.resent}
 
     def restarted(self) -> bool:
         """See SearchExecutor."""
@@ -98,21 +94,15 @@ class CelerySearch:
         """See SearchExecutor: what workers still do has no effect."""
         with suppress(StorageError), self._nodes.hurried():  # a later coordinator removes what is left
             self._drop()
-        self.publisher.close()
+        self.workers.close()
         self._nodes.close()
 
-    def _made(self, frontier: Frontier) -> SearchAttempt:
+    def _made(self, frontier: Frontier) -> SearchWork:
         """The attempt, made at the first call: then the keys that earlier attempts have left in Redis are removed."""
         if self._attempt is None:
             self._nodes.call(lambda: attempts.drop_dead(self._nodes, self._name))
-            facts = SearchFacts(
-                self._problem.puzzle.to_json(),
-                json.dumps(self._problem.fields()),
-                frontier.first,
-                frontier.limit,
-                json.dumps(engine_fields(self.engine)),
-            )
-            self._attempt = SearchAttempt(self._nodes, attempts.new_attempt(self._name))
+            facts = SearchFacts(self._problem, frontier.first, frontier.limit, engine_fields(self.engine))
+            self._attempt = SearchWork(self._nodes, attempts.new_attempt(self._name))
             self._attempt.create(facts)
         return self._attempt
 
@@ -125,7 +115,7 @@ class CelerySearch:
 class _Iteration:
     """One iteration that is under way in the workers."""
 
-    def __init__(self, attempt: SearchAttempt, frontier: Frontier, executor: CelerySearch) -> None:
+    def __init__(self, attempt: SearchWork, frontier: Frontier, executor: CelerySearch) -> None:
         self._attempt = attempt
         self._frontier = frontier
         self._executor = executor
@@ -136,29 +126,29 @@ class _Iteration:
         self._enough = enough(executor.engine)
         self._resent = executor.resent
         self._outstanding = Outstanding(
-            attempt, self._bound, executor.publisher, executor.lease_seconds, renew=self._offer
+            attempt, self._bound, executor.workers.publisher, executor.workers.lease_seconds, renew=self._put
         )
 
     def run(self, look: Callable[[], None]) -> None:
-        self._executor.roll_call.soon()
+        self._executor.workers.count_soon()
         self._attempt.begin(self._bound)
         while not self._frontier.complete:
             look()
-            self._look_who_is_there()
+            self._count_workers()
             self._send()
             self._take_back(self._outstanding.wait())
             self._executor.resent = self._resent + self._outstanding.resent
 
-    def _look_who_is_there(self) -> None:
-        roll = self._executor.roll_call.look()
-        if roll is None:
+    def _count_workers(self) -> None:
+        alive = self._executor.workers.count()
+        if alive is None:
             return
-        self._outstanding.alive = roll.workers > 0
-        self._ahead = max(LEAST_AHEAD, AHEAD * roll.processes)
-        if roll.told:
-            self._executor.workers = roll.workers
-        if roll.note:
-            self._executor.reporter.notice(roll.note)
+        self._outstanding.alive = alive.workers > 0
+        self._ahead = max(LEAST_AHEAD, AHEAD * alive.processes)
+        if alive.certain:
+            self._executor.alive = alive.workers
+        if alive.note:
+            self._executor.reporter.notice(alive.note)
 
     def _send(self) -> None:
         new: list[int] = []
@@ -170,7 +160,7 @@ class _Iteration:
             number = next(self._executor.batch_numbers)
             self._sent[number] = batch
             new.append(number)
-        self._offer(new)
+        self._put(new)
         self._outstanding.send(new)
 
     def _batch_size(self) -> int:
@@ -179,8 +169,8 @@ class _Iteration:
         likely = MOST_IN_A_BATCH if not self._nodes else self._enough * self._pieces // self._nodes
         return 1 + min(MOST_IN_A_BATCH - 1, len(self._frontier.waiting) // self._ahead, likely)
 
-    def _offer(self, numbers: list[int]) -> None:
-        self._attempt.offer(self._bound, {n: [node for _, node in self._sent[n]] for n in numbers})
+    def _put(self, numbers: list[int]) -> None:
+        self._attempt.put(self._bound, {n: [node for _, node in self._sent[n]] for n in numbers})
 
     def _take_back(self, numbers: set[int]) -> None:
         for number, pieces in self._attempt.take_back(self._bound, numbers).items():

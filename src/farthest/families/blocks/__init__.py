@@ -9,7 +9,7 @@ FAMILY = Family(
     example="start = [...]",
     forms=(("rush-BOARD", "any board of Rush Hour, in 36 characters"),),
     read="reader.read_blocks",
-    from_fields="definition.from_fields",
+    definition="definition.Blocks",
     parametric="reader.rush_hour",
     picture="picture.picture",
     hold="picture.hold",

@@ -13,7 +13,7 @@ FAMILY = Family(
         ("hanoi-adjacent-PEGS-DISCS", "the tower of Hanoi, between neighbouring pegs, towers"),
     ),
     read="definition.read_hanoi",
-    from_fields="definition.from_fields",
+    definition="definition.Hanoi",
     parametric="definition.hanoi_by_name",
     solvable="space.solvable",
     picture="definition.picture",

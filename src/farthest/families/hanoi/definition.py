@@ -16,7 +16,6 @@ from farthest.puzzles.grid import Passages, disconnection, read_passages
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import check_digits, check_keys, read_goals, read_start, whole_number
-from farthest.untrusted_json import integers, pair
 from farthest.wording import counted, near_match, shown
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Hanoi(PuzzleDefinition):
     discs: int
     arcs: Passages
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     def __post_init__(self) -> None:
         problem = _problem(self)
@@ -132,18 +131,6 @@ def hanoi(puzzle: Puzzle) -> Hanoi:
     """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Hanoi), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Hanoi:
-    """The definition that had these ``fields``."""
-    pegs, discs = integers([fields["pegs"], fields["discs"]])
-    return Hanoi(
-        pegs,
-        discs,
-        tuple(pair(arc) for arc in fields["arcs"]),
-        tuple(integers(goal) for goal in fields["goals"]),
-        None if fields["start"] is None else integers(fields["start"]),
-    )
 
 
 def parse_pegs(text: str, pegs: int, discs: int, place: str, *, wildcards: bool) -> Board:

@@ -8,7 +8,7 @@ FAMILY = Family(
     default_origin="from start",
     example="capacities = [3, 5] and measure = 4",
     read="definition.read_jugs",
-    from_fields="definition.from_fields",
+    definition="definition.Jugs",
     picture="definition.picture",
     hold="definition.hold",
 )

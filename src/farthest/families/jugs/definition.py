@@ -14,7 +14,6 @@ from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition, board_place
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.tables import check_keys, read_goals, read_start
-from farthest.untrusted_json import integers, text
 from farthest.wording import counted, near_match, shown
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Jugs(PuzzleDefinition):
     capacities: tuple[int, ...]
     moves: tuple[str, ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     def __post_init__(self) -> None:
         problem = _problem(self)
@@ -135,16 +134,6 @@ def parse_amounts(text: str, capacities: Sequence[int], place: str, *, wildcards
         else:
             raise BoardError(f"{place}: jug {jug} holds {shown(token)}, expected 0 to {capacity}; {mend}")
     return board_of(values)
-
-
-def from_fields(fields: dict[str, Any]) -> Jugs:
-    """The definition that had these ``fields``."""
-    return Jugs(
-        integers(fields["capacities"]),
-        tuple(text(move) for move in fields["moves"]),
-        tuple(integers(goal) for goal in fields["goals"]),
-        None if fields["start"] is None else integers(fields["start"]),
-    )
 
 
 def _problem(definition: Jugs) -> str | None:

@@ -13,7 +13,7 @@ FAMILY = Family(
         ("lights-ROWSxCOLUMNS-cCOLOURS", "Lights Out with colours"),
     ),
     read="definition.read_lights",
-    from_fields="definition.from_fields",
+    definition="definition.Lights",
     parametric="definition.plain_lights",
     solvable="space.solvable",
     picture="definition.picture",

@@ -17,7 +17,6 @@ from farthest.puzzles.grid import WALL, number_cells, read_passages
 from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import Source, check_digits, check_keys, read_goals, read_start, whole_number
-from farthest.untrusted_json import integers
 from farthest.wording import counted, near_match, shown
 
 MAX_LAMPS = 64
@@ -41,7 +40,7 @@ class Lights(PuzzleDefinition):
     presses: tuple[tuple[int, ...], ...]
     colours: int
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     def __post_init__(self) -> None:
         problem = _problem(self)
@@ -116,17 +115,6 @@ def lights(puzzle: Puzzle) -> Lights:
     """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Lights), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Lights:
-    """The definition that had these ``fields``."""
-    return Lights(
-        rows=tuple(integers(row) for row in fields["rows"]),
-        presses=tuple(integers(press) for press in fields["presses"]),
-        colours=integers([fields["colours"]])[0],
-        goals=tuple(integers(goal) for goal in fields["goals"]),
-        start=None if fields["start"] is None else integers(fields["start"]),
-    )
 
 
 def parse_colours(text: str, rows: Rows, lamps: int, colours: int, place: str, *, wildcards: bool) -> Board:
@@ -382,6 +370,7 @@ def plain_lights(name: str) -> Puzzle | None:
             presses=grid_presses(numbered, NEIGHBOURS["orthogonal"], torus=torus, own=True),
             colours=colours,
             goals=((0,) * (rows * columns),),
+            start=None,
         ),
     )
 

@@ -14,7 +14,6 @@ from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition, board_place
 from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
 from farthest.puzzles.tables import Fail, check_keys
-from farthest.untrusted_json import integers
 from farthest.wording import counted, near_match, shown
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Pegs(PuzzleDefinition):
     jumps: tuple[Jump, ...]
     rows: tuple[tuple[int, ...], ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     def __post_init__(self) -> None:
         problem = _problem(self)
@@ -118,22 +117,6 @@ def pegs(puzzle: Puzzle) -> Pegs:
     """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Pegs), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Pegs:
-    """The definition that had these ``fields``."""
-    return Pegs(
-        integers([fields["holes"]])[0],
-        tuple(_jump(jump) for jump in fields["jumps"]),
-        tuple(integers(row) for row in fields["rows"]),
-        tuple(integers(goal) for goal in fields["goals"]),
-        None if fields["start"] is None else integers(fields["start"]),
-    )
-
-
-def _jump(values: Any) -> Jump:
-    a, b, c = integers(values)
-    return a, b, c
 
 
 def parse_signs(text: str, place: str, example: str) -> list[int]:

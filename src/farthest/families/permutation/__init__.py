@@ -15,7 +15,7 @@ FAMILY = Family(
     ),
     files=(".tws", ".def", ".gap", ".g"),
     table="reader.PermutationTable",
-    from_fields="definition.from_fields",
+    definition="definition.Permutation",
     parametric="forms.parametric_puzzle",
     written="generator_text.written_puzzle",
     read_file="foreign.parse_foreign",

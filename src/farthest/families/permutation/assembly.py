@@ -79,6 +79,7 @@ def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
         ignore=tuple(ignore),
         generators=distinct(moves, modulus_of),
         goals=((*labels, *turns) if oriented else tuple(labels),),
+        start=None,
     )
 
 

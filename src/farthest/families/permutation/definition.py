@@ -1,4 +1,8 @@
-"""The definition of a permutation puzzle: its fields, and its boards as text."""
+"""The definition of a permutation puzzle, and its boards as people write them: ``1 2+1 3 / 4 5``.
+
+One row for each set of pieces, rows joined by `` / ``; a row is a token for each slot, and of a piece that is turned
+``+`` and its orientation.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
-
-import numpy
+from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation.fields import (
@@ -17,13 +19,10 @@ from farthest.families.permutation.fields import (
     labels_problem,
     moves_problem,
     slots_problem,
-    turns_from_fields,
     turns_problem,
 )
-from farthest.families.permutation.moves import Move
-from farthest.families.permutation.net import net_from_fields, net_problem
+from farthest.families.permutation.net import net_problem
 from farthest.puzzles.definition import Board, board_place
-from farthest.untrusted_json import integers, text
 from farthest.wording import counted, shown, times
 
 if TYPE_CHECKING:
@@ -32,11 +31,6 @@ if TYPE_CHECKING:
 
     from farthest.puzzles.puzzle import Puzzle
 
-
-# --- Boards of permutation puzzles as people write them: ``1 2+1 3 / 4 5``.
-#
-# One row for each set of pieces, rows joined by `` / ``; a row is a token for each slot, and of a piece that is
-# turned ``+`` and its orientation.
 
 _LISTED = 6
 _PIECE = re.compile(r"(.+?)(?:\+(\d{1,3}))?")
@@ -61,11 +55,8 @@ class Layout:
     __slots__ = ("labels", "modulus", "orbit", "row_marks", "rows", "single")
 
     def __init__(self, definition: PermutationFields) -> None:
-        self.orbit = [0] * definition.slots
-        for number, orbit in enumerate(definition.orbits):
-            for slot in orbit:
-                self.orbit[slot] = number
-        self.modulus = [definition.moduli[orbit] for orbit in self.orbit]
+        self.orbit = definition.slot_orbits
+        self.modulus = definition.slot_moduli
         names = [definition.orbit_names[orbit] for orbit in self.orbit]
         starts = [slot for slot in range(definition.slots) if slot == 0 or names[slot] != names[slot - 1]]
         ends = [*starts[1:], definition.slots]
@@ -81,41 +72,6 @@ class Layout:
 def layout(definition: PermutationFields) -> Layout:
     """The tables of a puzzle; the last few are kept."""
     return Layout(definition)
-
-
-def format_board(definition: PermutationFields, board: Sequence[int]) -> str:
-    """The canonical one-line text."""
-    return " / ".join(" ".join(row) for row in _written(definition, board))
-
-
-def draw_board(definition: PermutationFields, board: Sequence[int]) -> list[str]:
-    """A line for each set: its name, if any, and its pieces, columns aligned."""
-    rows = _written(definition, board)
-    names = [row.name for row in layout(definition).rows]
-    width = max(len(piece) for row in rows for piece in row)
-    margin = max(map(len, names))
-    return [
-        f"{name:<{margin}}{'  ' if margin else ''}{' '.join(f'{piece:<{width}}' for piece in row).rstrip()}"
-        for name, row in zip(names, rows, strict=True)
-    ]
-
-
-def parse_board(definition: PermutationFields, text: str, name: str) -> Board:
-    """The board written in any reasonable form: rows end at ``/``, ``;``, ``|`` or a new line, or are not divided at
-    all; pieces are separated by spaces or commas, which pieces of one character do not need. A cube may also be written
-    as facelets. Raises BoardError.
-    """
-    from farthest.families.permutation import facelets
-
-    place = board_place(text, definition, name)
-    mend = f"a board is written like {definition.example()!r}"
-    found = facelets.pieces_of_facelets(definition, text, place)
-    try:
-        labels, turns = _pieces(definition, text, place, mend) if found is None else found
-        _check_pieces(definition, labels, f"{place}", mend)
-    except BoardError as error:
-        raise BoardError(f"{error}{facelets.mend(definition)}") from None
-    return (*labels, *turns) if definition.oriented else tuple(labels)
 
 
 def _pieces(definition: PermutationFields, text: str, place: str, mend: str) -> tuple[list[int], list[int]]:
@@ -156,29 +112,6 @@ def _pieces(definition: PermutationFields, text: str, place: str, mend: str) -> 
         labels.append(label)
         turns.append(0 if definition.ignore[label] else turn)
     return labels, turns
-
-
-def check_board(definition: PermutationFields, board: Sequence[int], name: str) -> Board:
-    """The board as a tuple of ints. Raises BoardError unless it is a board of the puzzle."""
-    place = f"board{f' for {name}' if name else ''}"
-    if not hasattr(board, "__len__"):
-        raise BoardError(
-            f"{place}: expected {counted(definition.cells, 'number')}, got {type(board).__name__}"
-        )
-    if len(board) != definition.cells:
-        what = "labels and orientations" if definition.oriented else "labels"
-        raise BoardError(
-            f"{place}: {counted(len(board), 'number')}, expected {definition.cells}: the {what} of the slots"
-        )
-    numbers = []
-    for cell, value in enumerate(board):
-        if not hasattr(value, "__index__") or not 0 <= value < 256:
-            raise BoardError(f"{place}: cell {cell} holds {value!r}, expected a whole number from 0 to 255")
-        numbers.append(int(value))
-    problem = board_problem(definition, numbers)
-    if problem:
-        raise BoardError(f"{place}: {problem}; a board is written like {definition.example()!r}")
-    return tuple(numbers)
 
 
 def board_problem(definition: PermutationFields, board: Sequence[int]) -> str | None:
@@ -246,7 +179,7 @@ class Permutation(PermutationFields):
     """A permutation puzzle; see PermutationFields. Raises PuzzleError when the fields do not fit together."""
 
     def __post_init__(self) -> None:
-        problem = slots_problem(self) or labels_problem(self) or moves_problem(self) or _boards_problem(self)
+        problem = slots_problem(self) or labels_problem(self) or moves_problem(self) or self._boards_problem()
         if problem is None and self.net is not None:
             problem = net_problem(self.net, self.slot_moduli, self.goals[0])
         if problem is None and self.turns is not None:
@@ -254,55 +187,135 @@ class Permutation(PermutationFields):
         if problem:
             raise PuzzleError(f"permutation puzzle: {problem}")
 
+    def _boards_problem(self) -> str | None:
+        if not self.goals or len(set(self.goals)) != len(self.goals):
+            return "expected at least one goal, and none twice"
+        named = [(f"goal {i}", goal) for i, goal in enumerate(self.goals, 1)]
+        for name, board in named + ([("start", self.start)] if self.start is not None else []):
+            problem = board_problem(self, board)
+            if problem:
+                return f"{name}: {problem}"
+        return None
+
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         from farthest.families.permutation.reach import whole_group
 
         group = whole_group(self)
         names = " ".join(move.name for move in self.generators)
         return [
-            ("sets", ", ".join(_told(self, row) for row in layout(self).rows)),
+            ("sets", ", ".join(self._row_text(row) for row in layout(self).rows)),
             ("pieces", f"{self.slots} of {counted(len(self.tokens), 'kind')}"),
             ("moves", f"{len(self.generators)}: {names if len(names) <= 400 else names[:397] + '...'}"),
             *([] if group is None else [("group", f"of order {group.order:,}")]),
             *([] if self.symmetric else [("one-way", "not every move can be taken back by one move")]),
         ]
 
+    def _row_text(self, row: Row) -> str:
+        held = Counter(self.slot_moduli[slot] for slot in row.slots)
+        kinds = [
+            f"{count} of {modulus} orientations" if modulus > 1 else str(count)
+            for modulus, count in held.items()
+        ]
+        return f"{row.name or 'pieces'} {' and '.join(kinds)}"
+
     def reachable(self, boards: Sequence[Board]) -> int | None:
-        """See PuzzleDefinition: by the order of the group of the moves."""
+        """By the order of the group of the moves."""
         from farthest.families.permutation.reach import states_reached
 
         return states_reached(self, boards[0]) if len(boards) == 1 else None
 
-    def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
-        return parse_board(self, text, name)
-
-    def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
-        return format_board(self, board)
-
-    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
-        return check_board(self, board, name)
-
-    def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition."""
-        return draw_board(self, board)
-
     def palette(self) -> Mapping[str, int]:
-        """See PuzzleDefinition: as many colours as ways to write a piece."""
+        """As many colours as ways to write a piece."""
         return {token: number for number, token in enumerate(dict.fromkeys(self.tokens))}
 
-    def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
-        """See PuzzleDefinition."""
+    def parse_board(self, text: str, *, name: str = "") -> Board:
+        """The board written in any reasonable form: rows end at ``/``, ``;``, ``|`` or a new line, or are not divided
+        at all; pieces are separated by spaces or commas, which pieces of one character do not need. A cube may also be
+        written as facelets.
+        """
+        from farthest.families.permutation.facelets import facelets_mend, pieces_of_facelets
 
-        return first_wrong(self, boards)
+        place = board_place(text, self, name)
+        mend = f"a board is written like {self.example()!r}"
+        found = pieces_of_facelets(self, text, place)
+        try:
+            labels, turns = _pieces(self, text, place, mend) if found is None else found
+            _check_pieces(self, labels, place, mend)
+        except BoardError as error:
+            raise BoardError(f"{error}{facelets_mend(self)}") from None
+        return (*labels, *turns) if self.oriented else tuple(labels)
+
+    def format_board(self, board: Sequence[int]) -> str:
+        return " / ".join(" ".join(row) for row in _written(self, board))
+
+    def draw_board(self, board: Sequence[int]) -> list[str]:
+        """A line for each set: its name, if any, and its pieces, columns aligned."""
+        rows = _written(self, board)
+        names = [row.name for row in layout(self).rows]
+        width = max(len(piece) for row in rows for piece in row)
+        margin = max(map(len, names))
+        return [
+            f"{name:<{margin}}{'  ' if margin else ''}{' '.join(f'{piece:<{width}}' for piece in row).rstrip()}"
+            for name, row in zip(names, rows, strict=True)
+        ]
+
+    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
+        place = f"board{f' for {name}' if name else ''}"
+        if not hasattr(board, "__len__"):
+            raise BoardError(f"{place}: expected {counted(self.cells, 'number')}, got {type(board).__name__}")
+        if len(board) != self.cells:
+            what = "labels and orientations" if self.oriented else "labels"
+            raise BoardError(
+                f"{place}: {counted(len(board), 'number')}, expected {self.cells}: the {what} of the slots"
+            )
+        for cell, value in enumerate(board):
+            if not hasattr(value, "__index__") or not 0 <= value < 256:
+                raise BoardError(
+                    f"{place}: cell {cell} holds {value!r}, expected a whole number from 0 to 255"
+                )
+        numbers = tuple(map(int, board))
+        problem = board_problem(self, numbers)
+        if problem:
+            raise BoardError(f"{place}: {problem}; a board is written like {self.example()!r}")
+        return numbers
+
+    def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
+        import numpy as np
+
+        labels = boards[:, : self.slots]
+        right = np.ones(len(boards), dtype=bool)
+        for orbit, slots in enumerate(self.orbits):
+            held = self.labels_of(orbit)
+            pieces = np.repeat(held, [self.counts[label] for label in held])
+            right &= (np.sort(labels[:, slots], axis=1) == pieces).all(axis=1)
+        if self.oriented:
+            turns = boards[:, self.slots :]
+            ignored = np.array([*self.ignore, *[False] * (256 - len(self.ignore))])
+            right &= ((turns >= 0) & (turns < np.array(self.slot_moduli))).all(axis=1)
+            right &= ((turns == 0) | ~ignored[labels.astype(np.uint8)]).all(axis=1)
+        wrong = np.flatnonzero(~right)
+        return int(wrong[0]) if wrong.size else None
 
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
-        """See PuzzleDefinition."""
-
-        return texts(self, boards)
+        pieces = [
+            [f"{token}+{turn}" if turn else token for turn in range(self.moduli[orbit])]
+            for token, orbit in zip(self.tokens, self.label_orbit, strict=True)
+        ]
+        rows = layout(self).rows
+        if not self.oriented:
+            named = [each[0] for each in pieces].__getitem__
+            spans = [slice(row.slots.start, row.slots.stop) for row in rows]
+            return [
+                " / ".join([" ".join(map(named, row[span])) for span in spans]) for row in boards.tolist()
+            ]
+        ends = {row.slots[-1] for row in rows[:-1]}
+        after = [" / " if slot in ends else " " for slot in range(self.slots)]
+        after[-1] = ""
+        turns = boards[:, self.slots :]
+        return [
+            "".join([pieces[label][turn] + end for label, turn, end in zip(row, turned, after, strict=True)])
+            for row, turned in zip(boards[:, : self.slots].tolist(), turns.tolist(), strict=True)
+        ]
 
 
 def permutation(puzzle: Puzzle) -> Permutation:
@@ -311,90 +324,3 @@ def permutation(puzzle: Puzzle) -> Permutation:
         f"puzzle {puzzle.name} is of the family {puzzle.family}"
     )
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Permutation:
-    """The definition that had these ``fields``."""
-    return Permutation(
-        slots=integers([fields["slots"]])[0],
-        orbit_names=tuple(text(name) for name in fields["orbit_names"]),
-        orbits=tuple(integers(orbit) for orbit in fields["orbits"]),
-        moduli=integers(fields["moduli"]),
-        tokens=tuple(text(token) for token in fields["tokens"]),
-        counts=integers(fields["counts"]),
-        label_orbit=integers(fields["label_orbit"]),
-        ignore=tuple(_truth(ignored) for ignored in fields["ignore"]),
-        generators=tuple(
-            Move(text(move["name"]), integers(move["to"]), integers(move["delta"]))
-            for move in fields["generators"]
-        ),
-        goals=tuple(integers(goal) for goal in fields["goals"]),
-        start=None if fields["start"] is None else integers(fields["start"]),
-        net=None if fields.get("net") is None else net_from_fields(fields["net"]),
-        turns=None if fields.get("turns") is None else turns_from_fields(fields["turns"]),
-    )
-
-
-def _told(definition: Permutation, row: Row) -> str:
-    held = Counter(definition.slot_moduli[slot] for slot in row.slots)
-    kinds = [
-        f"{count} of {modulus} orientations" if modulus > 1 else str(count) for modulus, count in held.items()
-    ]
-    return f"{row.name or 'pieces'} {' and '.join(kinds)}"
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"expected a truth value, got {value!r}")
-    return value
-
-
-def _boards_problem(definition: Permutation) -> str | None:
-    if not definition.goals or len(set(definition.goals)) != len(definition.goals):
-        return "expected at least one goal, and none twice"
-    named = [(f"goal {i}", goal) for i, goal in enumerate(definition.goals, 1)]
-    for name, board in named + ([("start", definition.start)] if definition.start is not None else []):
-        problem = board_problem(definition, board)
-        if problem:
-            return f"{name}: {problem}"
-    return None
-
-
-# --- Many boards of a permutation puzzle at once, with numpy.
-
-
-def first_wrong(definition: PermutationFields, boards: NDArray[np.integer]) -> int | None:
-    """The first of the rows (boards, cells) that is not a board of the puzzle, or None."""
-    labels = boards[:, : definition.slots]
-    right = numpy.ones(len(boards), dtype=bool)
-    for orbit, slots in enumerate(definition.orbits):
-        held = [label for label, of in enumerate(definition.label_orbit) if of == orbit]
-        pieces = numpy.repeat(held, [definition.counts[label] for label in held])
-        right &= (numpy.sort(labels[:, slots], axis=1) == pieces).all(axis=1)
-    if definition.oriented:
-        turns = boards[:, definition.slots :]
-        ignored = numpy.array([*definition.ignore, *[False] * (256 - len(definition.ignore))])
-        right &= ((turns >= 0) & (turns < numpy.array(layout(definition).modulus))).all(axis=1)
-        right &= ((turns == 0) | ~ignored[labels.astype(numpy.uint8)]).all(axis=1)
-    wrong = numpy.flatnonzero(~right)
-    return int(wrong[0]) if wrong.size else None
-
-
-def texts(definition: PermutationFields, boards: NDArray[np.uint8]) -> list[str]:
-    """The canonical texts of boards: uint8, shape (boards, cells)."""
-    pieces = [
-        [f"{token}+{turn}" if turn else token for turn in range(definition.moduli[orbit])]
-        for token, orbit in zip(definition.tokens, definition.label_orbit, strict=True)
-    ]
-    if not definition.oriented:
-        named = [each[0] for each in pieces].__getitem__
-        spans = [slice(row.slots.start, row.slots.stop) for row in layout(definition).rows]
-        return [" / ".join([" ".join(map(named, row[span])) for span in spans]) for row in boards.tolist()]
-    ends = {row.slots[-1] for row in layout(definition).rows[:-1]}
-    after = [" / " if slot in ends else " " for slot in range(definition.slots)]
-    after[-1] = ""
-    turns = boards[:, definition.slots :]
-    return [
-        "".join([pieces[label][turn] + end for label, turn, end in zip(row, turned, after, strict=True)])
-        for row, turned in zip(boards[:, : definition.slots].tolist(), turns.tolist(), strict=True)
-    ]

@@ -100,7 +100,7 @@ def cube_of(net: Net) -> Cube | None:
     return Cube(tuple(stickers), size, tuple(colours))
 
 
-def mend(definition: PermutationFields) -> str:
+def facelets_mend(definition: PermutationFields) -> str:
     """How a board may be written besides its pieces; empty: in no other way."""
     cube = None if definition.net is None else cube_of(definition.net)
     return "" if cube is None else f", or as {len(cube.stickers)} facelets, those of the faces U R F D L B"

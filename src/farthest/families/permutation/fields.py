@@ -7,18 +7,16 @@ slots follow, 0 where there is none. Equal pieces have equal labels. docs/permut
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from math import factorial, prod
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from farthest.families.permutation.groups import Points, product
 from farthest.families.permutation.moves import MAX_MOVES, Move, closed, identity
 from farthest.families.permutation.net import Net
 from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.puzzles.grid import token_problem
-from farthest.untrusted_json import integers, items, text
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -110,19 +108,6 @@ def turns_problem(turns: Turns, moduli: Sequence[int], moves: Sequence[Move]) ->
     return None
 
 
-def turns_from_fields(fields: Any) -> Turns:
-    """The turns that had these fields, as JSON gives them. Raises TypeError, KeyError."""
-    return Turns(
-        held=integers(fields["held"]),
-        moves=tuple(
-            Move(text(move["name"]), integers(move["to"]), integers(move["delta"]))
-            for move in items(fields["moves"])
-        ),
-    )
-
-
-Value = TypeVar("Value")
-
 MAX_SLOTS = 64
 """The kernel keeps a set of slots in one 64-bit mask."""
 
@@ -160,7 +145,7 @@ class PermutationFields(PuzzleDefinition):
     ignore: tuple[bool, ...]
     generators: tuple[Move, ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
     net: Net | None = field(default=None, compare=False)
     turns: Turns | None = field(default=None, compare=False)
 
@@ -176,13 +161,25 @@ class PermutationFields(PuzzleDefinition):
 
     @property
     def contents(self) -> int:
-        """See PuzzleDefinition: labels, and orientations."""
+        """Labels, and orientations."""
         return max(len(self.tokens), *self.moduli)
+
+    @property
+    def slot_orbits(self) -> tuple[int, ...]:
+        """The orbit of each slot."""
+        return tuple(
+            orbit
+            for _, orbit in sorted((slot, orbit) for orbit, own in enumerate(self.orbits) for slot in own)
+        )
 
     @property
     def slot_moduli(self) -> tuple[int, ...]:
         """The number of orientations in each slot."""
-        return tuple(modulus for _, modulus in sorted(_by_slot(self.orbits, self.moduli)))
+        return tuple(self.moduli[orbit] for orbit in self.slot_orbits)
+
+    def labels_of(self, orbit: int) -> list[int]:
+        """The labels of the pieces of an orbit."""
+        return [label for label, of in enumerate(self.label_orbit) if of == orbit]
 
     @property
     def symmetric(self) -> bool:
@@ -191,20 +188,19 @@ class PermutationFields(PuzzleDefinition):
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
         return self.goals, self.start
 
     def fields(self) -> dict[str, Any]:
-        """See PuzzleDefinition: ``net`` and ``turns`` where there are such."""
+        """All; ``net`` and ``turns`` where there are such."""
         fields = asdict(self)
         return {name: value for name, value in fields.items() if name not in _SHOWN or value is not None}
 
     def deciding(self) -> dict[str, Any]:
-        """See PuzzleDefinition: all but the net and the turns."""
+        """All but the net and the turns."""
         return {name: value for name, value in asdict(self).items() if name not in _SHOWN}
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition: for each orbit the arrangements of its pieces times those of their orientations."""
+        """For each orbit the arrangements of its pieces times those of their orientations."""
         arranged = prod(factorial(len(orbit)) for orbit in self.orbits)
         alike = prod(factorial(count) for count in self.counts)
         turned = 1
@@ -213,7 +209,6 @@ class PermutationFields(PuzzleDefinition):
         return arranged // alike * turned
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         return counted(self.slots, "slot")
 
 
@@ -224,11 +219,6 @@ def name_problem(name: str) -> str | None:
     if not name.isprintable() or " " in name or "," in name:
         return "holds a space, a comma or a character that cannot be seen"
     return None
-
-
-def _by_slot(orbits: tuple[tuple[int, ...], ...], values: Iterable[Value]) -> list[tuple[int, Value]]:
-    """The value of each slot's orbit, in the order of the orbits."""
-    return [(slot, value) for orbit, value in zip(orbits, values, strict=True) for slot in orbit]
 
 
 def slots_problem(definition: PermutationFields) -> str | None:
@@ -244,7 +234,7 @@ def slots_problem(definition: PermutationFields) -> str | None:
         return "expected a name and a modulus for each orbit"
     if any(not 1 <= modulus <= MAX_MODULUS for modulus in definition.moduli):
         return f"an orbit's modulus is not 1 to {MAX_MODULUS}"
-    names = [name for _, name in sorted(_by_slot(definition.orbits, definition.orbit_names))]
+    names = [definition.orbit_names[orbit] for orbit in definition.slot_orbits]
     if sum(a != b for a, b in pairwise(names)) + 1 != len(set(names)):
         return "the slots of a set are not consecutive"
     return None
@@ -280,7 +270,7 @@ def moves_problem(definition: PermutationFields) -> str | None:
         return f"{counted(len(moves), 'move')}; expected 1 to {MAX_MOVES}"
     if len({move.name for move in moves}) != len(moves) or len({move.effect for move in moves}) != len(moves):
         return "two moves have the same name or the same effect"
-    orbit_of = [orbit for _, orbit in sorted(_by_slot(definition.orbits, range(len(definition.orbits))))]
+    orbit_of = definition.slot_orbits
     for move in moves:
         problem = name_problem(move.name)
         if problem:

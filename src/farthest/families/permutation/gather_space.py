@@ -69,7 +69,7 @@ class PermutationBoards:
     def neighbours(
         self, boards: NDArray[np.uint8], *, toward: bool
     ) -> Iterator[tuple[str, NDArray[np.intp], NDArray[np.uint8]]]:
-        """See Space: every move can be made on every board."""
+        """Every move can be made on every board."""
         import numpy as np
 
         rows = np.arange(len(boards))
@@ -77,7 +77,6 @@ class PermutationBoards:
             yield move.name, rows, self.moved(boards, move)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space."""
         definition = self.definition
         names = [name or "pieces" for name in definition.orbit_names]
         for orbit, slots in enumerate(definition.orbits):
@@ -121,8 +120,6 @@ def _parity(board: Sequence[int], slots: Sequence[int]) -> int:
 
 
 class PermutationSpace(PermutationBoards):
-    """See GatherSpace."""
-
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], layout: Layout) -> None:
         super().__init__(puzzle, origin, origins)
         self.engine: EngineKind = "gather"
@@ -137,29 +134,23 @@ class PermutationSpace(PermutationBoards):
 
     @property
     def undirected(self) -> bool:
-        """See Space."""
         return self.definition.symmetric
 
     @cached_property
     def keys(self) -> int:
-        """See GatherSpace."""
         return self.layout.keys
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return self.layout.to_dict()
 
     def shards_at(self, shard_classes: int) -> int:
-        """See GatherSpace."""
         return prod(self.layout.radices[: min(shard_classes, self.kernel.shard_levels)])
 
     @cached_property
     def kernel(self) -> _kernel.ArrangementSpace:
-        """See GatherSpace."""
         return self.compile_kernel()
 
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.ArrangementSpace:
-        """See GatherSpace."""
         layout = self.layout
         moves = [(move.to, 0, 0) for move in self.moves_away]
         deltas = [move.delta for move in self.moves_away] if self._twists else []
@@ -195,17 +186,15 @@ class PermutationSpace(PermutationBoards):
             return kernel if levels == 1 else build(levels)
 
     def shard_order(self, shards: int) -> range:
-        """See GatherSpace: in the order of the keys."""
+        """In the order of the keys."""
         return range(shards)
 
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
-        """See GatherSpace."""
         keys = array("Q", bytes(8 * len(boards)))
         self._encode(bytes(chain.from_iterable(boards)), keys)
         return [key if self._summed(board) else NO_KEY for key, board in zip(keys, boards, strict=True)]
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        """See Space."""
         import numpy as np
 
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
@@ -218,7 +207,6 @@ class PermutationSpace(PermutationBoards):
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        """See Space."""
         import numpy as np
 
         slots = self.definition.slots

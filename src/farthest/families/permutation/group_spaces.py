@@ -180,7 +180,7 @@ class Chain:
 
 
 class BasedSpace(PermutationBoards):
-    """See GatherSpace. ``levels``: the base, whose pieces on the first origin are the pattern's.
+    """``levels``: the base, whose pieces on the first origin are the pattern's.
 
     Moves join all origins.
     ``pattern``: the space of the pattern; ``relabel``: for each label of the puzzle that of the pattern.
@@ -204,37 +204,30 @@ class BasedSpace(PermutationBoards):
 
     @property
     def undirected(self) -> bool:
-        """See Space."""
         return self.definition.symmetric
 
     @property
     def keys(self) -> int:
-        """See GatherSpace."""
         return self.pattern.keys
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space: as of the pattern's space, and ``base``."""
+        """As of the pattern's space, and ``base``."""
         return {**self.pattern.layout_fields(), "base": level_fields(self._levels)}
 
     def shards_at(self, shard_classes: int) -> int:
-        """See GatherSpace."""
         return self.pattern.shards_at(shard_classes)
 
     @property
     def kernel(self) -> _kernel.ArrangementSpace:
-        """See GatherSpace."""
         return self.pattern.kernel
 
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.ArrangementSpace:
-        """See GatherSpace."""
         return self.pattern.compile_kernel(shard_classes, isa)
 
     def shard_order(self, shards: int) -> range:
-        """See GatherSpace."""
         return self.pattern.shard_order(shards)
 
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
-        """See GatherSpace."""
         if boards == self.origins:
             return self.pattern.keys_of(self.pattern.origins)
         import numpy as np
@@ -243,7 +236,7 @@ class BasedSpace(PermutationBoards):
         return keys
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        """See Space. A board on which some piece is not where it follows to be has no key."""
+        """A board on which some piece is not where it follows to be has no key."""
         import numpy as np
 
         patterns = self._patterns(boards)
@@ -252,11 +245,10 @@ class BasedSpace(PermutationBoards):
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        """See Space. On boards that cannot be reached the pieces that are not of the base are in the origin's order."""
+        """On boards that cannot be reached the pieces that are not of the base are in the origin's order."""
         return self._whole(self.pattern.decode(codes))
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space."""
         import numpy as np
 
         reason = super().why_unreachable(board)
@@ -316,7 +308,7 @@ BATCH = 1 << 14
 
 
 class ChainSpace(PermutationBoards):
-    """See ScatterSpace; dense. ``levels``: the base, of the first origin; moves join all origins."""
+    """Dense. ``levels``: the base, of the first origin; moves join all origins."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], levels: Sequence[Level]) -> None:
         super().__init__(puzzle, origin, origins)
@@ -330,15 +322,13 @@ class ChainSpace(PermutationBoards):
 
     @property
     def keys(self) -> int:
-        """See Space: the order of the group."""
+        """The order of the group."""
         return prod(self._radices)
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return {"version": VERSION, "kind": KIND, "base": level_fields(self._levels)}
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        """See Space."""
         keys = np.empty(len(boards), dtype=np.uint64)
         for first in range(0, len(boards), BATCH):
             part = boards[first : first + BATCH]
@@ -348,7 +338,6 @@ class ChainSpace(PermutationBoards):
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        """See Space."""
         if codes.size and int(codes.max()) >= self.keys:
             raise ValueError("no such key")
         boards = np.empty((codes.size, self.cells), dtype=np.uint8)
@@ -357,12 +346,10 @@ class ChainSpace(PermutationBoards):
         return boards
 
     def origin_codes(self) -> Buffer:
-        """See ScatterSpace."""
         return self.encode(np.array(self.origins, dtype=np.uint8)).data
 
     @cached_property
     def expander(self) -> _kernel.GroupExpander:
-        """See ScatterSpace."""
         points = Points(self.definition.slot_moduli)
         levels = [
             (points.first[level.slot], ways)
@@ -372,11 +359,9 @@ class ChainSpace(PermutationBoards):
         return _kernel.GroupExpander(len(points.places), levels, moves)
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
         return _kernel.expand_codes(self.expander, codes, threads)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space."""
         if self.encode(np.array([board], dtype=np.uint8))[0] != NO_KEY:
             return None
         return super().why_unreachable(board) or (

@@ -27,12 +27,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
-from typing import Any
 
 from farthest.puzzles.definition import Board
 from farthest.puzzles.picture import NAMED_COLOURS, Point
 from farthest.puzzles.tables import Given, Table
-from farthest.untrusted_json import integers, items, text
 from farthest.wording import shown
 
 MOST_STICKERS = 1000
@@ -150,22 +148,6 @@ def board_colours(net: Net, moduli: tuple[int, ...], goal: Board, board: Sequenc
     ]
 
 
-def net_from_fields(fields: Any) -> Net:
-    """The net that had these fields, as JSON gives them. Raises TypeError, KeyError."""
-    return Net(
-        tuple(
-            Sticker(
-                slot=integers([each["slot"]])[0],
-                place=integers([each["place"]])[0],
-                colour=text(each["colour"]),
-                points=tuple(_point(point) for point in items(each["points"])),
-                ring=integers([each["ring"]])[0] if "ring" in each else 0,  # older ones have none
-            )
-            for each in items(fields["stickers"])
-        )
-    )
-
-
 def _by_piece(net: Net, moduli: tuple[int, ...], goal: Board) -> list[tuple[_OfPiece, Sticker]]:
     return [
         (_sticker_at(sticker, moduli, goal), sticker) for sticker in net.stickers if sticker.slot != FIXED
@@ -177,13 +159,6 @@ def _sticker_at(sticker: Sticker, moduli: tuple[int, ...], board: Sequence[int])
     slots, slot = len(moduli), sticker.slot
     turned = board[slots + slot] if len(board) > slots else 0
     return board[slot], sticker.ring, (sticker.place - turned) % moduli[slot]
-
-
-def _point(values: Any) -> Point:
-    point = items(values)
-    if len(point) != 2 or any(type(value) not in (int, float) for value in point):
-        raise TypeError("expected a point of two numbers")
-    return float(point[0]), float(point[1])
 
 
 class NetTable(Table):

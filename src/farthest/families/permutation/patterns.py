@@ -65,10 +65,7 @@ def pattern_net(puzzle: Permutation, pattern: Permutation, relabel: Sequence[int
 
 
 class PermutationPatterns:
-    """See PatternMaker."""
-
     def names(self, definition: PuzzleDefinition) -> Names:
-        """See PatternMaker."""
         own = cast(Permutation, definition)
         sets: dict[str, list[int]] = {}
         for label, orbit in enumerate(own.label_orbit):
@@ -82,14 +79,13 @@ class PermutationPatterns:
     def make(
         self, definition: PuzzleDefinition, metric: str, choice: Choice, place: str
     ) -> tuple[Permutation, tuple[int, ...]]:
-        """See PatternMaker: all are plain."""
+        """All are plain."""
         del metric
         return _derived(cast(Permutation, definition), choice, place)
 
     def boards(
         self, pattern: PuzzleDefinition, relabel: NDArray[np.uint8], boards: NDArray[np.uint8]
     ) -> NDArray[np.uint8]:
-        """See PatternMaker."""
         import numpy
 
         own = cast(Permutation, pattern)

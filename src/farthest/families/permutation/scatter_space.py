@@ -36,7 +36,7 @@ BATCH = 1 << 16
 
 
 class SlotwiseSpace(PermutationBoards):
-    """See ScatterSpace; dense. ``layout``: of the arrangement; ``turned``: the slots whose orientations have digits.
+    """Dense. ``layout``: of the arrangement; ``turned``: the slots whose orientations have digits.
 
     An orbit whose orientations have a sum that never changes has no digit for its last slot.
     """
@@ -60,15 +60,13 @@ class SlotwiseSpace(PermutationBoards):
 
     @property
     def keys(self) -> int:
-        """See Space."""
         return self.layout.keys * prod(self._radix)
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space: as of a space that keeps orientations by piece, and ``turned``."""
+        """As of a space that keeps orientations by piece, and ``turned``."""
         return {**self.layout.to_dict(), "turned": list(self.turned)}
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        """See Space."""
         slots = self.definition.slots
         keys = self._ranks(np.ascontiguousarray(boards[:, :slots]))
         none = keys == NO_KEY
@@ -84,7 +82,6 @@ class SlotwiseSpace(PermutationBoards):
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        """See Space."""
         slots = self.definition.slots
         boards = np.zeros((codes.size, self.cells), dtype=np.uint8)
         rest = codes.astype(np.uint64)
@@ -100,11 +97,9 @@ class SlotwiseSpace(PermutationBoards):
         return boards
 
     def origin_codes(self) -> Buffer:
-        """See ScatterSpace."""
         return self.encode(np.array(self.origins, dtype=np.uint8)).data
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
         states = np.frombuffer(memoryview(codes), dtype=np.uint64)
         out = np.empty((len(self.moves_away), states.size), dtype=np.uint64)
 
@@ -198,8 +193,6 @@ def _stored_slots(fields: dict[str, Any], definition: Permutation) -> tuple[int,
 
 
 class PackedPermutationSpace(PackedSpace):
-    """See PackedSpace."""
-
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board]) -> None:
         known = PermutationBoards(puzzle, origin, origins)
         definition = self._definition = known.definition
@@ -220,7 +213,7 @@ class PackedPermutationSpace(PackedSpace):
         super().__init__(known, radices, None, moves, undirected=definition.symmetric)
 
     def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
-        """See PackedSpace; 255 where a label or an orientation is none of the slot's."""
+        """255 where a label or an orientation is none of the slot's."""
         import numpy as np
 
         slots = self._definition.slots
@@ -235,7 +228,6 @@ class PackedPermutationSpace(PackedSpace):
         return np.where(wrong, 255, number * np.array(self._modulus) + turns).astype(np.uint8)
 
     def boards(self, contents: NDArray[np.integer[Any]]) -> Boards:
-        """See PackedSpace."""
         import numpy as np
 
         slots = self._definition.slots

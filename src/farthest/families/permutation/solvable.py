@@ -188,7 +188,6 @@ class PermutationBoards:
         self._moved = MovedPieces(permutation(puzzle))
 
     def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
         if any(self._moved.joined(board, target) for target in self._targets):
             return None
         origin = Origin("to", self._puzzle.definition.format_board(self._targets[0]))
@@ -196,7 +195,6 @@ class PermutationBoards:
         return reason if len(self._targets) == 1 else f"{reason}; nor can any other target be reached"
 
     def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
         targets = self._apart
         if len(targets) > 1 and not self._moved.classes_are_equal:
             raise undecided(self._puzzle)
@@ -225,5 +223,4 @@ class PermutationBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> PermutationBoards:
-    """See Family."""
     return PermutationBoards(puzzle, targets)

@@ -109,7 +109,7 @@ _DERIVED = re.compile(r"[\d'~]+\Z")
 
 
 class WrittenMoves(MoveMaker):
-    """See MoveMaker. A word is a move, or a power of one that the metric need not count as one move."""
+    """A word is a move, or a power of one that the metric need not count as one move."""
 
     def __init__(self, puzzle: Puzzle) -> None:
         definition = self._definition = permutation(puzzle)
@@ -126,16 +126,13 @@ class WrittenMoves(MoveMaker):
         return is_cube(self._named, self._moduli)
 
     def held(self, steps: Sequence[Step]) -> Sequence[Step]:
-        """See MoveMaker."""
         plain = all(step.word in self._named for step in steps)
         return steps if plain or not self._cube else without_whole_turns(steps)
 
     def made(self, board: Board, word: str) -> list[Board]:
-        """See MoveMaker."""
         return [self._moved(board, self._move(word))]
 
     def undone(self, board: Board, word: str) -> list[Board]:
-        """See MoveMaker."""
         return [self._moved(board, inverse(self._move(word), self._moduli))]
 
     @property

@@ -8,5 +8,5 @@ FAMILY = Family(
     default_origin="from start",
     example='class = "module:Name"',
     read="definition.read_python",
-    from_fields="definition.from_fields",
+    definition="definition.Python",
 )

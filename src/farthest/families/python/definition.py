@@ -15,7 +15,6 @@ from farthest.families.python.allowed import allow_own
 from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
 from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.puzzles.tables import check_keys
-from farthest.untrusted_json import text as text_field
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -225,11 +224,6 @@ def puzzle_of(space: PuzzleSpace) -> Puzzle:
     except OptionError as error:
         raise PuzzleError(f"puzzle class {reference}: options: {error}") from None
     return Puzzle(name, name, "", "python", "move", Origin("from", "start"), (), definition)
-
-
-def from_fields(fields: dict[str, Any]) -> Python:
-    """The definition that had these ``fields``; the class is not looked for."""
-    return Python(text_field(fields["reference"]), text_field(fields["options"]))
 
 
 def is_reference(text: str) -> bool:

@@ -12,7 +12,7 @@ FAMILY = Family(
         ("sliding-ROWSxCOLUMNS-slide", "sliding tile puzzle, several tiles in one move"),
     ),
     read="reader.read_sliding",
-    from_fields="definition.from_fields",
+    definition="definition.Sliding",
     parametric="reader.plain_board",
     solvable="solvable.solvable",
     move_maker="written_moves.WrittenMoves",

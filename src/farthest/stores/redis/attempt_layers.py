@@ -148,11 +148,10 @@ class AttemptLayers(AttemptSteps[Opened]):
 
     @property
     def shards(self) -> int:
-        """See ShardStore."""
         return self.facts.shards
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        """See ShardStore. Raises LostStateError when Redis does not have what it should."""
+        """Raises LostStateError when Redis does not have what it should."""
         if depth == self._depth and depth in self._begun:
             return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
         if depth != self._depth + 1:
@@ -170,11 +169,11 @@ class AttemptLayers(AttemptSteps[Opened]):
         return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
 
     def late(self, depth: int, error: LateStepError) -> StorageError:
-        """See AttemptSteps; a layer that should be under way and is not has been lost."""
+        """A layer that should be under way and is not has been lost."""
         return LostStateError(str(error)) if depth == self._depth else error
 
     def counts(self, depth: int) -> dict[int, int]:
-        """See ShardStore. Raises LostStateError when the layer is not complete."""
+        """Raises LostStateError when the layer is not complete."""
         states: dict[int, int] = {}
         for record in self._complete(depth).values():
             states.update(record.states)
@@ -201,27 +200,6 @@ class AttemptLayers(AttemptSteps[Opened]):
                 check_depth(depth)
             self._layers[depth] = records
         return self._layers[depth]
-
-    # The layer under way
-
-    def committed(self, depth: int) -> set[int]:
-        """The blocks of the layer under way that have been stepped. Raises LostStateError when Redis knows nothing of
-        it."""
-
-        def read() -> tuple[bytes | None, list[bytes]]:
-            pipe = self.nodes.main.pipeline()
-            pipe.hget(self.meta_key, "depth")
-            pipe.hkeys(self.records_key(depth))
-            now, blocks = pipe.execute()
-            return now, blocks
-
-        self.touch()
-        now, blocks = self.nodes.call(read)
-        if now != str(depth).encode():
-            raise LostStateError(
-                f"attempt {self.attempt}: Redis does not know that layer {depth} is under way"
-            )
-        return set(numbers(blocks, self.records_key(depth)))
 
     def touch(self) -> None:
         """Says that the attempt's coordinator is alive."""

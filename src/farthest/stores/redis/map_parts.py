@@ -29,8 +29,10 @@ from farthest.stores.contract import Base
 from farthest.stores.distances import reached, typed, unit_for
 from farthest.stores.redis.records import (
     DATABASE,
+    FOLD,
     NO_BASE,
     PLACE,
+    SET_RECORD,
     Fold,
     PartChunk,
     PartCut,
@@ -181,21 +183,13 @@ def block_words(
 FETCHED_AT_ONCE = 8
 """Blobs of a block that are in memory at a time."""
 
-COMMIT_PART = """
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if redis.call('HSETNX', KEYS[2], ARGV[2], ARGV[3]) == 1 then redis.call('RPUSH', KEYS[3], ARGV[4]) end
-return redis.call('HGET', KEYS[2], ARGV[2]) == ARGV[3] and 2 or 1
-"""
-"""Sets the record of a part where there is none, if this is the map that is to be made. KEYS: fold, parts, done. ARGV:
-the fold, the part, its record, the entry of the done-list. Gives 2 where the record is now this one."""
-
 
 class PartMaker:
     """Makes parts of one attempt's maps."""
 
     def __init__(self, store: GatherStore) -> None:
         self._store = store
-        self._commit = store.nodes.main.register_script(COMMIT_PART)
+        self._commit = store.nodes.main.register_script(SET_RECORD)
         self._assembly: tuple[str, Assembly] | None = None
         self._base: Base | None = None
         self._cut = PartCut(store.kernel.keys, store.facts.part_chunks)
@@ -207,7 +201,7 @@ class PartMaker:
     def fold(self, depth: int) -> Fold:
         """What is to be made. Raises LateStepError where the map up to ``depth`` is not."""
         store = self._store
-        stored: Any = store.nodes.call(lambda: store.nodes.main.get(store.fold_key))
+        stored: Any = store.nodes.call(lambda: store.nodes.main.hget(store.meta_key, FOLD))
         fold = None if stored is None else Fold.of(stored)
         if fold is None or fold.depth != depth:
             raise LateStepError(
@@ -293,7 +287,7 @@ class PartMaker:
 
         def read() -> list[Any]:
             pipe = store.nodes.main.pipeline()
-            pipe.get(store.fold_key)
+            pipe.hget(store.meta_key, FOLD)
             for depth in fold.wanted:
                 pipe.hlen(store.records_key(depth))
                 pipe.hget(store.records_key(depth), str(block))
@@ -325,8 +319,8 @@ class PartMaker:
         chunks = tuple(PartChunk(one.checksum, one.digest, len(one.payload)) for one in made)
         text = PartRecord(nonce, where, states, chunks).text(fold.depth, part)
         report = Report(fold.depth, part, store.holder or "", kind="part").text()
-        keys = [store.fold_key, store.parts_key(fold.depth), store.done_key]
-        arguments = [fold.text(), str(part), text, report]
+        keys = [store.meta_key, store.parts_key(fold.depth), store.done_key]
+        arguments = [FOLD, fold.text(), str(part), text, report]
         outcome = store.nodes.call(lambda: self._commit(keys=keys, args=arguments))
         if outcome != 2 and where == PLACE:
             store.discard([name])
@@ -390,28 +384,11 @@ class AttemptParts:
         def write() -> None:
             pipe = store.nodes.main.pipeline()
             pipe.delete(store.parts_key(fold.depth), store.done_key)
-            pipe.set(store.fold_key, fold.text())
+            pipe.hset(store.meta_key, FOLD, fold.text())
             pipe.execute()
 
         store.touch()
         store.nodes.call(write)
-
-    def committed(self) -> set[int]:
-        """The parts that were made. Raises LostStateError where Redis knows nothing of the map."""
-        store, key = self.store, self.store.parts_key(self.fold.depth)
-
-        def read() -> tuple[bytes | None, list[bytes]]:
-            pipe = store.nodes.main.pipeline()
-            pipe.get(store.fold_key)
-            pipe.hkeys(key)
-            now, parts = pipe.execute()
-            return now, parts
-
-        store.touch()
-        now, parts = store.nodes.call(read)
-        if now != self.fold.text().encode():
-            raise LostStateError(f"attempt {store.attempt}: Redis has lost what map is to be made")
-        return set(numbers(parts, key))
 
     def give_base(self, part: int) -> None:
         """Puts the chunks of the base into the place of blobs, for workers that do not see the database."""
@@ -456,7 +433,7 @@ class AttemptParts:
     def end(self) -> None:
         """Removes what was needed to make it."""
         store, fold = self.store, self.fold
-        store.nodes.call(lambda: store.nodes.main.delete(store.fold_key))
+        store.nodes.call(lambda: store.nodes.main.hdel(store.meta_key, FOLD))
         self._remove(fold.depth, store.parts_key(fold.depth))
         if fold.base != NO_BASE:
             self._remove(fold.base, store.bases_key(fold.base))
@@ -487,18 +464,15 @@ class MadeParts:
         self._keys = keys
 
     def digest(self, layers: Sequence[int]) -> str:
-        """See MadeMap."""
         digests = (one.digest for record in self._records for one in record.chunks)
         return map_digest(layers, unit_for(self._parts.fold.depth), digests)
 
     def words(self) -> Iterator[tuple[int, Buffer]]:
-        """See MadeMap."""
         for one in self.chunks():
             assert isinstance(one, MadeChunk), "words are in the place of blobs"
             yield one.first, one.payload
 
     def chunks(self) -> Iterator[MadeChunk | StoredDraft]:
-        """See MadeMap."""
         store, depth = self._parts.store, self._parts.fold.depth
         unit = unit_for(depth)
         for part, (record, keys) in enumerate(zip(self._records, self._keys, strict=True)):

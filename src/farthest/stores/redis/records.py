@@ -159,23 +159,19 @@ Error = Literal["", "lost", "full", "no room", "no base", "failed"]
 ERRORS: tuple[Error, ...] = get_args(Error)
 
 
-WorkKind = Literal["step", "search", "part"]
-"""Of work that is sent to workers: steps of blocks, batches of a search, parts of a map."""
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The step of a block, or a part of the map: committed ``by`` a holder, or with an ``error`` (and its
-    ``message``): "lost" means that the attempt's working state is, "full" that Redis had no memory left, "no room" that
-    the place of blobs or the database was full, "no base" that the worker does not see the checkpoint that a part is
-    made from, "failed" that the work cannot be done."""
+    """An item of work (worker/work.py): done ``by`` a holder, or with an ``error`` (and its ``message``): "lost" means
+    that the attempt's working state is, "full" that Redis had no memory left, "no room" that the place of blobs or the
+    database was full, "no base" that the worker does not see the checkpoint that a part is made from, "failed" that the
+    work cannot be done. ``block``: the item's number."""
 
     depth: int
     block: int
     by: str
     error: Error = ""
     message: str = ""
-    kind: WorkKind = "step"
+    kind: str = "step"
 
     def text(self) -> str:
         """As stored."""
@@ -188,15 +184,25 @@ class Report:
         """Inverse of ``text``. Raises ValueError for an entry that is not a report."""
         fields = {"error": "", "message": "", "kind": "step", **read_json_object(entry, MOST_BYTES)}
         try:
-            if set(fields) != set(cls.__match_args__) or (
-                fields["error"] not in ERRORS or fields["kind"] not in get_args(WorkKind)
-            ):
+            if set(fields) != set(cls.__match_args__) or fields["error"] not in ERRORS:
                 raise ValueError("it has other fields")
             depth, block = counts([fields["depth"], fields["block"]])
-            said = text(fields["by"]), fields["error"], text(fields["message"]), fields["kind"]
+            said = text(fields["by"]), fields["error"], text(fields["message"]), text(fields["kind"])
             return cls(depth, block, *said)
         except TypeError as error:
             raise ValueError(str(error)) from None
+
+
+SET_RECORD = """
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+if KEYS[4] and redis.call('HEXISTS', KEYS[4], ARGV[3]) == 0 then return 0 end
+if redis.call('HSETNX', KEYS[2], ARGV[3], ARGV[4]) == 1 then redis.call('RPUSH', KEYS[3], ARGV[5]) end
+return redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] and 2 or 1
+"""
+"""Sets the record of an item where there is none, if its work is under way. KEYS: meta, records, done, and perhaps a
+hash in which the item must be. ARGV: the field of meta, what it says while the work is under way, the item, its record,
+the report. Gives 0 where the work is not under way, 2 where the record is now this one (it may be since the command was
+sent before), else 1."""
 
 
 # --- What the main node says of a map that workers make: what is to be made (``Fold``), and what was
@@ -210,6 +216,9 @@ LEAST_CHUNKS = 16
 """Of a part, but for the last: so that it is worth its message."""
 
 DATABASE, PLACE = "database", "place"
+
+FOLD = "fold"
+"""The field of ``meta`` that says what map is to be made."""
 
 NO_JOB = -1
 """The job of a fold whose chunks are not to be stored by workers."""

@@ -1,17 +1,14 @@
-"""One step of an enumeration, or one part of its map, as a worker's process makes it for a message (attempt, depth,
-block or part)."""
+"""The work of enumerations: the steps of a layer, and the parts of a map."""
 
 from __future__ import annotations
 
 import logging
-import os
-from collections import OrderedDict
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from farthest.environment import DATABASE_URL, WORKER_MEMORY
+from farthest.environment import DATABASE_URL
 from farthest.errors import (
     FarthestError,
     LateStepError,
@@ -22,28 +19,21 @@ from farthest.errors import (
 )
 from farthest.map_files.place import job_token
 from farthest.models.chunks import CHUNK_KEYS, Chunk
-from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.contract import step
 from farthest.stores.redis.attempt_steps import facts_of
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.map_parts import PartMaker
-from farthest.stores.redis.places import place_of
-from farthest.stores.redis.records import NO_BASE, NO_JOB, WorkKind
+from farthest.stores.redis.records import FOLD, NO_BASE, NO_JOB, Fold
 from farthest.stores.redis.scatter_store import ScatterStore
-from farthest.worker.enumeration.choice import Choice, PartChoice
-from farthest.worker.leases import StepLeases, renewed
-from farthest.worker.task_process import TaskProcess
+from farthest.worker.work import Work, WorkerProcess
 
 if TYPE_CHECKING:
     from farthest.models.chunks import MadeChunk
     from farthest.models.database import Database
+    from farthest.stores.blobs.blob import BlobCache
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.contract import Base
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.stores.redis.records import Fold
-
-
-# --- The database of an attempt's job, as far as a worker's process sees it: only where it is on a server.
 
 log = logging.getLogger(__name__)
 
@@ -134,7 +124,38 @@ class JobDatabase:
             self._database = None
 
 
-# --- Which store a worker makes of an attempt: that of the engine that the attempt says.
+class StepWork(Work):
+    """The steps of a layer; an item is a block."""
+
+    kind = "step"
+    item_name = "the step of block {item} at depth {depth}"
+    whole_name = "layer {depth}"
+    under_way = "depth"
+
+    store: GatherStore | ScatterStore
+    choice: BlockChoice
+
+    def records_key(self, depth: int) -> str:
+        return self.keys.records_key(depth)
+
+    def open(self, process: WorkerProcess) -> None:
+        self.store = attach(self.nodes, self.attempt, process.cache, process.holder, process.place)
+        self.choice = BlockChoice(self.store.sources_of)
+
+    def wishes(self, depth: int) -> list[int]:
+        return self.choice.wishes(depth)
+
+    def choose(self, depth: int, named: int, again: bool) -> int:
+        block = super().choose(depth, named, again)
+        if not again:
+            self.choice.taken(block)
+        return block
+
+    def do(self, depth: int, item: int) -> None:
+        if item >= self.store.blocks.count:
+            raise LateStepError(f"attempt {self.attempt} has no block {item}")
+        step(self.store, depth, self.store.blocks.shards(item))
+        self.choice.stepped(depth, item)
 
 
 def attach(
@@ -150,116 +171,94 @@ def attach(
     return store
 
 
-RUNS_KEPT = 4
+WISHES = 64
+"""Most blocks that are named in one request."""
 
 
-class StepProcess(TaskProcess):
-    """Steps a block for each message: any block of the layer that nobody has begun, or the named one if it was sent
-    again."""
+class BlockChoice:
+    """Which blocks a process would best step next: those whose input it has in memory. A process that stepped a block
+    two layers ago still has the states to be subtracted now, and one that stepped its neighbours has its frontier.
+    ``sources_of``: gives the blocks whose states a step of a block reads whole."""
 
-    kind: WorkKind = "step"
+    def __init__(self, sources_of: Callable[[int], list[int]]) -> None:
+        self._sources_of = sources_of
+        self._stepped: dict[int, dict[int, None]] = {}  # by depth, in the order in which they were stepped
+        self._depth = -1
+        self._wishes: dict[int, None] = {}  # for that depth, the blocks with the most input in memory first
 
-    def __init__(self, worker: str) -> None:
-        super().__init__(worker)
-        self._cache = BlobCache(WORKER_MEMORY.size())
-        self._place = place_of(self.nodes)
-        self._stores: OrderedDict[str, tuple[GatherStore | ScatterStore, Choice]] = OrderedDict()
+    def wishes(self, depth: int) -> list[int]:
+        """The first blocks to ask for: at a new depth those that this process has input for, later those near the block
+        that it stepped last."""
+        here, before, two_before = (self._stepped.get(depth - back, {}) for back in range(3))
+        if depth != self._depth:
+            self._depth = depth
+            self._wishes = dict.fromkeys((*two_before, *before, *self._near(before)))
+        if not self._wishes:
+            last = list(here)[-1:]
+            self._wishes = dict.fromkeys(one for one in self._near(self._near(last)) if one not in here)
+        return list(islice(self._wishes, WISHES))
 
-    def name(self, attempt: str, depth: int, item: int) -> str:
-        """See TaskProcess."""
-        return f"step of block {item} at depth {depth} of attempt {attempt}"
+    def taken(self, block: int) -> None:
+        """Notes the block that was given: other processes have taken the wishes before it, or all."""
+        for wish in list(islice(self._wishes, WISHES)):
+            del self._wishes[wish]
+            if wish == block:
+                break
 
-    def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
-        """See TaskProcess."""
-        store, choice = self.store(attempt)
-        if item >= store.blocks.count:
-            raise LateStepError(f"attempt {attempt} has no block {item}")
-        leases = StepLeases(self.nodes, attempt, self.lease_seconds)
-        chosen = choice.named(depth, item) if again else choice.next(depth, item)
-        if not leases.take(depth, chosen, self.holder):
-            return
-        with renewed(leases, depth, chosen, self.holder):
-            step(store, depth, store.blocks.shards(chosen))
-            choice.stepped(depth, chosen)
+    def stepped(self, depth: int, block: int) -> None:
+        """Notes a step that this process has taken."""
+        self._stepped.setdefault(depth, {})[block] = None
+        for old in [one for one in self._stepped if one < depth - 2]:
+            del self._stepped[old]
 
-    def store(self, attempt: str) -> tuple[GatherStore | ScatterStore, Choice]:
-        """The store of an attempt, and what this process has stepped there."""
-        if attempt not in self._stores:
-            store = attach(self.nodes, attempt, self._cache, self.holder, self._place)
-            self._stores[attempt] = store, Choice(store)
-            while len(self._stores) > RUNS_KEPT:
-                self._stores.popitem(last=False)
-        self._stores.move_to_end(attempt)
-        return self._stores[attempt]
+    def _near(self, blocks: Iterable[int]) -> Iterator[int]:
+        for block in blocks:
+            yield from self._sources_of(block)
 
 
-class PartProcess(TaskProcess):
-    """Makes a map part for each message: a part that nobody has begun, or the named one if it was sent again. Its
-    chunks go to the database where this process sees that of the job, else to the place of blobs. ``steps``: the same
-    process as it takes steps."""
+class PartWork(Work):
+    """The parts of a map. Their chunks go to the database where this process sees that of the job, else to the place of
+    blobs."""
 
-    kind: WorkKind = "part"
+    kind = "part"
+    item_name = "map part {item} at depth {depth}"
+    whole_name = "the map up to depth {depth}"
+    under_way = FOLD
 
-    def __init__(self, worker: str, steps: StepProcess) -> None:
-        super().__init__(worker)
-        self._steps = steps
-        self._database = JobDatabase()
-        self._makers: OrderedDict[str, tuple[PartMaker, PartChoice]] = OrderedDict()
+    _maker: PartMaker
+    _database: JobDatabase
+    _last = -1
 
-    def name(self, attempt: str, depth: int, item: int) -> str:
-        """See TaskProcess."""
-        return f"part {item} of the map up to depth {depth} of attempt {attempt}"
+    def records_key(self, depth: int) -> str:
+        return self.keys.parts_key(depth)
 
-    def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
-        """See TaskProcess."""
-        maker, choice = self._maker(attempt)
+    def is_under_way(self, said: bytes, depth: int) -> bool:
+        return Fold.of(said).depth == depth
+
+    def open(self, process: WorkerProcess) -> None:
+        store = process.opened(StepWork, self.attempt).store
+        if not isinstance(store, GatherStore):
+            raise LateStepError(f"attempt {self.attempt} has no map parts")
+        self._maker = PartMaker(store)
+        self._database = process.shared(JobDatabase)
+
+    def wishes(self, depth: int) -> list[int]:
+        return [self._last + 1]  # neighbours have blocks in common
+
+    def do(self, depth: int, item: int) -> None:
+        self._last = item
+        maker = self._maker
         fold = maker.fold(depth)
-        part = choice.next(depth, item, again)
-        if part >= maker.cut(fold).count:
-            raise LateStepError(f"the map of attempt {attempt} has no part {part}")
-        leases = StepLeases(self.nodes, attempt, self.lease_seconds, "part")
-        if not leases.take(depth, part, self.holder):
+        if item >= maker.cut(fold).count:
+            raise LateStepError(f"the map of attempt {self.attempt} has no part {item}")
+        if maker.made(fold, item):
             return
-        with renewed(leases, depth, part, self.holder):
-            if maker.made(fold, part):
-                return
-            base = None
-            if fold.base != NO_BASE:
-                base = maker.base_in_place(fold, part) or self._database.base(
-                    attempt, fold, maker.cut(fold).chunks(part)
-                )
-            made, states = maker.make(fold, part, base)
-            maker.commit(
-                fold, part, made, states, lambda nonce: self._database.write(attempt, fold, nonce, made)
+        base = None
+        if fold.base != NO_BASE:
+            base = maker.base_in_place(fold, item) or self._database.base(
+                self.attempt, fold, maker.cut(fold).chunks(item)
             )
-
-    def _maker(self, attempt: str) -> tuple[PartMaker, PartChoice]:
-        if attempt not in self._makers:
-            store, _ = self._steps.store(attempt)
-            if not isinstance(store, GatherStore):
-                raise LateStepError(f"attempt {attempt} has no map parts")
-            self._makers[attempt] = PartMaker(store), PartChoice(self.nodes, attempt)
-            while len(self._makers) > RUNS_KEPT:
-                self._makers.popitem(last=False)
-        self._makers.move_to_end(attempt)
-        return self._makers[attempt]
-
-
-@cache
-def _parts(pid: int, worker: str) -> PartProcess:
-    return PartProcess(worker, _process(pid, worker))
-
-
-def run_part(worker: str, attempt: str, depth: int, part: int, again: bool) -> None:
-    """The body of the task: one map part in this process of ``worker``; see ``TaskProcess.run``."""
-    _parts(os.getpid(), worker).run(attempt, depth, part, again)
-
-
-@cache
-def _process(pid: int, worker: str) -> StepProcess:
-    return StepProcess(worker)
-
-
-def run_step(worker: str, attempt: str, depth: int, block: int, again: bool) -> None:
-    """The body of the task: one step in this process of ``worker``; see ``TaskProcess.run``."""
-    _process(os.getpid(), worker).run(attempt, depth, block, again)
+        made, states = maker.make(fold, item, base)
+        maker.commit(
+            fold, item, made, states, lambda nonce: self._database.write(self.attempt, fold, nonce, made)
+        )
