@@ -17,7 +17,7 @@ from farthest.models.records import (
     SEARCH,
     JobRecord,
 )
-from farthest.puzzles.catalogue import called, meant
+from farthest.puzzles.catalogue import called, find, meant
 from farthest.untrusted_json import read_json_object
 
 _SHOWN = 8
@@ -37,7 +37,7 @@ def job_text(job: object) -> str:
 def digest_of(name: str) -> str | None:
     """That of the puzzle which has this name without a file; None where there is none."""
     with suppress(PuzzleError):
-        puzzle = called(name)
+        puzzle = find(name) or called(name)
         return None if puzzle is None else puzzle.digest
     return None
 

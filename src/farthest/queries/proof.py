@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from farthest.environment import scratch_folder
 from farthest.errors import StorageError
 from farthest.families.sliding.definition import Sliding
+from farthest.machine import memory_limit
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.records import SEARCH, Proved, Verification, Verifications, now
@@ -27,7 +28,6 @@ from farthest.verify.rows import Facts
 from farthest.verify.sliding import verify_map
 from farthest.verify.without_map import verify_layers, verify_search
 from farthest.version import __version__
-from farthest.wording import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -148,7 +148,7 @@ def _prove_residues(
 ) -> Report:
     bits = distance_map.residue_bits()
     means = Means(
-        available_memory() * 4 // 5 if memory is None else memory,
+        memory_limit(memory),
         scratch_folder(scratch, distance_map.database.folder),
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         told=Progress(distance_map.told, distance_map.layers),
