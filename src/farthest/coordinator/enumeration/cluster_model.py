@@ -1,6 +1,7 @@
-"""The model of a distributed run: bytes, messages, memory and time as functions of the space and the machines.
+"""The model of a run by workers: bytes, messages, memory and time as functions of the space and the machines.
 
-docs/scaling.md says it in words. ``benchmarks/scaling.py measure`` holds it against runs and fits ``Costs`` anew.
+Admission of such runs and `farthest estimate` both ask it. docs/scaling.md says it in words. ``benchmarks/scaling.py
+measure`` holds it against runs and fits ``Costs`` anew.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from math import exp, log2, log10
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.enumeration.celery_executor import SMALL_LAYER_BLOCKS
 from farthest.coordinator.enumeration.resources import expected_layers
 from farthest.coordinator.settings import WorkersEstimate
 from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES, WORKER_MEMORY
@@ -36,13 +36,15 @@ if TYPE_CHECKING:
     from farthest.coordinator.settings import Settings
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace, Space
+    from farthest.stores.blocks import Cut
 
 
-# --- What a distributed run works on: its layers, blocks and moves, and how often a worker has a block's input in
-# memory.
-#
-# Nothing is stepped here: the blocks come from the compiled space, the layers from the puzzle's published answers
-# or from whoever has counted them.
+SMALL_LAYER_BLOCKS = 256
+"""In more blocks than that even a few states are stepped faster by workers, and with less memory."""
+
+# What a run works on: its layers, blocks and moves, and how often a worker has a block's input in memory. Nothing is
+# stepped here: the blocks come from the compiled space, the layers from the puzzle's published answers or from whoever
+# has counted them.
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,12 @@ class Shape:
         published = next((answer.layers for answer in puzzle.known if answer.layers), None)
         if layers is None and published is None:
             raise ValueError(f"puzzle {puzzle.name}: no layers are published; give them")
-        return cls.of_space(gather(compile_space(puzzle)), block_size, layers or published or ())
+        space = gather(compile_space(puzzle))
+        return cls.of_space(space, cut_for_workers(space, block_size), layers or published or ())
 
     @classmethod
-    def of_space(cls, space: GatherSpace, block_size: int, layers: Sequence[int]) -> Shape:
-        """The shape of a space's search with these layers."""
-        made = cut_for_workers(space, block_size)
+    def of_space(cls, space: GatherSpace, made: Cut, layers: Sequence[int] = ()) -> Shape:
+        """The shape of the search of a space that is cut so, with these layers."""
         kernel, blocks = made.kernel, Blocks(made.kernel.shards, made.per_block)
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
@@ -111,10 +113,6 @@ class Shape:
             active=active,
             sources=sources,
         )
-
-    def with_layers(self, layers: Sequence[int]) -> Shape:
-        """The same space with these layers."""
-        return replace(self, layers=tuple(layers))
 
     def blocks_at(self, depth: int) -> dict[int, int]:
         """The blocks of a layer, with the keys in each that its states can be at."""
@@ -571,7 +569,49 @@ def _checkpoints(
     return number, most
 
 
-# --- What an enumeration by Celery workers takes, by their number: the model of docs/scaling.md.
+# What a plan asks
+
+
+FULLEST = 1.45
+"""Memory of Redis at its fullest beside the layers that it holds, with the blobs that are on their way: 1.46 was
+measured on sliding-3x4, 1.33 with the metric slide, 1.59 on pancake-12."""
+
+RUN_BYTES_DENSE, RUN_BYTES_SPARSE = 1, 12
+"""Blobs for a state of a space given by its successors, about: its share of the largest layers and of their successors
+(docs/scaling.md)."""
+
+RECORDS_BYTES = 4 * 2**20
+"""Redis memory where the blobs are elsewhere, besides the records and messages of blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptBytes:
+    """``redis``: what Redis needs at the most, with the blobs where they are in it; ``blobs``: they alone."""
+
+    redis: int
+    blobs: int
+
+
+def attempt_bytes(
+    space: GatherSpace,
+    made: Cut,
+    max_depth: int | None,
+    residues: ResidueForm | None,
+    *,
+    blobs_in_redis: bool,
+) -> AttemptBytes:
+    """The bytes of an attempt at a space of bitmaps: of the layers that steps need, and those that a residue map is
+    made of."""
+    cluster = Cluster(histogram_only=True, residues=residues, blobs_in_redis=blobs_in_redis, small_states=0)
+    prediction = predict(_expected_shape(space, made, max_depth), cluster, Locality(0.0, 0.0))
+    peak = prediction.peak * FULLEST if blobs_in_redis else prediction.peak + RECORDS_BYTES
+    return AttemptBytes(int(peak), int(prediction.blobs))
+
+
+def run_bytes(space: Space, states: int, *, blobs_in_redis: bool) -> AttemptBytes:
+    """The same of a space of sorted runs with so many states."""
+    blobs = states * (RUN_BYTES_SPARSE if space.keys is None else RUN_BYTES_DENSE)
+    return AttemptBytes(blobs if blobs_in_redis else RECORDS_BYTES, blobs)
 
 
 def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> tuple[WorkersEstimate, ...]:
@@ -579,11 +619,8 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
     by workers the model does not know."""
     if space.engine != "gather":
         return ()
-    shape = Shape.of_space(gather(space), BLOCK_SIZE.size(), ())
-    layers = expected_layers(
-        space, keys=shape.keys, in_place=shape.exclude == "before", max_depth=settings.max_depth
-    )
-    shape = shape.with_layers(layers.states)
+    gathered = gather(space)
+    shape = _expected_shape(gathered, cut_for_workers(gathered, BLOCK_SIZE.size()), settings.max_depth)
     found = []
     for number in processes:
         cluster = Cluster(
@@ -591,7 +628,7 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             nodes=1 + len(REDIS_NODES.text().split()),
             worker_memory=WORKER_MEMORY.size(),
             histogram_only=not settings.keeps_distances,
-            residues=gathered_form(gather(space), settings.max_depth) if settings.residues else None,
+            residues=gathered_form(gathered, settings.max_depth) if settings.residues else None,
             blobs_in_redis=BLOBS.text() == REDIS,
         )
         prediction = predict(shape, cluster, simulated_locality(shape, number, cluster.worker_memory))
@@ -608,3 +645,9 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             )
         )
     return tuple(found)
+
+
+def _expected_shape(space: GatherSpace, made: Cut, max_depth: int | None) -> Shape:
+    shape = Shape.of_space(space, made)
+    layers = expected_layers(space, keys=shape.keys, in_place=shape.exclude == "before", max_depth=max_depth)
+    return replace(shape, layers=layers.states)
