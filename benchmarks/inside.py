@@ -19,9 +19,9 @@ from importlib import import_module
 
 from farthest.coordinator.enumeration.executors import LayerSearch, ThreadsExecutor
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.estimate import cores
 from farthest.coordinator.settings import Settings
 from farthest.families.python.allowed import allow_module
+from farthest.machine import cores
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
@@ -44,10 +44,10 @@ def search(puzzle: Puzzle, isa: str, *, distances: bool) -> tuple[MemoryStore, l
 
 def by_successors(puzzle: Puzzle, depth: int) -> list[int]:
     """The layers of a peg puzzle up to ``depth``, from the successors of each board."""
-    from farthest.families.pegs.space import PegScatterSpace
+    from farthest.families.pegs.space import PegBoards, PegScatterSpace
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
-    space = PegScatterSpace(puzzle, puzzle.origin, compile_space(puzzle).origins)
+    space = PegScatterSpace(PegBoards(puzzle, puzzle.origin))
     search = LayerSearch(ScatterMemoryStore(space, distances=False), ThreadsExecutor(cores()))
     return [len(space.origins), *(search.next_layer(layer) for layer in range(1, depth + 1))]
 

@@ -30,8 +30,11 @@ class Contents:
 
     def names(self) -> list[str]:
         if self._url.scheme == "file":
+            # Folders may be removed meanwhile, which os.walk passes over and Path.rglob does not.
             return sorted(
-                str(path.relative_to(self._root)) for path in self._root.rglob("*") if path.is_file()
+                os.path.relpath(os.path.join(folder, name), self._root)
+                for folder, _, names in os.walk(self._root)
+                for name in names
             )
         if self._url.scheme == "s3":
             import obstore

@@ -10,7 +10,6 @@ from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
 
-from farthest.families.sliding.boards import parse_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -77,7 +76,7 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> set[Board]:
         assert start is not None
         templates = [start]
     else:
-        templates = [parse_board(sliding(puzzle), origin.where)]
+        templates = [sliding(puzzle).parse_board(origin.where)]
     found = set()
     for template in templates:
         missing = Counter(dict(enumerate(sliding(puzzle).counts)))

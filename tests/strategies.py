@@ -7,7 +7,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.grid import Passages, components, grid_edges, number_cells
@@ -126,7 +125,7 @@ def puzzles(draw: st.DrawFn, most: int = MOST_ARRANGEMENTS) -> Puzzle:
         goals = draw(with_wildcards(goals))
     start = draw(st.none() | boards)
     puzzle = make_puzzle(**shape, goals=goals, counts=counts, start=start)
-    where = ["goal", "goal", format_board(sliding(puzzle), draw(boards))] + (["start"] if start else [])
+    where = ["goal", "goal", sliding(puzzle).format_board(draw(boards))] + (["start"] if start else [])
     origin = Origin(draw(st.sampled_from(["to", "from"])), draw(st.sampled_from(where)))
     return make_puzzle(**shape, goals=goals, counts=counts, start=start, origin=origin)
 

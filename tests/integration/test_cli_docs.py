@@ -10,6 +10,7 @@ import pytest
 
 from farthest.cli.app import cli
 from farthest.worker.registry import Work, WorkerRecord
+from field_tables import with_tables
 from integration.conftest import RunJson
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
@@ -83,6 +84,10 @@ def test_what_all_commands_have() -> None:
         assert (name in IMPORT_NOTHING) != ("--allow-module" in options)
 
 
+def test_the_tables_of_fields_are_those_that_are_declared() -> None:
+    assert with_tables(TEXT) == TEXT, "`python -m field_tables` writes them anew"
+
+
 def fields(value: Any) -> set[str]:
     """The names of an object's fields, and of those of the objects in it; layout belongs to another page."""
     if isinstance(value, list):
@@ -137,7 +142,7 @@ def test_every_json_field_of_workers(
 ) -> None:
     work = Work(process=7, attempt="1-0", depth=2, block=3, seconds=4)
     record = WorkerRecord("farthest@one", "host", 6, "1.0.0", 1, 1, "2026-01-01", (7,), (work,), 0.5)
-    monkeypatch.setattr("farthest.documents.jobs.list_workers", lambda nodes: [record])
+    monkeypatch.setattr("farthest.documents.workers.list_workers", lambda nodes: [record])
     monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
     found = fields(run_json("workers"))
     assert {"block", "peak", "silent"} <= found

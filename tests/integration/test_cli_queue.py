@@ -44,8 +44,7 @@ def finish_next(database: Database, told: Callable[[], None] = lambda: None) -> 
 
 
 SOON_LONELY = (
-    "from farthest.cli import following; following.LONELY_SECONDS = 0.2\n"
-    "from farthest.cli.entry import main; main()"
+    "from farthest.cli import queue; queue.LONELY_SECONDS = 0.2\nfrom farthest.cli.entry import main; main()"
 )
 """`farthest` that tells sooner of a job that nobody runs."""
 

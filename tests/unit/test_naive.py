@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 
 import naive
-from farthest.families.sliding.boards import format_board, parse_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD
@@ -37,7 +36,7 @@ def test_eight_kinds_has_hirois_states_and_six_farthest_boards() -> None:
     found = naive.distances(puzzle)
     assert naive.layers(found) == EIGHT_KINDS_LAYERS
     farthest = {
-        format_board(sliding(puzzle), board): naive.count_solutions(puzzle, found, board)
+        sliding(puzzle).format_board(board): naive.count_solutions(puzzle, found, board)
         for board, distance in found.items()
         if distance == 30
     }
@@ -48,7 +47,7 @@ def test_eight_kinds_has_hirois_states_and_six_farthest_boards() -> None:
 def test_hirois_start_has_sixteen_different_legal_solutions() -> None:
     puzzle = load("eight-kinds")
     found = naive.distances(puzzle)
-    start = parse_board(sliding(puzzle), "┘│└/─□─/┐│┌")
+    start = sliding(puzzle).parse_board("┘│└/─□─/┐│┌")
     ways = naive.solutions(puzzle, found, start)
     assert len(ways) == len(set(map(tuple, ways))) == 16
     for way in ways:
@@ -64,7 +63,7 @@ def test_eight_puzzle_has_two_farthest_boards_with_forty_solutions() -> None:
     assert len(found) == 181_440
     assert sum(found.values()) / len(found) == pytest.approx(21.97, abs=0.005)
     farthest = [board for board, distance in found.items() if distance == 31]
-    assert sorted(format_board(sliding(puzzle), board) for board in farthest) == [
+    assert sorted(sliding(puzzle).format_board(board) for board in farthest) == [
         "647/850/321",
         "867/254/301",
     ]

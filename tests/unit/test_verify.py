@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 import naive
 from farthest.errors import BoardError, ResourceError, StorageError
-from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
@@ -153,7 +152,7 @@ def test_one_wrong_distance_anywhere_is_found(data: st.DataObject, puzzle: Puzzl
     report = verify_map(puzzle, layout, puzzle.origin, distances)
     states = [check for check in report.failures if check.first is not None]
     assert states
-    board = format_board(sliding(puzzle), naive.boards_in_key_order(layout)[key])
+    board = sliding(puzzle).format_board(naive.boards_in_key_order(layout)[key])
     for check in states:
         assert check.first is not None
         boards = [check.first.board, *(board for board, _ in check.first.neighbours)]
@@ -218,7 +217,7 @@ def test_damage_is_found(
     report = verify_map(puzzle, layout, puzzle.origin, bad, layers=count_layers(undamaged), threads=2)
     assert not report.ok
     assert expected <= failed(report)
-    key_of = {format_board(sliding(puzzle), board): key for key, board in enumerate(boards)}
+    key_of = {sliding(puzzle).format_board(board): key for key, board in enumerate(boards)}
     for check in report.failures:
         if check.first is None:
             assert check.detail
@@ -241,10 +240,12 @@ def test_the_first_bad_state_is_named_with_its_neighbours(
     assert check.first is not None
     assert (check.first.key, check.first.distance) == (key, None)
     assert set(check.first.neighbours) == {
-        (format_board(sliding(puzzle), other), int(good[boards.index(other)]))
+        (sliding(puzzle).format_board(other), int(good[boards.index(other)]))
         for other, _ in naive.moves(puzzle, boards[key])
     }
-    text = f"key {key}, board {format_board(sliding(puzzle), boards[key])}: stored distance unreachable; one move"
+    text = (
+        f"key {key}, board {sliding(puzzle).format_board(boards[key])}: stored distance unreachable; one move"
+    )
     assert str(check.first).startswith(text)
 
 
@@ -268,7 +269,7 @@ def test_the_map_of_another_origin_metric_or_direction_is_found() -> None:
     puzzle = make_puzzle(rows=[[0, 1, 2], [3, -1, 4], [5, 6, 7]], goals=[[0, 1, 1, 2, 2, 3, 3, 3]])
     layout = plain_layout(puzzle)
     right = make_map(puzzle, layout)
-    elsewhere = Origin("to", format_board(sliding(puzzle), (1, 0, 1, 2, 2, 3, 3, 3)))
+    elsewhere = Origin("to", sliding(puzzle).format_board((1, 0, 1, 2, 2, 3, 3, 3)))
     assert failed(verify_map(puzzle, layout, elsewhere, right)) >= {"origin"}
     assert failed(verify_map(replace(puzzle, metric="slide"), layout, puzzle.origin, right)) >= {"jump"}
     one_way = make_puzzle(arcs=((0, 1), (1, 2), (2, 0)), edges=((2, 3),), goals=[[0, 1, 2, 3]])
@@ -330,7 +331,7 @@ def test_known_answers_are_compared(
         states=10_080,
         eccentricity=len(layers) - 1,
         layers=layers,
-        farthest=tuple(format_board(sliding(puzzle), board) for board in last),
+        farthest=tuple(sliding(puzzle).format_board(board) for board in last),
         source="naive model",
     )
     for known, expected in (
@@ -339,7 +340,7 @@ def test_known_answers_are_compared(
         (replace(right, eccentricity=3), {"known"}),
         (replace(right, layers=(*layers, 1)), {"known"}),
         (replace(right, farthest=()), set()),
-        (replace(right, farthest=(format_board(sliding(puzzle), sliding(puzzle).goals[0]),)), {"known"}),
+        (replace(right, farthest=(sliding(puzzle).format_board(sliding(puzzle).goals[0]),)), {"known"}),
     ):
         report = verify_map(replace(puzzle, known=(known,)), layout, puzzle.origin, good)
         assert failed(report) == expected

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.puzzle import Puzzle
 from farthest.verify import rows as rows_module
@@ -36,7 +35,7 @@ def make_rows(puzzle: Puzzle, layout: Layout, distances: Map) -> Rows:
     """The right rows: all reached states in key order."""
     none = np.iinfo(distances.dtype).max
     return [
-        (key, distance, format_board(sliding(puzzle), board))
+        (key, distance, sliding(puzzle).format_board(board))
         for key, (board, distance) in enumerate(
             zip(naive.boards_in_key_order(layout), distances.tolist(), strict=True)
         )
@@ -60,7 +59,7 @@ class Example:
         self.rows = make_rows(self.puzzle, self.layout, self.distances)
         self.depth = max(distance for _, distance, _ in self.rows)
         boards = naive.boards_in_key_order(self.layout)
-        self.texts = [format_board(sliding(self.puzzle), board) for board in boards]
+        self.texts = [sliding(self.puzzle).format_board(board) for board in boards]
 
     def layer(self, depth: int) -> Rows:
         return [row for row in self.rows if row[1] == depth]

@@ -1,37 +1,75 @@
-"""The group `farthest` with its commands, and how errors are shown."""
+"""The group `farthest` with its commands, and how errors are shown.
+
+The module of a command is imported when the command is used.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import sys
+from collections import UserDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import click
 from click.exceptions import Exit
 
 import farthest
-from farthest.cli import INTERRUPTED, ask, completion, enumeration, jobs, puzzles, queue, solve
-from farthest.cli import ask as output
-from farthest.cli import ask as symmetry
-from farthest.cli import ask as verify
-from farthest.cli import enumeration as estimate
-from farthest.cli import heuristics as compare
-from farthest.cli import heuristics as heuristic
-from farthest.cli import jobs as deletion
-from farthest.cli import puzzles as draw
-from farthest.cli import puzzles as random
-from farthest.cli import services as serve
-from farthest.cli import services as service
-from farthest.cli import services as worker
+from farthest.cli import INTERRUPTED
 from farthest.cli.interruption import interrupts_raised
 from farthest.errors import FarthestError
 from farthest.safe_text import safe_streams
 
 BROKEN_PIPE = 141  # 128 + SIGPIPE
 STREAM_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF)
+
+
+HOMES = {
+    "puzzles": "puzzles",
+    "draw": "puzzles",
+    "estimate": "enumeration",
+    "enumerate": "enumeration",
+    "submit": "queue",
+    "watch": "queue",
+    "cancel": "queue",
+    "resume": "queue",
+    "jobs": "jobs",
+    "show": "jobs",
+    "delete": "jobs",
+    "distance": "ask",
+    "path": "ask",
+    "states": "ask",
+    "symmetry": "ask",
+    "random": "puzzles",
+    "solve": "solve",
+    "export": "ask",
+    "plot": "ask",
+    "verify": "ask",
+    "heuristic": "heuristics",
+    "compare": "heuristics",
+    "serve": "services",
+    "worker": "services",
+    "workers": "services",
+    "coordinator": "services",
+    "migrate": "services",
+    "completion": "completion",
+}
+"""The commands in the order in which they are used, each with its module in ``farthest.cli``."""
+
+
+class Commands(UserDict[str, Any]):
+    """The commands by name; ``HOMES`` until they are asked for."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        command = super().__getitem__(name)
+        if isinstance(command, str):
+            home = import_module(f"farthest.cli.{command}")
+            command = self[name] = getattr(home, name if name != "enumerate" else "enumerate_")
+        assert isinstance(command, click.Command)
+        return command
 
 
 class Failure(click.ClickException):
@@ -51,6 +89,10 @@ class Failure(click.ClickException):
 class Program(click.Group):
     """A group whose commands end with a message and a status, never with a traceback, for errors that a user can
     cause."""
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.commands = Commands(HOMES)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which they are used, not the alphabetical one."""
@@ -138,36 +180,3 @@ def cli() -> None:
       farthest distance eight-kinds '┘│└/─□─/┐│┌'
       farthest solve 8-puzzle 867254301
     """
-
-
-for command in (
-    puzzles.puzzles,
-    draw.draw,
-    estimate.estimate,
-    enumeration.enumerate_,
-    queue.submit,
-    queue.watch,
-    queue.cancel,
-    queue.resume,
-    jobs.jobs,
-    jobs.show,
-    deletion.delete,
-    ask.distance,
-    ask.path,
-    ask.states,
-    symmetry.symmetry,
-    random.random,
-    solve.solve,
-    output.export,
-    output.plot,
-    verify.verify,
-    heuristic.heuristic,
-    compare.compare,
-    serve.serve,
-    worker.worker,
-    worker.workers,
-    service.coordinator,
-    service.migrate,
-    completion.completion,
-):
-    cli.add_command(command)

@@ -13,12 +13,17 @@ import click
 from farthest.cli.completion import complete_job
 from farthest.cli.options import (
     allow_module_option,
-    byte_size,
     database_option,
     force_option,
     json_option,
+    memory_option,
+    open_job,
     scratch_option,
+    usual_options,
 )
+from farthest.cli.printing import counted, note, print_json, print_json_list, print_table
+from farthest.errors import ForbiddenCodeError, JobError
+from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +32,6 @@ if TYPE_CHECKING:
     from farthest.queries.distance_map import DistanceMap
     from farthest.verify.report import Report
 
-
-# --- `farthest symmetry`: the classes of a map's states that are alike by symmetry.
 
 inverse_option = click.option(
     "--inverse",
@@ -40,9 +43,7 @@ inverse_option = click.option(
 @click.command()
 @click.argument("job", shell_complete=complete_job)
 @inverse_option
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 def symmetry(job: str, inverse: bool, database: str | None, as_json: bool) -> None:
     """Count the states of each layer up to symmetry.
 
@@ -55,8 +56,6 @@ def symmetry(job: str, inverse: bool, database: str | None, as_json: bool) -> No
       farthest symmetry pyraminx
       farthest symmetry cube-2x2x2-htm --inverse
     """
-    from farthest.cli.options import open_job
-    from farthest.cli.printing import print_json, print_table
     from farthest.documents.maps import map_facts
     from farthest.queries.states import symmetry_classes
 
@@ -88,9 +87,7 @@ BOARDS_AT_ONCE = 4096
     is_flag=True,
     help="Print the least of the distances, and the boards that have it: the distance of a set of boards.",
 )
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | None, as_json: bool) -> None:
     """Print the distance of each BOARD, one a line.
 
@@ -110,7 +107,6 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
       farthest distance 8-puzzle - --nearest < boards.txt
     """
     from farthest.cli.bulk import answers_to_lines, nearest_of, perhaps_files, standard_input
-    from farthest.cli.options import open_job
 
     bulk = boards == ("-",)
     if not bulk and "-" in boards:
@@ -123,7 +119,6 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
             _print_nearest(opened, nearest_of(answers), as_json=as_json)
             return
         if as_json:
-            from farthest.cli.printing import print_json_list
             from farthest.documents.maps import distance_answer, map_facts
 
             documents = (
@@ -145,7 +140,6 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
 
 def _print_nearest(opened: DistanceMap, found: Nearest, *, as_json: bool) -> None:
     if as_json:
-        from farthest.cli.printing import print_json
         from farthest.documents.maps import map_facts
 
         print_json({**map_facts(opened), **asdict(found)})
@@ -211,25 +205,15 @@ def path(
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
     if file is not None and (all_ or as_json):
         raise click.UsageError("--svg writes one solution: leave out --all and --json.")
-    from farthest.cli.options import open_job
-    from farthest.cli.printing import print_json
     from farthest.cli.solutions import save_one, show_all, show_one
-    from farthest.documents.maps import map_facts, path_document
+    from farthest.documents.maps import path_document
 
     with open_job(job, database) as opened:
         graph = opened.solution_graph(board)
         count = graph.count()
         ways = opened.solutions_of(graph, (limit or SOLUTIONS_LISTED) if all_ else 1)
         if as_json:
-            print_json(
-                {
-                    **map_facts(opened),
-                    "board": opened.text(board),
-                    "distance": graph.distance,
-                    "solutions": count,
-                    "paths": [path_document(opened.named(way)) for way in ways],
-                }
-            )
+            print_json(path_document(opened, board, graph, ways))
         elif file is not None:
             save_one(opened, next(ways), file, force=force)
         elif all_:
@@ -247,9 +231,7 @@ def path(
 )
 @inverse_option
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N boards.  [default: all]")
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 def states(
     job: str,
     depth: int | None,
@@ -276,7 +258,6 @@ def states(
         raise click.UsageError("Give one of --depth N and --farthest.")
     if inverse and not up_to_symmetry:
         raise click.UsageError("--inverse needs --up-to-symmetry: without it all boards are printed.")
-    from farthest.cli.options import open_job
     from farthest.documents.maps import map_facts
     from farthest.queries.states import representatives
 
@@ -316,15 +297,10 @@ def _farthest_without_map(job: str, database: str | None) -> tuple[dict[str, Any
 
 def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -> None:
     if as_json:
-        from farthest.cli.printing import print_json_list
-
         print_json_list(facts, "boards", boards)
         return
     while some := list(islice(boards, BOARDS_AT_ONCE)):
         click.echo("\n".join(some))
-
-
-# --- `farthest export` and `plot`: a map or its layers in a file.
 
 
 @click.command()
@@ -364,8 +340,6 @@ def export(
         )
     if to_stream and as_json:
         raise click.UsageError("--json and FILE - would both write to standard output.")
-    from farthest.cli.options import open_job
-    from farthest.cli.printing import counted, print_json
     from farthest.queries.output_files import OutputError
 
     if to_stream and sys.stdout is None:
@@ -401,8 +375,6 @@ def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_j
       farthest plot eight-kinds layers.png
       farthest plot sliding-3x4 layers.svg --log
     """
-    from farthest.cli.printing import print_json
-    from farthest.errors import JobError
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.naming import no_map
@@ -425,23 +397,14 @@ def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_j
         click.echo(f"Drew {len(layers):,} layers to {file}.")
 
 
-# --- `farthest verify`: the proof of a stored map.
-
 DISPROVED = 1
 
 
 @click.command()
 @click.argument("job", shell_complete=complete_job)
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=byte_size,
-    help="Memory for the proof of a large residue map, such as 4GiB.  [default: 4/5 of what is free]",
-)
+@memory_option("Memory for the proof of a large residue map, such as 4GiB.  [default: 4/5 of what is free]")
 @scratch_option
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 @click.pass_context
 def verify(
     context: click.Context,
@@ -465,9 +428,6 @@ def verify(
     Example:
       farthest verify eight-kinds
     """
-    from farthest.cli.options import open_job
-    from farthest.cli.printing import print_json
-    from farthest.errors import ForbiddenCodeError
 
     number, report = _without_map(job, database) or (0, None)
     if report is None:
@@ -490,7 +450,6 @@ def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
     """The report of a finished job without a map that is named by its number; None for any other job."""
     if not job.isdecimal():
         return None
-    from farthest.cli.printing import note
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.records import FINISHED
@@ -504,8 +463,6 @@ def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
 
 
 def _show(report: Report, job: int) -> None:
-    from farthest.cli.printing import print_table
-    from farthest.wording import seconds_text
 
     print_table(
         ("check", "", "looked at", "wrong", "what it proves"),

@@ -1,82 +1,46 @@
-"""`farthest enumerate`: one enumeration in the foreground."""
+"""`farthest enumerate`: one enumeration in the foreground, and its result; and `farthest estimate`: what one needs."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import (
-    allow_module_option,
-    byte_size,
-    database_option,
-    json_option,
-    kind_of_map,
-    named_origin,
-    puzzle_argument,
-    result_options,
-    scratch_option,
-    workers_option,
-)
-from farthest.cli.printing import warn
+from farthest.cli.options import settings_options, usual_options
+from farthest.cli.printing import counted, print_drawings, print_json, print_table, warn
 from farthest.errors import STOPPED_EARLY
+from farthest.safe_text import safe
+from farthest.wording import bytes_text, seconds_text
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
-    from farthest.coordinator.settings import Estimate, Outcome, WorkersEstimate
+    from farthest.coordinator.settings import Estimate, Outcome, Settings, WorkersEstimate
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.states import FirstGoals
 
 
-Workers = Literal["threads", "celery"]
-
-
 @click.command("enumerate")
-@puzzle_argument
-@result_options
-@workers_option
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1, max=4096),
-    metavar="N",
-    help="Threads of this process.  [default: one a processor]",
+@settings_options(
+    "workers",
+    "threads",
+    "memory",
+    "scratch",
+    memory_help="Memory to use at most, such as 4GiB; not with celery.  [default: 4/5 of what is free]",
 )
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=byte_size,
-    help="Memory to use at most, such as 4GiB; not with celery.  [default: 4/5 of what is free]",
-)
-@scratch_option
 @click.option(
     "--progress/--no-progress",
     default=None,
     help="Report progress on standard error.  [default: if it is a terminal]",
 )
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 def enumerate_(
-    puzzle: str,
-    from_: tuple[str, ...],
-    to: tuple[str, ...],
-    max_depth: int | None,
-    map_: str | None,
-    histogram_only: bool,
-    workers: Workers | None,
-    threads: int | None,
-    memory: int | None,
-    scratch: Path | None,
-    progress: bool | None,
-    database: str | None,
-    as_json: bool,
+    puzzle: Puzzle, settings: Settings, progress: bool | None, database: str | None, as_json: bool
 ) -> None:
     """Enumerate all states of PUZZLE and keep their distances.
 
@@ -93,47 +57,16 @@ def enumerate_(
       farthest enumerate sliding-3x4 --map residues
       farthest enumerate sliding-3x4 --workers celery
     """
-    named = named_origin(from_, to)
-    histogram_only, residues = kind_of_map(map_, histogram_only)
-    if memory is not None and workers == "celery":
-        raise click.UsageError(
-            "--memory is for the threads of this process, and --workers celery keeps the states in Redis: limit that "
-            "with its own setting maxmemory, and what each process of a worker keeps with FARTHEST_WORKER_MEMORY."
-        )
     from farthest.coordinator.enumeration.job import enumerate_puzzle
-    from farthest.coordinator.settings import Settings
     from farthest.environment import CHECKPOINT_SECONDS
-    from farthest.families.user_input import origin_given
     from farthest.models.database import open_database
-    from farthest.puzzles.catalogue import load
 
-    definition = load(puzzle)
-    origin = origin_given(definition, named)
-    settings = Settings(
-        origin=origin,
-        max_depth=max_depth,
-        threads=threads,
-        memory=memory,
-        scratch=scratch,
-        histogram_only=histogram_only,
-        residues=residues,
-        checkpoint_seconds=CHECKPOINT_SECONDS.number(),
-        workers=workers or "threads",
-    )
+    settings = replace(settings, checkpoint_seconds=CHECKPOINT_SECONDS.number())
     with open_database(database, create=True) as opened:
         outcome = run_in_foreground(
-            lambda reporter: enumerate_puzzle(definition, opened, settings, reporter), opened, progress
+            lambda reporter: enumerate_puzzle(puzzle, opened, settings, reporter), opened, progress
         )
-
-        counted, has_map = origin or definition.origin, not histogram_only
-        warn_of_difference(definition, outcome, origin)
-        met = goals_met(definition, outcome, opened, counted, has_map=has_map)
-    if as_json:
-        from farthest.cli.printing import print_json
-
-        print_json(outcome_document(outcome, opened, met))
-    else:
-        show_outcome(definition, outcome, opened, counted, has_map=has_map, met=met)
+        print_outcome(puzzle, outcome, opened, settings.origin, as_json, has_map=not settings.histogram_only)
     if outcome.stopped is not None:
         warn(f"stopped before the depth limit: {outcome.stopped}")
         click.get_current_context().exit(STOPPED_EARLY)
@@ -172,27 +105,16 @@ def _after_interrupt(depth: int | None, place: str) -> str:
     return f"Interrupted; {place} keeps the layers up to {depth}. The same command goes on from there."
 
 
-# --- `farthest estimate`: what an enumeration will need, without enumerating.
-
 PROCESSES = (1, 8, 64, 512)
 
 
 @click.command()
-@puzzle_argument
-@result_options
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1, max=4096),
-    metavar="N",
-    help="Threads of this process.  [default: one a processor]",
+@settings_options(
+    "threads",
+    "memory",
+    "scratch",
+    memory_help="Memory to use at most, such as 4GiB.  [default: 4/5 of what is free]",
 )
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=byte_size,
-    help="Memory to use at most, such as 4GiB.  [default: 4/5 of what is free]",
-)
-@scratch_option
 @click.option(
     "--processes",
     type=click.IntRange(min=1, max=100_000),
@@ -201,22 +123,9 @@ PROCESSES = (1, 8, 64, 512)
     metavar="N",
     help="How many processes of workers to tell the time of; may be repeated.  [default: 1, 8, 64, 512]",
 )
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 def estimate(
-    puzzle: str,
-    from_: tuple[str, ...],
-    to: tuple[str, ...],
-    max_depth: int | None,
-    map_: str | None,
-    histogram_only: bool,
-    threads: int | None,
-    memory: int | None,
-    scratch: Path | None,
-    processes: tuple[int, ...],
-    database: str | None,
-    as_json: bool,
+    puzzle: Puzzle, settings: Settings, processes: tuple[int, ...], database: str | None, as_json: bool
 ) -> None:
     """Say what an enumeration of PUZZLE will need: states, memory, disk, time; nothing is enumerated.
 
@@ -229,32 +138,16 @@ def estimate(
       farthest estimate sliding-3x5 --histogram-only --memory 4GiB --scratch /mnt/large
       farthest estimate pancake-14 --histogram-only --processes 16 --processes 32
     """
-    named = named_origin(from_, to)
-    histogram_only, residues = kind_of_map(map_, histogram_only)
     from farthest.coordinator.enumeration.plan import estimated
-    from farthest.coordinator.settings import Settings
-    from farthest.families.user_input import origin_given
     from farthest.models.database import database_folder
-    from farthest.puzzles.catalogue import load
 
-    definition = load(puzzle)
-    settings = Settings(
-        origin=origin_given(definition, named),
-        max_depth=max_depth,
-        threads=threads,
-        memory=memory,
-        scratch=scratch,
-        histogram_only=histogram_only,
-        residues=residues,
-    )
-    needs = estimated(definition, settings, database_folder(database), processes)
+    needs = estimated(puzzle, settings, database_folder(database), processes)
     if as_json:
-        from farthest.cli.printing import print_json
         from farthest.documents.puzzles import estimate_document
 
-        print_json(estimate_document(definition, needs))
+        print_json(estimate_document(puzzle, needs))
     else:
-        _show(definition, needs)
+        _show(puzzle, needs)
 
 
 def _show(puzzle: Puzzle, needs: Estimate) -> None:
@@ -266,8 +159,6 @@ def _show(puzzle: Puzzle, needs: Estimate) -> None:
 
 
 def _lines(needs: Estimate) -> list[tuple[str, str]]:
-    from farthest.cli.printing import counted
-    from farthest.wording import bytes_text, seconds_text
 
     known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
     lines = [("States", f"at most {needs.states_at_most:,}{known}")]
@@ -284,9 +175,12 @@ def _lines(needs: Estimate) -> list[tuple[str, str]]:
     if needs.layers_in == "files":
         lines += [
             ("Disk at the peak", bytes_text(needs.layers_disk)),
-            ("Written, read", f"{bytes_text(needs.written)}, {bytes_text(needs.read)} in all"),
-            ("Units", f"{needs.units:,} a layer, of {needs.shards:,} shards"),
         ]
+        if needs.written:
+            lines += [
+                ("Written, read", f"{bytes_text(needs.written)}, {bytes_text(needs.read)} in all"),
+                ("Units", f"{needs.units:,} a layer, of {needs.shards:,} shards"),
+            ]
     size = f", about {bytes_text(needs.disk)} of disk" if needs.disk else ""
     lines.append(("Map", f"{needs.map}{size}"))
     if needs.seconds is not None and needs.processor_seconds is not None:
@@ -300,8 +194,6 @@ def _lines(needs: Estimate) -> list[tuple[str, str]]:
 
 
 def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:
-    from farthest.cli.printing import print_table
-    from farthest.wording import bytes_text, seconds_text
 
     rows = [
         (
@@ -321,8 +213,6 @@ def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:
     print_table(columns, rows, right="rrrrrrrl")
 
 
-# --- The result of an enumeration: for people, for programs, and read again from the database.
-
 BOARDS_DRAWN = 24
 
 GOALS_LISTED = 4
@@ -331,17 +221,9 @@ STATES_SEARCHED = 5_000_000
 """In larger maps goals are not searched for."""
 
 
-@dataclass(frozen=True, slots=True)
-class GoalsMet:
-    """The goals that a map reaches. ``first``: None where no goal is reached."""
-
-    first: FirstGoals | None
-
-
 def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     """The outcome of a finished job, as it was at its end, without the depth where it was resumed."""
-    from farthest.coordinator.enumeration.job import FARTHEST_BOARDS
-    from farthest.coordinator.settings import Outcome
+    from farthest.coordinator.settings import FARTHEST_BOARDS, Outcome
     from farthest.models.jobs import Jobs
     from farthest.models.maps import Maps
 
@@ -361,42 +243,49 @@ def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     )
 
 
-def outcome_document(outcome: Outcome, database: Database, met: GoalsMet | None) -> dict[str, Any]:
-    """What `--json` prints."""
-    goal = {} if met is None else {"goal": None if met.first is None else asdict(met.first)}
-    figures = [layer.document() for layer in outcome.figures]
-    return {
-        "job": outcome.job,
-        "puzzle": outcome.puzzle,
-        "states": outcome.states,
-        "eccentricity": outcome.eccentricity,
-        "layers": list(outcome.layers),
-        "farthest": list(outcome.farthest),
-        "digest": outcome.digest,
-        "seconds": outcome.seconds,
-        "complete": outcome.complete,
-        "resumed_from": outcome.resumed_from,
-        "stopped": outcome.stopped,
-        "database": database.place,
-        **({"figures": figures} if figures else {}),
-        **goal,
-    }
-
-
-def show_outcome(
+def print_outcome(
     puzzle: Puzzle,
     outcome: Outcome,
     database: Database,
-    origin: Origin,
+    origin: Origin | None,
+    as_json: bool,
     *,
     has_map: bool,
-    met: GoalsMet | None,
+    status: str | None = None,
 ) -> None:
-    """Prints layers, farthest boards, the nearest goals, and commands for the map."""
-    from farthest.cli.printing import counted, print_drawings, print_table
+    """The result for people, or as JSON, there with the ``status`` of its job. Warns where it differs from known
+    answers."""
+    from farthest.documents import filled
+    from farthest.documents.jobs import OutcomeDocument
+
+    origin = origin or puzzle.origin
+    if origin == puzzle.origin:
+        _warn_of_difference(puzzle, outcome)
+    sought = has_map and _goals_are_sought(puzzle, outcome, origin)
+    first = _first_goals(puzzle, outcome, database) if sought else None
+    if not as_json:
+        _print_outcome(puzzle, outcome, database, origin, has_map=has_map)
+        if sought:
+            _print_goals(first, outcome)
+        _print_end(puzzle, outcome, database, has_map=has_map)
+        return
+    figures = [layer.document() for layer in outcome.figures]
+    print_json(
+        {
+            **filled(OutcomeDocument, outcome),
+            "database": database.place,
+            **({"figures": figures} if figures else {}),
+            **({"goal": first and asdict(first)} if sought else {}),
+            **({} if status is None else {"status": status}),
+        }
+    )
+
+
+def _print_outcome(
+    puzzle: Puzzle, outcome: Outcome, database: Database, origin: Origin, *, has_map: bool
+) -> None:
+    """Layers and farthest boards."""
     from farthest.drawing.terminal import coloured
-    from farthest.safe_text import safe
-    from farthest.wording import seconds_text
 
     print_table(
         ("depth", "states"),
@@ -423,8 +312,11 @@ def show_outcome(
     uncertainty = definition.uncertainty(outcome.states)
     if uncertainty:
         click.echo(uncertainty)
-    if met is not None:
-        _show_goals(met, outcome)
+
+
+def _print_end(puzzle: Puzzle, outcome: Outcome, database: Database, *, has_map: bool) -> None:
+    """Where the result is kept, and commands for its map."""
+    definition, board = puzzle.definition, outcome.farthest[0]
     if not outcome.complete and outcome.stopped is None:
         click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")
     if outcome.resumed_from == 0:
@@ -438,24 +330,20 @@ def show_outcome(
         return
     click.echo(f"Map kept as job {outcome.job} in {database.place}. Ask it, for example:\n")
     allowed = f" --allow-module {definition.module}" if definition.module else ""
-    click.echo(f"  farthest distance {outcome.job} '{shown[0]}'{allowed}")
+    click.echo(f"  farthest distance {outcome.job} '{board}'{allowed}")
     if definition.has_moves:
-        click.echo(f"  farthest path {outcome.job} '{shown[0]}'{allowed}")
+        click.echo(f"  farthest path {outcome.job} '{board}'{allowed}")
     click.echo(f"  farthest states {outcome.job} --farthest{allowed}")
 
 
-def goals_met(
-    puzzle: Puzzle, outcome: Outcome, database: Database, origin: Origin, *, has_map: bool
-) -> GoalsMet | None:
-    """The nearest goals of a puzzle that is counted from its start; None where they are not searched for.
+def _goals_are_sought(puzzle: Puzzle, outcome: Outcome, origin: Origin) -> bool:
+    """Whether the nearest goals are told: where a puzzle with goals is counted from its start."""
+    from_start = (origin.direction, origin.where) == ("from", "start") and origin == puzzle.origin
+    return from_start and puzzle.definition.has_origin("goal") and outcome.states <= STATES_SEARCHED
 
-    Warns where a known answer differs.
-    """
-    counted_from_start = (origin.direction, origin.where) == ("from", "start") and origin == puzzle.origin
-    if not (counted_from_start and puzzle.definition.has_origin("goal") and has_map):
-        return None
-    if outcome.states > STATES_SEARCHED:
-        return None
+
+def _first_goals(puzzle: Puzzle, outcome: Outcome, database: Database) -> FirstGoals | None:
+    """The nearest goals, None where no goal is reached. Warns where a known answer differs."""
     from farthest.models.jobs import Jobs
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.states import first_goals
@@ -468,27 +356,23 @@ def goals_met(
                 f"{puzzle.name}: the nearest goal is {known.goal} moves away by {known.source!r}; check the puzzle's "
                 "file, or its source"
             )
-    return GoalsMet(found)
+    return found
 
 
-def _show_goals(met: GoalsMet, outcome: Outcome) -> None:
-    from farthest.cli.printing import counted
-
-    if met.first is None:
+def _print_goals(first: FirstGoals | None, outcome: Outcome) -> None:
+    if first is None:
         limit = "" if outcome.complete else f" within {len(outcome.layers) - 1} moves"
         click.echo(f"No goal is reached{limit}.")
         return
-    click.echo(f"goal first reached at depth {met.first.depth}, in {counted(met.first.states, 'board')}:")
-    for board in met.first.boards[:GOALS_LISTED]:
+    click.echo(f"goal first reached at depth {first.depth}, in {counted(first.states, 'board')}:")
+    for board in first.boards[:GOALS_LISTED]:
         click.echo(f"  {board}")
-    if met.first.states > GOALS_LISTED:
-        click.echo(f"  ... and {met.first.states - GOALS_LISTED:,} more")
+    if first.states > GOALS_LISTED:
+        click.echo(f"  ... and {first.states - GOALS_LISTED:,} more")
 
 
-def warn_of_difference(puzzle: Puzzle, outcome: Outcome, origin: Origin | None) -> None:
+def _warn_of_difference(puzzle: Puzzle, outcome: Outcome) -> None:
     """Warns where the result differs from the known answers of the puzzle's file: one of the two is wrong."""
-    if origin not in (None, puzzle.origin):
-        return
     for known in puzzle.known:
         first, shortest = known.layers or known.first_layers or (), len(outcome.layers)
         if first[:shortest] != outcome.layers[: len(first)] and not (outcome.complete and known.layers):

@@ -16,7 +16,17 @@ from farthest.cli.completion import (
     complete_job,
     complete_puzzle,
 )
-from farthest.cli.options import allow_module_option, byte_size, database_option, force_option, json_option
+from farthest.cli.options import (
+    allow_module_option,
+    database_option,
+    force_option,
+    json_option,
+    memory_option,
+    open_job,
+    usual_options,
+)
+from farthest.cli.printing import counted, print_json, print_table
+from farthest.errors import JobError, StorageError
 from farthest.safe_text import raw
 
 if TYPE_CHECKING:
@@ -52,9 +62,7 @@ COUNTEREXAMPLES_SHOWN = 3
     show_default=True,
     help="Most counterexamples of each kind, besides the worst.",
 )
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 @click.pass_context
 def heuristic(
     context: click.Context,
@@ -77,7 +85,6 @@ def heuristic(
       farthest heuristic 8-puzzle --heuristic misplaced+manhattan --limit 10
       farthest heuristic 8-puzzle --heuristic @1-4+@5-8 --json
     """
-    from farthest.cli.printing import print_json
 
     with _open(job, database) as opened:
         findings = opened.heuristics(texts, limit=limit)
@@ -90,8 +97,6 @@ def heuristic(
 
 
 def _open(job: str, database: str | None) -> DistanceMap:
-    from farthest.cli.options import open_job
-    from farthest.errors import JobError
 
     try:
         return open_job(job, database)
@@ -147,7 +152,6 @@ def _drop_fields(proof: Drop) -> dict[str, Any]:
 
 
 def _show(opened: DistanceMap, findings: list[Findings]) -> None:
-    from farthest.cli.printing import counted, print_table
 
     print_table(
         ("heuristic", "admissible", "consistent", "mean", "mean h/d", "largest", "exact"),
@@ -265,12 +269,7 @@ DISAGREEMENTS_SHOWN = 5
     type=click.Path(path_type=Path),
     help="Write all routes, a text file for each algorithm.",
 )
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=byte_size,
-    help="Memory for the boards that a search has found.  [default: four fifths of what is free]",
-)
+@memory_option("Memory for the boards that a search has found.  [default: four fifths of what is free]")
 @allow_module_option
 @force_option
 @database_option
@@ -304,20 +303,19 @@ def compare(
       farthest compare 8-puzzle --heuristic misplaced+manhattan --csv runs.csv --routes routes
       farthest compare pancake-7 --algorithms astar,ida,iddfs --instances 20
     """
-    from farthest.cli.printing import print_json
+    from farthest.machine import memory_limit
     from farthest.puzzles import catalogue
     from farthest.queries.output_files import comparison_files
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, Tally, entrants
     from farthest.search.contract import Problem
     from farthest.search.plain import target_test
-    from farthest.wording import available_memory
 
     puzzle = catalogue.load(name)
     chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)
     with ExitStack() as stack:
         opened, truth, why_none = _stored(stack, puzzle, database)
-        limit = available_memory() * 4 // 5 if memory is None else memory
+        limit = memory_limit(memory)
         load_map = None if opened is None else PatternMaps(opened)
         comparison = Comparison(puzzle, chosen, memory=limit, load_map=load_map)
         boards = _boards(puzzle, instances, seed, truth)
@@ -346,7 +344,6 @@ def _stored(
 
     Raises StorageError where a database is named that cannot be opened.
     """
-    from farthest.errors import JobError, StorageError
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.puzzles.puzzle import Origin
@@ -431,7 +428,6 @@ def _fields(comparison: Comparison, tally: Tally) -> dict[str, Any]:
 def _print(
     comparison: Comparison, tally: Tally, facts: dict[str, Any], truth: DistanceMap | None, why_none: str
 ) -> None:
-    from farthest.cli.printing import counted, print_table
 
     puzzle, instances, seed = facts["puzzle"], facts["instances"], facts["seed"]
     click.echo(f"{counted(instances, 'random board')} of {puzzle}, seed {seed}\n")

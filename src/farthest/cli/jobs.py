@@ -1,4 +1,4 @@
-"""`farthest jobs` and `show`: the jobs of a database. The output for a search is in ``search_job``."""
+"""`farthest jobs`, `show` and `delete`: the jobs of a database."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.completion import complete_job
-from farthest.cli.options import database_option, json_option, scratch_option
+from farthest.cli.options import database_option, json_option, scratch_option, stored_jobs
+from farthest.cli.printing import counted, print_facts, print_json, print_table
 from farthest.errors import FarthestError, JobError, UnavailableError
+from farthest.wording import bytes_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,9 +24,7 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.jobs import Jobs
     from farthest.models.records import JobRecord, LayerRecord
-
-
-# --- The list of jobs: a line for each, no wider than a terminal.
+    from farthest.models.searches import Searches
 
 WIDEST, NARROWEST = 100, 80
 """Columns of a line."""
@@ -37,8 +37,6 @@ MOST_SECONDS = 10**4
 
 def print_jobs(records: Sequence[JobRecord]) -> None:
     """The table of the jobs; names and origins are cut where a line would be too wide."""
-    from farthest.cli.printing import print_table
-
     print_table(
         ("job", "puzzle", "origin", "status", "states", "depth", "seconds", "created (UTC)"),
         [_row(record) for record in records],
@@ -59,7 +57,7 @@ def _row(record: JobRecord) -> tuple[str, ...]:
         "" if record.states is None else _states(record.states),
         "" if record.depth is None else f"{record.depth}{'' if record.complete else '+'}",
         "" if record.seconds is None else _seconds(record.seconds),
-        minute(record.created),
+        _minute(record.created),
     )
 
 
@@ -84,20 +82,24 @@ def _seconds(seconds: float) -> str:
     )
 
 
-def verified_text(record: JobRecord) -> str:
+def _verified(record: JobRecord) -> str:
     """When `farthest verify` has proved what is stored, and which version."""
     proof = record.verified
     if proof is None:
         return "no"
-    return f"{minute(proof.made)} UTC by farthest {proof.version}, {len(proof.checks)} checks"
+    return f"{_minute(proof.made)} UTC by farthest {proof.version}, {len(proof.checks)} checks"
 
 
-def minute(moment: datetime) -> str:
+def _minute(moment: datetime) -> str:
     """A moment as it is listed."""
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
 BEYOND = "not known: --max-depth ended the enumeration after layer {}"
+LISTED = 20
+"""Solutions that are listed for people."""
+
+Facts = list[tuple[str, str]]
 
 
 @click.command()
@@ -114,15 +116,10 @@ def jobs(database: str | None, as_json: bool) -> None:
     Example:
       farthest jobs
     """
-    from farthest.cli.following import why_waiting
-    from farthest.cli.printing import print_json
     from farthest.documents.jobs import job_summary
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
-    from farthest.models.records import QUEUED
 
-    with open_database(database, create=False) as opened:
-        records, damages = Jobs(opened).survey()
+    with stored_jobs(database) as (stored, opened):
+        records, damages = stored.survey()
         if as_json:
             print_json({"database": opened.place, "jobs": [job_summary(record) for record in records]})
         elif not records and not damages:
@@ -130,7 +127,7 @@ def jobs(database: str | None, as_json: bool) -> None:
         else:
             print_jobs(records)
             for record in records:
-                if record.status == QUEUED and record.error:
+                if record.status == "queued" and record.error:
                     click.echo(f"Job {record.id} {why_waiting(record)}.")
         if damages:
             raise damages[0]
@@ -150,126 +147,75 @@ def show(job: str, database: str | None, as_json: bool) -> None:
       farthest show 1
       farthest show eight-kinds --json
     """
-    from farthest.cli.printing import print_json
-    from farthest.documents.jobs import enumeration_document, search_document
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
-    from farthest.models.records import SEARCH
-    from farthest.models.searches import Searches
+    with stored_jobs(database) as (stored, opened):
+        record = stored.find(job)
+        if record.kind == "search":
+            from farthest.documents.searches import search_document
+            from farthest.models.searches import Searches
 
-    with open_database(database, create=False) as opened:
-        repository = Jobs(opened)
-        record = repository.find(job)
-        if record.kind == SEARCH:
+            searches = Searches(opened)
             if as_json:
-                print_json({**search_document(record, Searches(opened)), "database": opened.place})
+                print_json({**search_document(record, searches), "database": opened.place})
             else:
-                show_search_job(record, opened)
+                _show_search(record, searches, opened)
             return
-        layers = repository.layers(record.id)
+        layers = stored.layers(record.id)
         if as_json:
+            from farthest.documents.jobs import enumeration_document
+
             print_json({**enumeration_document(record, layers), "database": opened.place})
         else:
-            _show(record, layers, opened)
+            _show_enumeration(record, layers, opened)
 
 
-def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
-    from farthest.cli.printing import print_facts, print_table
-    from farthest.documents.jobs import origin_text, progress_rows
-    from farthest.models.stored_job import puzzle_of
-    from farthest.wording import seconds_text
+def why_waiting(record: JobRecord) -> str:
+    """Why a queued job was handed back, and when it is tried again."""
+    until = record.not_before
+    again = "" if until is None else f"; tried again at {until:%H:%M:%S} UTC"
+    return f"is queued and waits: {record.error}{again}"
 
-    puzzle = puzzle_of(record)
-    facts = [
-        ("job", f"{record.id} in {database.place}"),
-        ("puzzle", f"{record.name}: {puzzle.title}"),
-        ("origin", f"moves are counted {origin_text(record)}"),
-        ("status", _status(record)),
-        ("created", f"{minute(record.created)} UTC"),
-        ("map", _map(record)),
-    ]
-    told = progress_rows(record)
-    if told:
-        facts.append(("progress", ", ".join(f"{name} {value}" for name, value in told)))
+
+def _show_enumeration(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
+    from farthest.documents.jobs import origin_text
+
+    waits = record.status == "queued" and record.error
+    about = [("origin", f"moves are counted {origin_text(record)}")]
+    kept = [("map", _map(record))]
+    found: Facts = []
     if record.status == "finished":
-        facts += [
-            ("states", f"{record.states or 0:,}"),
-            ("eccentricity", str(record.eccentricity) if record.complete else BEYOND.format(record.depth)),
-            ("seconds", seconds_text(record.seconds or 0.0)),
-            ("digest", record.digest or ""),
-            ("verified", verified_text(record)),
-        ]
-    print_facts(facts)
+        eccentricity = str(record.eccentricity) if record.complete else BEYOND.format(record.depth)
+        found = [("states", f"{record.states or 0:,}"), ("eccentricity", eccentricity)]
+    _print_job(record, database, about, why_waiting(record) if waits else None, kept, found)
     if layers:
         click.echo()
         print_table(
             ("depth", "states", "seconds"),
             [
-                (
-                    str(layer.depth),
-                    f"{layer.states:,}",
-                    "" if layer.seconds is None else f"{layer.seconds:.4f}",
-                )
-                for layer in layers
+                (str(each.depth), f"{each.states:,}", "" if each.seconds is None else f"{each.seconds:.4f}")
+                for each in layers
             ],
             right="rrr",
         )
 
 
-def _status(record: JobRecord) -> str:
-    from farthest.cli.following import why_waiting
+def _show_search(record: JobRecord, searches: Searches, database: Database) -> None:
+    from farthest.documents.searches import search_paths
 
-    if record.status == "queued" and record.error:
-        return why_waiting(record)
-    return record.state_now + (f": {record.error}" if record.error else "")
-
-
-def _map(record: JobRecord) -> str:
-    if record.status != "finished":
-        return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
-    if not record.has_map:
-        return "none (--histogram-only)"
-    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
-
-
-# --- The output of `farthest show` for a search.
-
-LISTED = 20
-"""Solutions that are listed for people."""
-
-
-def show_search_job(record: JobRecord, database: Database) -> None:
-    """The search, its iterations, its solutions."""
-    from farthest.cli.printing import print_facts, print_table
-    from farthest.documents.jobs import progress_rows, search_paths
-    from farthest.models.searches import Searches
-    from farthest.models.stored_job import puzzle_of
-    from farthest.wording import seconds_text
-
-    searches, asked = Searches(database), record.parameters
+    asked, result = record.parameters, record.result
     wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
-    facts = [
-        ("job", f"{record.id} in {database.place}"),
-        ("puzzle", f"{record.name}: {puzzle_of(record).title}"),
+    about = [
         ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}, {wanted}"),
         ("board", f"{asked['board']} to {asked['target']}"),
-        ("status", record.state_now + (f": {record.error}" if record.error else "")),
-        ("created", f"{minute(record.created)} UTC"),
     ]
-    told = progress_rows(record)
-    if told:
-        facts.append(("progress", ", ".join(f"{name} {value}" for name, value in told)))
-    if record.result is not None:
-        facts += [
-            ("length", _length(record.result)),
-            ("solutions", f"{record.result['solutions']:,}"),
-            ("nodes", f"{record.result['nodes']:,}"),
-            *_expanded(record.result),
-            ("seconds", seconds_text(record.seconds or 0.0)),
-            ("digest", record.digest or ""),
-            ("verified", verified_text(record)),
+    found: Facts = []
+    if result is not None:
+        found = [
+            ("length", _length(result)),
+            ("solutions", f"{result['solutions']:,}"),
+            ("nodes", f"{result['nodes']:,}"),
+            *([] if result["expanded"] is None else [("expanded", f"{result['expanded']:,} boards")]),
         ]
-    print_facts(facts)
+    _print_job(record, database, about, None, [], found)
     iterations = searches.iterations(record.id)
     if iterations:
         click.echo()
@@ -296,9 +242,40 @@ def show_search_job(record: JobRecord, database: Database) -> None:
         list_ways(map(way_of, paths), len(paths))
 
 
-def _expanded(result: dict[str, Any]) -> list[tuple[str, str]]:
-    expanded = result["expanded"]
-    return [] if expanded is None else [("expanded", f"{expanded:,} boards")]
+def _print_job(
+    record: JobRecord, database: Database, about: Facts, status: str | None, kept: Facts, found: Facts
+) -> None:
+    """The facts of a job. ``status``: where it is not that of the record; ``found``: empty before there is a result."""
+    from farthest.documents.jobs import progress_rows
+    from farthest.models.stored_job import puzzle_of
+
+    told = progress_rows(record)
+    result = [
+        *found,
+        ("seconds", seconds_text(record.seconds or 0.0)),
+        ("digest", record.digest or ""),
+        ("verified", _verified(record)),
+    ]
+    print_facts(
+        [
+            ("job", f"{record.id} in {database.place}"),
+            ("puzzle", f"{record.name}: {puzzle_of(record).title}"),
+            *about,
+            ("status", status or record.state_now + (f": {record.error}" if record.error else "")),
+            ("created", f"{_minute(record.created)} UTC"),
+            *kept,
+            *([("progress", ", ".join(f"{name} {value}" for name, value in told))] if told else []),
+            *(result if found else []),
+        ]
+    )
+
+
+def _map(record: JobRecord) -> str:
+    if record.status != "finished":
+        return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
+    if not record.has_map:
+        return "none (--histogram-only)"
+    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
 
 
 def _length(result: dict[str, Any]) -> str:
@@ -306,8 +283,6 @@ def _length(result: dict[str, Any]) -> str:
         return "none: it is proven that the board cannot be solved"
     return f"{result['length']}{'' if result['optimal'] else ', not proven shortest'}"
 
-
-# --- `farthest delete`: jobs and all that is stored of them.
 
 _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
 
@@ -330,35 +305,21 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
       farthest delete 1
       farthest delete 51 52 60-70
     """
-    from farthest.cli.printing import counted, print_json
     from farthest.environment import scratch_folder
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
-    from farthest.wording import bytes_text
 
-    with open_database(database, create=False) as opened:
-        repository = Jobs(opened)
-        wanted = _wanted(repository, jobs)
-        deletion = _Deletion(repository, wanted, scratch_folder(scratch, opened.folder))
+    with stored_jobs(database) as (stored, opened):
+        wanted = _wanted(stored, jobs)
+        deletion = _Deletion(stored, wanted, scratch_folder(scratch, opened.folder))
         for gone in deletion.deleted():
             if not as_json:
                 what = "which was damaged" if gone.puzzle is None else gone.puzzle
                 click.echo(f"Deleted job {gone.job} ({what}) from {opened.place}: {bytes_text(gone.bytes)}.")
         size = sum(one.bytes for one in deletion.gone)
         if as_json:
-            one = (
-                {"job": deletion.gone[0].job, "puzzle": deletion.gone[0].puzzle}
-                if _one(jobs, deletion)
-                else {}
-            )
-            print_json(
-                {
-                    **one,
-                    "deleted": [asdict(gone) for gone in deletion.gone],
-                    "bytes": size,
-                    "database": opened.place,
-                }
-            )
+            gone_all = [asdict(gone) for gone in deletion.gone]
+            alone = len(jobs) == len(gone_all) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
+            named = {name: gone_all[0][name] for name in ("job", "puzzle")} if alone else {}
+            print_json({**named, "deleted": gone_all, "bytes": size, "database": opened.place})
         elif len(jobs) > 1 or len(wanted) != 1:
             click.echo(f"{counted(len(deletion.gone), 'job')} deleted: {bytes_text(size)}.")
         if deletion.problem is not None:
@@ -377,20 +338,22 @@ class _Gone:
 class _Deletion:
     """Deletes jobs one after the other. ``gone``: those that are deleted; ``problem``: why others are not."""
 
-    def __init__(self, repository: Jobs, wanted: dict[int, str | None], scratch: Path) -> None:
-        self._repository = repository
+    def __init__(self, jobs: Jobs, wanted: dict[int, str | None], scratch: Path) -> None:
+        self._jobs = jobs
         self._scratch = scratch
         self._wanted = wanted
         self.gone: list[_Gone] = []
         self.problem: FarthestError | None = None
 
     def deleted(self) -> Iterator[_Gone]:
+        from farthest.stores.folder.journal import remove_layers
+
         refused: list[str] = []
         for number, name in self._wanted.items():
             try:
                 layers = self._layers(number)
-                size = self._repository.delete(number)
-                found = _Gone(number, name, size + _removed(layers))
+                size = self._jobs.delete(number)
+                found = _Gone(number, name, size if layers is None else size + remove_layers(layers))
             except JobError as error:
                 refused.append(str(error))
                 continue
@@ -404,25 +367,17 @@ class _Deletion:
 
     def _layers(self, number: int) -> Path | None:
         """The folder of the job's layers, where it was stopped and they were in files."""
-        from farthest.coordinator.enumeration.folder_run import layers_folder
-        from farthest.coordinator.runner import attempt_of
+        from farthest.coordinator.runner import attempt_of, layers_folder
 
         try:
-            return layers_folder(self._scratch, attempt_of(self._repository.get(number)))
+            return layers_folder(self._scratch, attempt_of(self._jobs.get(number)))
         except UnavailableError:
             raise
         except FarthestError:  # a damaged job must be removable
             return None
 
 
-def _removed(layers: Path | None) -> int:
-    """The bytes that a folder of layers gave back."""
-    from farthest.stores.folder.journal import remove_layers
-
-    return 0 if layers is None else remove_layers(layers)
-
-
-def _wanted(repository: Jobs, texts: Sequence[str]) -> dict[int, str | None]:
+def _wanted(jobs: Jobs, texts: Sequence[str]) -> dict[int, str | None]:
     """The jobs that are meant, none twice, and their puzzles' names. Raises JobError where one that is named alone does
     not exist."""
     found: dict[int, str | None] = {}
@@ -430,7 +385,7 @@ def _wanted(repository: Jobs, texts: Sequence[str]) -> dict[int, str | None]:
         limits = _RANGE.fullmatch(text.strip())
         if limits is None:
             try:
-                number, name = repository.find_to_delete(text)
+                number, name = jobs.find_to_delete(text)
             except JobError as error:
                 raise error if len(texts) == 1 else JobError(f"{error}; nothing was deleted") from None
             found[number] = name
@@ -438,10 +393,6 @@ def _wanted(repository: Jobs, texts: Sequence[str]) -> dict[int, str | None]:
         first, last = map(int, limits.groups())
         if first > last:
             raise JobError(f"range {text}: it ends before it begins; expected {last}-{first}")
-        for number in repository.between(first, last):
-            found[number] = repository.find_to_delete(str(number))[1]
+        for number in jobs.between(first, last):
+            found[number] = jobs.find_to_delete(str(number))[1]
     return found
-
-
-def _one(texts: Sequence[str], deletion: _Deletion) -> bool:
-    return len(texts) == 1 and _RANGE.fullmatch(texts[0].strip()) is None and len(deletion.gone) == 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
@@ -12,6 +14,8 @@ from farthest.cli.completion import complete_file, complete_origin, complete_puz
 from farthest.cli.printing import note
 
 if TYPE_CHECKING:
+    from farthest.models.database import Database
+    from farthest.models.jobs import Jobs
     from farthest.puzzles.puzzle import Origin
     from farthest.queries.distance_map import DistanceMap
 
@@ -20,6 +24,7 @@ GENERATORS = "farthest.generators"
 """Where `--generators` is in a command's context."""
 
 Command = TypeVar("Command", bound=Callable[..., object])
+Workers = Literal["threads", "celery"]
 
 
 def puzzle_argument(command: Command) -> Command:
@@ -60,10 +65,7 @@ def _puzzle(context: click.Context, parameter: click.Parameter, value: str | Non
 
 
 def byte_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """The callback of an option that is a number of bytes.
-
-    4GiB and 4g are 4 * 1024**3 bytes, 4GB 4 * 1000**3; a number without a unit counts bytes.
-    """
+    """4GiB and 4g are 4 * 1024**3 bytes, 4GB 4 * 1000**3; a number without a unit counts bytes."""
     if value is None:
         return None
     from farthest.environment import byte_count
@@ -78,117 +80,45 @@ def byte_size(context: click.Context, parameter: click.Parameter, value: str | N
     return size
 
 
-def result_options(command: Command) -> Command:
-    """What decides the result of an enumeration: `--from`, `--to`, `--max-depth`, `--map` and `--histogram-only`."""
-    for option in (
-        click.option("--histogram-only", is_flag=True, help="The same as --map none."),
-        click.option(
-            "--map",
-            "map_",
-            type=click.Choice(["full", "residues", "none"]),
-            help="Keep all distances; a bit or two of each, in a file; or the layers and farthest boards only.  "
-            "[default: full; residues beyond 2^30 keys]",
-        ),
-        click.option("--max-depth", type=click.IntRange(min=0), metavar="N", help="Stop after layer N."),
-        click.option(
-            "--to",
-            metavar="X",
-            multiple=True,
-            shell_complete=complete_origin,
-            help="Count moves to X: goal, start, a board or moves; given several times, to the nearest of all; - reads "
-            "boards from standard input, one a line.  [default: what the puzzle says]",
-        ),
-        click.option(
-            "--from",
-            "from_",
-            metavar="X",
-            multiple=True,
-            shell_complete=complete_origin,
-            help="Count moves from X, as --to.",
-        ),
-    ):
-        command = option(command)
-    return command
+def memory_option(text: str) -> Callable[[Command], Command]:
+    """`--memory SIZE`, with its help."""
+    return click.option("--memory", metavar="SIZE", callback=byte_size, help=text)
 
 
-def kind_of_map(map_: str | None, histogram_only: bool) -> tuple[bool, bool | None]:
-    """What `--map` and `--histogram-only` ask for: ``histogram_only`` and ``residues`` of ``Settings``."""
-    if histogram_only and map_ not in (None, "none"):
-        raise click.UsageError(f"--histogram-only keeps no map, and --map {map_} one: leave out one of them.")
-    residues = None if map_ is None else map_ == "residues"
-    return histogram_only or map_ == "none", residues
+workers_option = click.option(
+    "--workers",
+    type=click.Choice(["threads", "celery"]),
+    help="Who steps the layers: threads of this process, or `farthest worker` processes on any hosts, "
+    "through Redis.  [default: threads]",
+)
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1, max=4096),
+    metavar="N",
+    help="Threads of this process.  [default: one a processor]",
+)
 
 
-def named_origin(from_: tuple[str, ...], to: tuple[str, ...]) -> Origin | None:
-    """The origin that `--from` or `--to` names, as it is written; None where neither is given. Raises BoardError for
-    standard input that has no boards, or too many."""
-    if from_ and to:
-        raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
-    from farthest.puzzles.puzzle import Origin
-
-    if not from_ and not to:
-        return None
-    return Origin("from" if from_ else "to", named_boards(from_ or to))
+scratch_option = click.option(
+    "--scratch",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder for layers that do not fit the memory; else $FARTHEST_SCRATCH, else that of the database.",
+)
 
 
-def named_boards(given: tuple[str, ...]) -> str:
-    """The boards of an option that may be given several times, as they are written, one a line. Raises BoardError for
-    standard input that has no boards, or too many."""
-    from farthest.cli.bulk import boards_of_a_set
-
-    return "\n".join(boards_of_a_set() if "-" in given else given)
-
-
-def workers_option(command: Command) -> Command:
-    """`--workers threads|celery`."""
-    return click.option(
-        "--workers",
-        type=click.Choice(["threads", "celery"]),
-        help="Who steps the layers: threads of this process, or `farthest worker` processes on any hosts, "
-        "through Redis.  [default: threads]",
-    )(command)
+database_option = click.option(
+    "--database",
+    metavar="URL",
+    shell_complete=complete_file,
+    help="SQLAlchemy URL or SQLite file; else $FARTHEST_DATABASE_URL, else farthest.db here.",
+)
 
 
-def scratch_option(command: Command) -> Command:
-    """`--scratch DIR`."""
-    return click.option(
-        "--scratch",
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        help="Folder for layers that do not fit the memory; else $FARTHEST_SCRATCH, else that of the database.",
-    )(command)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 
 
-def database_option(command: Command) -> Command:
-    """`--database URL`."""
-    return click.option(
-        "--database",
-        metavar="URL",
-        shell_complete=complete_file,
-        help="SQLAlchemy URL or SQLite file; else $FARTHEST_DATABASE_URL, else farthest.db here.",
-    )(command)
-
-
-def json_option(command: Command) -> Command:
-    """`--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")(command)
-
-
-def force_option(command: Command) -> Command:
-    """`--force`."""
-    return click.option("--force", is_flag=True, help="Replace FILE if it exists.")(command)
-
-
-def allow_module_option(command: Command) -> Command:
-    """`--allow-module NAME`, of every command that runs puzzle classes; in force until the command ends."""
-    return click.option(
-        "--allow-module",
-        metavar="NAME",
-        multiple=True,
-        expose_value=False,
-        callback=_allow,
-        help="Let puzzle classes of this Python module run; else those of $FARTHEST_PUZZLE_MODULES. May be repeated.",
-    )(command)
+force_option = click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 
 
 def _allow(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> None:
@@ -198,7 +128,140 @@ def _allow(context: click.Context, parameter: click.Parameter, names: tuple[str,
         context.with_resource(allowing(names, "--allow-module"))
 
 
-# --- Opening the map for a command.
+allow_module_option = click.option(
+    "--allow-module",
+    metavar="NAME",
+    multiple=True,
+    expose_value=False,
+    callback=_allow,
+    help="Let puzzle classes of this Python module run; else those of $FARTHEST_PUZZLE_MODULES. May be repeated.",
+)
+"""Of every command that runs puzzle classes; in force until the command ends."""
+
+
+RESULT_OPTIONS = (
+    click.option(
+        "--from",
+        "from_",
+        metavar="X",
+        multiple=True,
+        shell_complete=complete_origin,
+        help="Count moves from X, as --to.",
+    ),
+    click.option(
+        "--to",
+        metavar="X",
+        multiple=True,
+        shell_complete=complete_origin,
+        help="Count moves to X: goal, start, a board or moves; given several times, to the nearest of all; - reads "
+        "boards from standard input, one a line.  [default: what the puzzle says]",
+    ),
+    click.option("--max-depth", type=click.IntRange(min=0), metavar="N", help="Stop after layer N."),
+    click.option(
+        "--map",
+        "map_",
+        type=click.Choice(["full", "residues", "none"]),
+        help="Keep all distances; a bit or two of each, in a file; or the layers and farthest boards only.  "
+        "[default: full; residues beyond 2^30 keys]",
+    ),
+    click.option("--histogram-only", is_flag=True, help="The same as --map none."),
+)
+"""What decides the result of an enumeration."""
+
+
+def settings_options(
+    *names: Literal["workers", "threads", "memory", "scratch"], memory_help: str = ""
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """PUZZLE and the options of an enumeration, for a command that gets them as ``puzzle``, a Puzzle, and ``settings``,
+    a Settings: those that decide its result, and those of ``names``."""
+
+    def options(command: Callable[..., object]) -> Callable[..., object]:
+        @wraps(command)
+        def called(
+            puzzle: str,
+            from_: tuple[str, ...],
+            to: tuple[str, ...],
+            max_depth: int | None,
+            map_: str | None,
+            histogram_only: bool,
+            workers: Workers | None = None,
+            threads: int | None = None,
+            memory: int | None = None,
+            scratch: Path | None = None,
+            **others: object,
+        ) -> None:
+            named = _named_origin(from_, to)
+            if histogram_only and map_ not in (None, "none"):
+                raise click.UsageError(
+                    f"--histogram-only keeps no map, and --map {map_} one: leave out one of them."
+                )
+            if memory is not None and workers == "celery":
+                raise click.UsageError(
+                    "--memory is for the threads of this process, and --workers celery keeps the states in Redis: "
+                    "limit that with its own setting maxmemory, and what each process of a worker keeps with "
+                    "FARTHEST_WORKER_MEMORY."
+                )
+            from farthest.coordinator.settings import Settings
+            from farthest.families.user_input import origin_given
+            from farthest.puzzles.catalogue import load
+
+            loaded = load(puzzle)
+            settings = Settings(
+                origin=origin_given(loaded, named),
+                max_depth=max_depth,
+                threads=threads,
+                memory=memory,
+                scratch=scratch,
+                histogram_only=histogram_only or map_ == "none",
+                residues=None if map_ is None else map_ == "residues",
+                workers=workers or "threads",
+            )
+            command(puzzle=loaded, settings=settings, **others)
+
+        decorated: Callable[..., object] = called
+        further = {
+            "scratch": scratch_option,
+            "memory": memory_option(memory_help),
+            "threads": threads_option,
+            "workers": workers_option,
+        }
+        for name, option in further.items():
+            if name in names:
+                decorated = option(decorated)
+        for option in reversed(RESULT_OPTIONS):
+            decorated = option(decorated)
+        return puzzle_argument(decorated)
+
+    return options
+
+
+def _named_origin(from_: tuple[str, ...], to: tuple[str, ...]) -> Origin | None:
+    """The origin that `--from` or `--to` names, as it is written; None where neither is given. Raises BoardError for
+    standard input that has no boards, or too many."""
+    if from_ and to:
+        raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
+    from farthest.cli.bulk import boards_of_a_set
+    from farthest.puzzles.puzzle import Origin
+
+    boards = from_ or to
+    if not boards:
+        return None
+    return Origin("from" if from_ else "to", "\n".join(boards_of_a_set() if "-" in boards else boards))
+
+
+def usual_options(command: Command) -> Command:
+    """`--allow-module`, `--database` and `--json`."""
+    return allow_module_option(database_option(json_option(command)))
+
+
+@contextmanager
+def stored_jobs(database: str | None) -> Iterator[tuple[Jobs, Database]]:
+    """The jobs of a database that is there already."""
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+
+    with open_database(database, create=False) as opened:
+        yield Jobs(opened), opened
 
 
 def open_job(job: str, database: str | None) -> DistanceMap:

@@ -13,7 +13,7 @@ from farthest.errors import BoardError
 from farthest.safe_text import raw, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 GAP = 3  # columns between two boards
@@ -34,7 +34,7 @@ def json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=not plain)
 
 
-def print_json_list(facts: dict[str, Any], name: str, values: Iterator[Any]) -> None:
+def print_json_list(facts: Mapping[str, Any], name: str, values: Iterator[Any]) -> None:
     """One JSON object whose last field is a list, which is written item by item. A wrong board ends the list: the
     object is still complete, with the items before it."""
     opening = json_text({**facts, name: []})

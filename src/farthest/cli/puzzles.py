@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.completion import complete_origin, complete_puzzle
-from farthest.cli.options import allow_module_option, database_option, force_option, json_option
-from farthest.errors import JobError, StorageError
+from farthest.cli.options import (
+    allow_module_option,
+    database_option,
+    force_option,
+    json_option,
+    open_job,
+    usual_options,
+)
+from farthest.cli.printing import counted, print_drawings, print_json, print_json_list, print_table
+from farthest.errors import FarthestError, JobError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +56,6 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
       farthest puzzles sliding-3x4
       farthest puzzles cube-3x3x3@corners --symmetry
     """
-    from farthest.cli.printing import print_json
     from farthest.documents.puzzles import puzzle_document, puzzle_summary, symmetry_document
     from farthest.puzzles import catalogue
 
@@ -83,7 +90,6 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
 
 
 def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str]) -> None:
-    from farthest.cli.printing import print_table
     from farthest.documents.puzzles import known_states
 
     rows = []
@@ -101,7 +107,6 @@ def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str]) -> None:
 
 
 def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
-    from farthest.cli.printing import counted, print_drawings
     from farthest.drawing.terminal import coloured
 
     definition = puzzle.definition
@@ -197,9 +202,7 @@ SEED_BITS = 32
     shell_complete=complete_origin,
     help="Boards that can be moved to X: goal, start, a board or moves.  [default: goal]",
 )
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 def random(
     puzzle: str,
     count: int,
@@ -237,8 +240,6 @@ def random(
     if seed is None:
         click.echo(f"Seed {chosen}: --seed {chosen} gives these boards again.", err=True)
     if as_json:
-        from farthest.cli.printing import print_json_list
-
         facts = {"puzzle": loaded.name, "count": count, "seed": chosen, "depth": depth}
         print_json_list(facts, "boards", boards)
         return
@@ -250,7 +251,6 @@ def _random_boards(
     puzzle: Puzzle, rng: RandomSource, count: int, to: str, depth: int | None, database: str | None
 ) -> Iterator[str]:
     """The boards' texts."""
-    from farthest.errors import FarthestError
     from farthest.puzzles.family import UndecidedError
     from farthest.search.solvable import random_stream
 
@@ -275,7 +275,6 @@ def _of_map(
     depth: int | None = None,
 ) -> Iterator[str]:
     """States of the puzzle's newest map: of a depth, or of all of it if these are the boards that can be solved."""
-    from farthest.cli.options import open_job
     from farthest.queries.states import holds_the_solvable, random_states
 
     try:
@@ -347,7 +346,6 @@ def draw(
         raise click.UsageError("--path draws the boards of a solution: leave out other boards.")
     if animated and file is None:
         raise click.UsageError("--animated needs --svg FILE: text does not move.")
-    from farthest.cli.printing import counted, print_drawings, print_json
     from farthest.drawing.terminal import coloured
     from farthest.puzzles import catalogue
 
@@ -382,7 +380,6 @@ def draw(
 
 def _write_svg(puzzle: Puzzle, boards: Sequence[tuple[str, Board]], file: Path, *, force: bool) -> None:
     """Writes boards with their captions to an SVG file. Raises OutputError."""
-    from farthest.cli.printing import counted
     from farthest.drawing.svg import svg
     from farthest.puzzles.family import board_picture
     from farthest.queries.output_files import form_of, written_file
@@ -414,7 +411,6 @@ def drawn_path(puzzle: Puzzle, board: str, database: str | None, *, search: bool
 
 
 def _stored(puzzle: Puzzle, board: str, database: str | None) -> BoardPath:
-    from farthest.cli.options import open_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.stored_job import origin_of

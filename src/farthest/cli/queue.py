@@ -3,49 +3,47 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from farthest.cli.completion import complete_job
-from farthest.cli.enumeration import Workers
+from farthest.cli.jobs import why_waiting
 from farthest.cli.options import (
-    allow_module_option,
+    Workers,
     database_option,
     json_option,
-    kind_of_map,
-    named_origin,
-    puzzle_argument,
-    result_options,
+    settings_options,
+    stored_jobs,
+    usual_options,
     workers_option,
 )
+from farthest.cli.printing import counted, print_json
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
-    from farthest.coordinator.settings import Outcome
+    from farthest.coordinator.settings import Outcome, Settings
     from farthest.models.database import Database
+    from farthest.models.jobs import Jobs
     from farthest.models.records import JobRecord
+    from farthest.puzzles.puzzle import Puzzle
+
+Answer = TypeVar("Answer")
+
+LOOK_SECONDS = 0.5
+LONELY_SECONDS = 5.0
+"""After so long without an owner a job may be waiting for a coordinator that nobody has started."""
 
 UNFINISHED = 1
 """Exit status of `watch` when the job ended without a result."""
 
 
 @click.command()
-@puzzle_argument
-@result_options
-@allow_module_option
-@database_option
-@json_option
-def submit(
-    puzzle: str,
-    from_: tuple[str, ...],
-    to: tuple[str, ...],
-    max_depth: int | None,
-    map_: str | None,
-    histogram_only: bool,
-    database: str | None,
-    as_json: bool,
-) -> None:
+@settings_options()
+@usual_options
+def submit(puzzle: Puzzle, settings: Settings, database: str | None, as_json: bool) -> None:
     """Queue an enumeration of PUZZLE for `farthest coordinator`.
 
     PUZZLE and the options are those of `farthest enumerate`. The job waits in the database until a coordinator
@@ -56,24 +54,11 @@ def submit(
       farthest submit sliding-3x4
       farthest submit 8-puzzle --from start --json
     """
-    named = named_origin(from_, to)
-    histogram_only, residues = kind_of_map(map_, histogram_only)
-    from farthest.cli.printing import counted, print_json
     from farthest.coordinator.enumeration.queue import submit_puzzle
-    from farthest.coordinator.settings import Settings
-    from farthest.families.user_input import origin_given
     from farthest.models.database import open_database
-    from farthest.puzzles.catalogue import load
 
-    definition = load(puzzle)
-    settings = Settings(
-        origin=origin_given(definition, named),
-        max_depth=max_depth,
-        histogram_only=histogram_only,
-        residues=residues,
-    )
     with open_database(database, create=True) as opened:
-        record, at_most = submit_puzzle(definition, opened, settings)
+        record, at_most = submit_puzzle(puzzle, opened, settings)
         if as_json:
             print_json({**_facts(record, opened), "states_at_most": at_most})
         else:
@@ -98,11 +83,8 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
       farthest cancel 3
     """
     from farthest.coordinator.enumeration.queue import named_job
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
 
-    with open_database(database, create=False) as opened:
-        jobs = Jobs(opened)
+    with stored_jobs(database) as (jobs, opened):
         record = jobs.cancel(named_job(jobs, job).id)
         _tell(record, opened, as_json, "is cancelled")
 
@@ -111,9 +93,7 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
 @click.argument("job", shell_complete=complete_job)
 @click.option("--here", is_flag=True, help="Run it in the foreground instead of queueing it.")
 @workers_option
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 def resume(job: str, here: bool, workers: Workers | None, database: str | None, as_json: bool) -> None:
     """Go on with a job that was cancelled, interrupted, or failed.
 
@@ -128,13 +108,10 @@ def resume(job: str, here: bool, workers: Workers | None, database: str | None, 
     if workers is not None and not here:
         raise click.UsageError("--workers needs --here: a queued job is run by the workers of coordinators.")
     from farthest.coordinator.enumeration.queue import named_job
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
     from farthest.models.naming import a_search
     from farthest.models.records import SEARCH
 
-    with open_database(database, create=False) as opened:
-        jobs = Jobs(opened)
+    with stored_jobs(database) as (jobs, opened):
         record = named_job(jobs, job)
         if record.kind == SEARCH:
             raise a_search(record, "resumed")
@@ -162,21 +139,17 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
       farthest watch 3 --json
     """
     from farthest.cli.enumeration import stored_outcome
-    from farthest.cli.following import Follower, why_ended
-    from farthest.cli.printing import print_json
     from farthest.coordinator.enumeration.queue import named_job
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
     from farthest.models.naming import a_search
     from farthest.models.records import FINISHED, SEARCH
 
-    with open_database(database, create=False) as opened:
-        record = named_job(Jobs(opened), job)
+    with stored_jobs(database) as (jobs, opened):
+        record = named_job(jobs, job)
         if record.kind == SEARCH:
             raise a_search(record, "watched")
         reporter = _watching(record)
         try:
-            record = Follower(opened, record.id, reporter).follow()
+            record = Follower(jobs, record.id, reporter).follow()
         except KeyboardInterrupt:
             reporter.stop()
             click.echo(f"Stopped watching; job {record.id} is not affected.", err=True)
@@ -188,7 +161,7 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
             return
     if as_json:
         print_json({**_facts(record, opened), "error": record.error})
-    click.echo(f"Error: {why_ended(record)}", err=True)
+    click.echo(f"Error: {_why_ended(record)}", err=True)
     context.exit(UNFINISHED)
 
 
@@ -214,17 +187,11 @@ def _run_here(record: JobRecord, database: Database, workers: Workers, as_json: 
 
 
 def _show_result(record: JobRecord, outcome: Outcome, database: Database, as_json: bool) -> None:
-    from farthest.cli.enumeration import goals_met, outcome_document, show_outcome, warn_of_difference
-    from farthest.cli.printing import print_json
+    from farthest.cli.enumeration import print_outcome
     from farthest.models.stored_job import origin_of, puzzle_of
 
-    puzzle, origin = puzzle_of(record), origin_of(record)
-    warn_of_difference(puzzle, outcome, origin)
-    met = goals_met(puzzle, outcome, database, origin, has_map=record.has_map)
-    if as_json:
-        print_json(outcome_document(outcome, database, met) | {"status": record.status})
-    else:
-        show_outcome(puzzle, outcome, database, origin, has_map=record.has_map, met=met)
+    puzzle, origin, has_map = puzzle_of(record), origin_of(record), record.has_map
+    print_outcome(puzzle, outcome, database, origin, as_json, has_map=has_map, status=record.status)
 
 
 def _watching(record: JobRecord) -> QuietReporter:
@@ -241,7 +208,6 @@ def _watching(record: JobRecord) -> QuietReporter:
 
 
 def _tell(record: JobRecord, database: Database, as_json: bool, what: str) -> None:
-    from farthest.cli.printing import print_json
 
     if as_json:
         print_json(_facts(record, database))
@@ -255,3 +221,93 @@ def _tell(record: JobRecord, database: Database, as_json: bool, what: str) -> No
 
 def _facts(record: JobRecord, database: Database) -> dict[str, Any]:
     return {"job": record.id, "puzzle": record.name, "status": record.status, "database": database.place}
+
+
+class Follower:
+    """Reads one job repeatedly until it ends, and passes its progress to ``reporter``."""
+
+    def __init__(self, jobs: Jobs, job: int, reporter: QuietReporter) -> None:
+        from farthest.environment import DATABASE_WAIT_SECONDS
+
+        self._jobs = jobs
+        self._job = job
+        self._reporter = reporter
+        self._patience = DATABASE_WAIT_SECONDS.number()
+        self._waiting_since: float | None = None
+        self._told = ""
+
+    def follow(self) -> JobRecord:
+        """The job when it has ended. Raises JobError when it is deleted, UnavailableError when the database is gone for
+        longer than FARTHEST_DATABASE_WAIT_SECONDS."""
+        from farthest.models.records import INTERRUPTED, QUEUED, RUNNING, now
+
+        last: JobRecord | None = None
+        while True:
+            record = self._with_retries(lambda: self._jobs.get(self._job))
+            # An attempt that ends with an error marks its job as interrupted; its coordinator as failed right after.
+            if _ended(record) and (record.status != INTERRUPTED or last == record):
+                return record
+            if record.status == RUNNING and not record.abandoned:
+                self._waiting_since = None
+                if record.progress and (last is None or record.progress != last.progress):
+                    begun = record.started or record.created
+                    self._reporter.followed(record.progress, (now() - begun).total_seconds())
+                    if record.progress.get("workers") == 0:
+                        self._tell(
+                            f"Job {record.id} needs workers, but none is alive: start `farthest worker`."
+                        )
+            elif record.status == QUEUED and record.error:
+                self._tell(f"Job {record.id} {why_waiting(record)}.")
+            else:
+                self._wait(record)
+            last = record
+            time.sleep(LOOK_SECONDS)
+
+    def _with_retries(self, question: Callable[[], Answer]) -> Answer:
+        from farthest.retry import retry_while_away
+
+        return retry_while_away(question, lambda: self._patience, told=lambda text: self._tell(f"{text}."))
+
+    def _wait(self, record: JobRecord) -> None:
+        """Reports that nobody runs the job yet."""
+        if self._waiting_since is None:
+            self._waiting_since = time.monotonic()
+        if time.monotonic() - self._waiting_since < LONELY_SECONDS:
+            return
+        others = [
+            one.id
+            for one in self._with_retries(self._jobs.list)
+            if one.submitted and one.status == "running" and not one.abandoned
+        ]
+        if others:
+            running = ", ".join(map(str, others))
+            self._tell(f"Job {record.id} waits in the queue; coordinators run {running} now.")
+        elif record.status == "queued":
+            self._tell(
+                f"Job {record.id} waits in the queue, but no coordinator is running: start `farthest coordinator`."
+            )
+        else:
+            self._tell(
+                f"Job {record.id} waits for another coordinator, because its coordinator has ended: "
+                "start `farthest coordinator`."
+            )
+
+    def _tell(self, message: str) -> None:
+        if message != self._told:
+            self._told = message
+            click.echo(message, err=True)
+
+
+def _ended(record: JobRecord) -> bool:
+    if record.status == "running":
+        return record.abandoned and not record.submitted
+    return record.status != "queued"
+
+
+def _why_ended(record: JobRecord) -> str:
+    """How a job ended without a result, and how to continue it."""
+    said = f": {record.error}" if record.error else ""
+    again = "farthest resume" if record.submitted else "farthest resume --here"
+    return (
+        f"job {record.id} ({record.name}) is {record.state_now}{said}; `{again} {record.id}` goes on with it"
+    )

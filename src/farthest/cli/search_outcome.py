@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,12 +16,14 @@ from farthest.heuristics.algorithms import GUIDED
 from farthest.puzzles.move_text import moves_text
 from farthest.puzzles.origin import WORDS, names_of, where_text
 from farthest.search.expansion import named_moves
+from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietSearchReporter
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
+    from farthest.documents.searches import SolvedDocument
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 
@@ -80,30 +82,12 @@ def tell_patterns(puzzle: Puzzle, heuristic: str, storage: SearchStorage) -> Non
 
 def search_document(
     puzzle: Puzzle, board: Board, outcome: SearchOutcome, storage: SearchStorage
-) -> dict[str, Any]:
+) -> SolvedDocument:
     """What `--json` prints."""
+    from farthest.documents.searches import solved_document
 
     paths = list(named_moves(puzzle, board, outcome.paths))
-    return {
-        "job": outcome.job,
-        "puzzle": outcome.puzzle,
-        "board": outcome.board,
-        "target": outcome.target,
-        "algorithm": outcome.algorithm,
-        "heuristic": outcome.heuristic,
-        "length": outcome.length,
-        "solutions": outcome.solutions,
-        "moves": paths[0] if paths else None,
-        "paths": paths,
-        "optimal": outcome.optimal,
-        "nodes": outcome.nodes,
-        "expanded": outcome.expanded,
-        "iterations": [asdict(one) for one in outcome.iterations],
-        "seconds": outcome.seconds,
-        "digest": outcome.digest,
-        "resumed": outcome.resumed,
-        "database": None if outcome.job is None else storage.place,
-    }
+    return solved_document(outcome, paths, None if outcome.job is None else storage.place)
 
 
 def show_search(
@@ -112,7 +96,6 @@ def show_search(
     """The solutions, drawn or ``listed``, and the cost of finding them."""
     from farthest.cli.solutions import draw_path, list_ways
     from farthest.search.expansion import boards_along
-    from farthest.wording import seconds_text
 
     assert outcome.length is not None, "unsolvable boards are refused"
     length = counted(outcome.length, "move")

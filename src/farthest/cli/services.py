@@ -8,6 +8,9 @@ import click
 
 from farthest.cli.completion import complete_host
 from farthest.cli.options import allow_module_option, database_option, json_option
+from farthest.cli.printing import counted, print_json, print_table
+from farthest.errors import SettingError
+from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from farthest.worker.registry import WorkerRecord
@@ -63,9 +66,7 @@ def workers(as_json: bool) -> None:
     Example:
       farthest workers
     """
-    from farthest.cli.printing import counted, print_json, print_table
-    from farthest.documents.jobs import living_workers
-    from farthest.wording import bytes_text
+    from farthest.documents.workers import living_workers
 
     found = living_workers()
     if as_json:
@@ -87,9 +88,8 @@ def workers(as_json: bool) -> None:
 
 def _processes() -> int:
     """FARTHEST_CONCURRENCY, or one a processor."""
-    from farthest.coordinator.estimate import cores
     from farthest.environment import CONCURRENCY
-    from farthest.errors import SettingError
+    from farthest.machine import cores
 
     wanted = CONCURRENCY.number() if CONCURRENCY.text() else cores()
     if wanted > MOST_PROCESSES:
@@ -189,7 +189,6 @@ def migrate(database: str | None, as_json: bool) -> None:
     Example:
       farthest migrate
     """
-    from farthest.cli.printing import print_json
     from farthest.models.database import open_database
     from farthest.models.tables import SCHEMA_VERSION
     from farthest.retry import retry_while_away

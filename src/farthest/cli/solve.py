@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.completion import complete_heuristic, complete_origin, complete_puzzle
-from farthest.cli.options import allow_module_option, byte_size, database_option, json_option
+from farthest.cli.options import (
+    memory_option,
+    threads_option,
+    usual_options,
+)
+from farthest.cli.printing import print_json
 from farthest.heuristics.algorithms import ALGORITHMS, DEEPENING, GUIDED, Algorithm
 
 if TYPE_CHECKING:
-    from farthest.cli.enumeration import Workers
+    from farthest.cli.options import Workers
     from farthest.cli.progress import QuietSearchReporter
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
@@ -58,18 +63,8 @@ TO_GOAL = ("goal",)
     help="Who searches: threads of this process, or `farthest worker` processes on any hosts, through Redis.  "
     "[default: threads]",
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1, max=4096),
-    metavar="N",
-    help="Threads of this process.  [default: one a processor]",
-)
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=byte_size,
-    help="Of bfs, dfs and astar: memory to use at most.  [default: 4/5 of what is free]",
-)
+@threads_option
+@memory_option("Of bfs, dfs and astar: memory to use at most.  [default: 4/5 of what is free]")
 @click.option(
     "--progress/--no-progress",
     default=None,
@@ -80,9 +75,7 @@ TO_GOAL = ("goal",)
     default=None,
     help="Keep each search as a job, or none.  [default: one that can be continued, once it has run for 10 s]",
 )
-@allow_module_option
-@database_option
-@json_option
+@usual_options
 def solve(
     puzzle: str,
     board: str | None,
@@ -178,8 +171,6 @@ def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: 
         raise
     refuse_unsolvable(outcome)
     if as_json:
-        from farthest.cli.printing import print_json
-
         print_json(search_document(solver.puzzle, board, outcome, storage))
     else:
         show_search(solver.puzzle, board, outcome, storage, listed=listed)

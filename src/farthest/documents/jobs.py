@@ -1,23 +1,135 @@
-"""Jobs as JSON objects: `farthest jobs`, `farthest show`, and the web."""
+"""Jobs: `farthest jobs` and `show`, what a finished enumeration prints, and the same in the web.
+
+Searches have more fields, see ``documents.searches``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
-from farthest.models.records import QUEUED, RUNNING, SEARCH
-from farthest.stores.redis.connections import RedisNodes
+from farthest.documents import filled
+from farthest.models.records import QUEUED, RUNNING, SEARCH, Progress, Proved
 from farthest.wording import rate_text, seconds_text, times
-from farthest.worker.app import queue_length
-from farthest.worker.registry import list_workers, memory_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from farthest.models.records import JobRecord, LayerRecord, Verification
-    from farthest.models.searches import Searches
-    from farthest.worker.registry import NodeMemory, WorkerRecord
+    from farthest.models.records import JobRecord, LayerRecord
+
+
+class VerifiedDocument(TypedDict):
+    """The last proof of a job."""
+
+    made: str
+    version: str
+    seconds: float
+    checks: list[Proved]
+
+
+class JobDocument(TypedDict):
+    """What lists of jobs say of each."""
+
+    job: int
+    puzzle: str
+    kind: Annotated[Literal["enumeration", "search"], "number, puzzle's name, `enumeration` or `search`"]
+    status: Annotated[
+        Literal["queued", "running", "interrupted", "cancelled", "finished", "failed"],
+        "`queued` (for a coordinator), `running`, `finished`, `interrupted` (to be resumed), `cancelled` or `failed`",
+    ]
+    parameters: Annotated[
+        dict[str, Any],
+        "what decides the result: `direction`, `where`, `max_depth`, `histogram_only`, and `map` (`residues`) of a "
+        "residue map; of a search `board`, `target`, `algorithm`, `heuristic`, `all`, `limit`",
+    ]
+    states: int | None
+    eccentricity: int | None
+    complete: Annotated[bool, "as for `enumerate`; null, or false, before it is finished"]
+    has_map: Annotated[bool, "whether distances are kept"]
+    depth: Annotated[
+        int | None,
+        "the last layer that is known; of a search the bound that it has reached, in the end the length of the "
+        "solutions",
+    ]
+    seconds: float | None
+    digest: Annotated[str | None, "as for `enumerate`; null before it is finished"]
+    created: str
+    started: str | None
+    finished: Annotated[str | None, "times"]
+    error: Annotated[str | None, "why it stopped, or was handed back to the queue; or null"]
+    not_before: Annotated[
+        str | None, "of a queued job that there was no room for: when it is tried again; else null"
+    ]
+    submitted: Annotated[bool, "whether it is for coordinators"]
+    progress: Annotated[
+        Progress | None,
+        "what its owner said last while it ran, or null: those of `depth`, `states`, `states_at_most`, `layer_states`, "
+        "`states_a_second` (of the last ten seconds), `seconds_left` (at most), `layers` (the states at each depth "
+        "until now, up to 300 of them), `blocks`, `blocks_done`, `workers`, `resent` and `seconds` that are known; "
+        "`set_back`, `set_back_depth`: how often in a row there was no room for it, and the depth of its checkpoint "
+        "then (-1: none); `taken_over`, `taken_over_depth`: how often in a row it was taken over from a coordinator "
+        "that ended without a word, and the depth of its checkpoint then (after more than five it fails); of a search "
+        "`bound`, `nodes`, `nodes_a_second`, `pieces_waiting`, `workers`, `resent`",
+    ]
+    result: Annotated[
+        dict[str, Any] | None,
+        "of a finished search, else null: `length` (null: it is proven that there is no solution), `solutions`, "
+        "`optimal`, `nodes`, `expanded`",
+    ]
+    version: Annotated[
+        str | None,
+        "of the program that finished it; null before that, and where an older version stored the job",
+    ]
+    verified: Annotated[
+        VerifiedDocument | None,
+        "the last proof by `farthest verify`, if it is one of what is stored now, else null: `made` (when), `version` "
+        "(of the program), `seconds`, and `checks`, a list of objects with `name`, `proves` and `checked`, the number "
+        "of states or values",
+    ]
+
+
+class EnumerationDocument(JobDocument):
+    """One enumeration with its layers."""
+
+    puzzle_digest: Annotated[str, "of the puzzle"]
+    layout: Annotated[dict[str, Any], "what keys mean ([key-layout.md](key-layout.md))"]
+    keys: int | None
+    unit: Annotated[str | None, "length of the map, type of a distance"]
+    layers: list[int]
+    layer_seconds: Annotated[list[float | None], "states at each depth, and how long each layer took"]
+
+
+class OutcomeDocument(TypedDict):
+    """What `farthest enumerate --json` prints; ``database``, ``figures`` and ``goal`` follow."""
+
+    job: Annotated[int | None, "the job's number"]
+    puzzle: Annotated[str, "its name"]
+    states: Annotated[int, "how many were found"]
+    eccentricity: Annotated[
+        int | None, "depth of the last layer; null where `--max-depth` or the memory ended the enumeration"
+    ]
+    layers: Annotated[list[int], "number of states at each depth, from 0"]
+    farthest: Annotated[list[str], "boards of the last layer, at most 1000"]
+    digest: Annotated[str, "of layers and map; equal for equal results, however they were computed"]
+    seconds: Annotated[float, "the enumeration alone"]
+    complete: Annotated[bool, "false where `--max-depth` or the memory ended the enumeration"]
+    resumed_from: Annotated[
+        int | None,
+        "depth of the checkpoint that the job went on from; 0 where its layers were found again; null where there was "
+        "none",
+    ]
+    stopped: Annotated[
+        str | None, "why layers up to `--max-depth` are missing: the memory was used up; else null"
+    ]
+
+
+class JobsDocument(TypedDict):
+    """A page of the list of jobs, as the web tells it."""
+
+    jobs: list[JobDocument]
+    older: int | None
+    damaged: list[str]
 
 
 def origin_text(record: JobRecord) -> str:
@@ -31,98 +143,54 @@ def origin_text(record: JobRecord) -> str:
     return f"{asked.get('direction', '')} {where_text(str(asked.get('where', '')))}"
 
 
-def job_summary(record: JobRecord) -> dict[str, Any]:
-    """What lists of jobs say of each."""
+def job_fields(record: JobRecord) -> dict[str, Any]:
+    """The fields of a job whose values are not the record's attributes of that name."""
+    proof = record.verified
     return {
         "job": record.id,
         "puzzle": record.name,
-        "kind": record.kind,
         "status": record.state_now,
-        "parameters": record.parameters,
-        "states": record.states,
-        "eccentricity": record.eccentricity,
-        "complete": record.complete,
-        "has_map": record.has_map,
-        "depth": record.depth,
-        "seconds": record.seconds,
-        "digest": record.digest,
         "created": _iso(record.created),
         "started": _iso(record.started),
         "finished": _iso(record.finished),
-        "error": record.error,
         "not_before": _iso(record.not_before),
-        "submitted": record.submitted,
-        "progress": record.progress,
-        "result": record.result,
-        "version": record.version,
-        "verified": _verified(record.verified),
+        "verified": None if proof is None else {**asdict(proof), "made": _iso(proof.made)},
     }
 
 
-def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> dict[str, Any]:
+def job_summary(record: JobRecord) -> JobDocument:
+    """What lists of jobs say of each."""
+    return filled(JobDocument, record, **job_fields(record))
+
+
+def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> EnumerationDocument:
     """One enumeration with its layers."""
-    return {
-        **job_summary(record),
-        "puzzle_digest": record.puzzle_digest,
-        "layout": record.layout,
-        "keys": record.keys,
-        "unit": record.unit,
-        "layers": [layer.states for layer in layers],
-        "layer_seconds": [layer.seconds for layer in layers],
-    }
-
-
-def search_document(record: JobRecord, searches: Searches) -> dict[str, Any]:
-    """One search with its iterations and listed solutions. Raises StorageError where they are not what was stored."""
-    return {
-        **job_summary(record),
-        "puzzle_digest": record.puzzle_digest,
-        "engine": record.layout,
-        "iterations": [asdict(one) for one in searches.iterations(record.id)],
-        "paths": search_paths(record, searches, None),
-    }
-
-
-def search_paths(record: JobRecord, searches: Searches, limit: int | None) -> list[Any]:
-    """The listed solutions of a search, at most ``limit``, as moves: each piece keeps its name. Raises StorageError."""
-    from farthest.models.sealing import damaged
-    from farthest.models.stored_job import puzzle_of
-    from farthest.search.contract import way_of
-    from farthest.search.expansion import named_moves
-
-    puzzle, paths = puzzle_of(record), searches.solutions(record.id, limit)
-    if not puzzle.definition.names_swap:
-        return paths
-    board = puzzle.definition.parse_board(record.parameters["board"], name=puzzle.name)
-    try:
-        return list(named_moves(puzzle, board, map(way_of, paths)))
-    except (TypeError, ValueError) as error:
-        raise damaged("solution", f"of job {record.id}", f"column moves: {error}", record.id) from None
-
-
-def _verified(found: Verification | None) -> dict[str, Any] | None:
-    return None if found is None else {**asdict(found), "made": _iso(found.made)}
+    return filled(
+        EnumerationDocument,
+        record,
+        **job_fields(record),
+        layers=[layer.states for layer in layers],
+        layer_seconds=[layer.seconds for layer in layers],
+    )
 
 
 def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="seconds")
 
 
-# --- What a job that waits or runs has told last, as people read it: `farthest show`, and the web.
-
 Row = tuple[str, str]
 
 
 def progress_rows(record: JobRecord) -> list[Row]:
-    """Names and values, the most important first; any may be missing. Empty for a job that has ended."""
+    """What a job that waits or runs has told last, as people read it: names and values, the most important first; any
+    may be missing. Empty for a job that has ended."""
     known = record.progress
     if not known or record.state_now not in (QUEUED, RUNNING):
         return []
-    rows = _of_search(known) if record.kind == SEARCH else _of_enumeration(known)
-    return [*rows, *_of_both(known)]
+    return [*(_of_search(known) if record.kind == SEARCH else _of_enumeration(known)), *_of_both(known)]
 
 
-def _of_enumeration(known: Mapping[str, Any]) -> Iterator[Row]:
+def _of_enumeration(known: Progress) -> Iterator[Row]:
     states, at_most = known.get("states"), known.get("states_at_most")
     whole = bool(states and at_most and states >= at_most)
     if "depth" in known:
@@ -144,15 +212,18 @@ def _of_enumeration(known: Mapping[str, Any]) -> Iterator[Row]:
         yield "time of the layers", seconds_text(known["seconds"])
 
 
-def _of_search(known: Mapping[str, Any]) -> Iterator[Row]:
-    for name, title in (("bound", "bound"), ("nodes", "nodes"), ("pieces_waiting", "pieces waiting")):
-        if name in known:
-            yield title, f"{known[name]:,}"
+def _of_search(known: Progress) -> Iterator[Row]:
+    if "bound" in known:
+        yield "bound", f"{known['bound']:,}"
+    if "nodes" in known:
+        yield "nodes", f"{known['nodes']:,}"
+    if "pieces_waiting" in known:
+        yield "pieces waiting", f"{known['pieces_waiting']:,}"
     if "nodes_a_second" in known:
         yield "nodes a second", rate_text(known["nodes_a_second"])
 
 
-def _of_both(known: Mapping[str, Any]) -> Iterator[Row]:
+def _of_both(known: Progress) -> Iterator[Row]:
     if "workers" in known:
         yield "workers", f"{known['workers']:,}"
     if known.get("resent"):
@@ -161,29 +232,3 @@ def _of_both(known: Mapping[str, Any]) -> Iterator[Row]:
         yield "handed back for lack of room", times(known["set_back"])
     if known.get("taken_over"):
         yield "taken over from a coordinator that had ended", times(known["taken_over"])
-
-
-# --- The workers as Redis tells of them: `farthest workers`, and the web.
-
-
-@dataclass(frozen=True, slots=True)
-class LivingWorkers:
-    """``waiting``: steps that no worker has begun. ``memory``: of each Redis server."""
-
-    records: Sequence[WorkerRecord]
-    waiting: int
-    memory: Sequence[NodeMemory]
-
-    def document(self) -> dict[str, Any]:
-        """The object of `farthest workers --json`."""
-        return {
-            "workers": [asdict(record) for record in self.records],
-            "queue": self.waiting,
-            "redis": [asdict(node) for node in self.memory],
-        }
-
-
-def living_workers() -> LivingWorkers:
-    """Raises StorageError where Redis cannot be reached."""
-    nodes = RedisNodes.from_environment()
-    return LivingWorkers(list_workers(nodes), queue_length(nodes), memory_of(nodes))

@@ -1,45 +1,120 @@
-"""Answers of a stored map as JSON objects: `farthest distance`, `farthest path`, and the web."""
+"""What a stored map answers: `farthest distance` and `path`, and the web; and how to cite the map."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
+from farthest.puzzles.definition import MoveName
 from farthest.queries.paths import LargeGraphError
 from farthest.safe_text import safe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import Board, NamedPath
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
-    from farthest.queries.paths import Neighbour, SolutionGraph
+    from farthest.queries.paths import Neighbour, SolutionGraph, Way
 
 
-def map_facts(opened: DistanceMap) -> dict[str, Any]:
+class MapDocument(TypedDict):
+    """Which map has answered."""
+
+    job: int
+    puzzle: Annotated[str, "number and puzzle's name"]
+
+
+class AnswerDocument(TypedDict):
+    """The distance of a board, or why it has none."""
+
+    board: str
+    distance: int | None
+    reason: str | None
+
+
+class DistancesDocument(MapDocument):
+    """The distances of many boards."""
+
+    distances: list[AnswerDocument]
+
+
+class WayDocument(TypedDict):
+    """One solution: its moves, and the boards between them."""
+
+    moves: list[MoveName]
+    boards: list[str]
+
+
+class PathDocument(MapDocument):
+    """Optimal solutions of a board."""
+
+    board: Annotated[str, "in its canonical form"]
+    distance: Annotated[int, "moves of a solution"]
+    solutions: Annotated[int, "how many there are, exact however large"]
+    paths: Annotated[
+        list[WayDocument],
+        "the listed ones: objects with `moves` (names; of sliding puzzles [from, to] pairs) and `boards` (one more "
+        "than moves)",
+    ]
+
+
+class MoveDocument(TypedDict):
+    """A move of a board, and the distance after it."""
+
+    move: MoveName
+    board: str
+    distance: int | None
+
+
+class StateDocument(MapDocument, AnswerDocument):
+    """A board with all its moves, the nearest first."""
+
+    solutions: int | None
+    moves: list[MoveDocument]
+    digest: str
+
+
+class LayerDocument(MapDocument):
+    """The first boards of a depth."""
+
+    depth: int
+    states: int
+    boards: list[str]
+
+
+class RandomDocument(MapDocument):
+    """Random states."""
+
+    depth: int | None
+    boards: list[str]
+
+
+def map_facts(opened: DistanceMap) -> MapDocument:
     """Which map has answered."""
     return {"job": opened.job, "puzzle": opened.record.name}
 
 
-def distance_answer(opened: DistanceMap, board: str, found: int) -> dict[str, Any]:
+def distance_answer(opened: DistanceMap, board: str, found: int) -> AnswerDocument:
     """The distance of a board as it was written; ``found``: -1 where it has none."""
-    return {"board": board, "distance": None if found < 0 else found, "reason": reason(opened, board, found)}
-
-
-def reason(opened: DistanceMap, board: str, found: int) -> str | None:
-    """Why a board has no distance; None where it has one."""
     if found >= 0:
-        return None
+        return {"board": board, "distance": found, "reason": None}
     word, why = opened.why_no_distance(opened.labels(board))
-    return why if word == "unreachable" else f"{word}: {why}"
+    return {"board": board, "distance": None, "reason": why if word == "unreachable" else f"{word}: {why}"}
 
 
-def path_document(named: NamedPath) -> dict[str, Any]:
-    """One solution: its moves, and the boards between them."""
-    return {"moves": named.moves, "boards": named.texts}
+def path_document(opened: DistanceMap, board: str, graph: SolutionGraph, ways: Iterable[Way]) -> PathDocument:
+    """``ways``: the solutions that are listed, of those of ``graph``."""
+    named = map(opened.named, ways)
+    return {
+        **map_facts(opened),
+        "board": opened.text(board),
+        "distance": graph.distance,
+        "solutions": graph.count(),
+        "paths": [{"moves": each.moves, "boards": each.texts} for each in named],
+    }
 
-
-# --- How to cite a distance map: a sentence, and an entry for BibTeX.
 
 SHORT = 12
 """Characters of a digest in the key of an entry."""
@@ -96,9 +171,6 @@ def _tex(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
-# --- What a map tells of one state: its distance, every move with the distance after it, how many optimal solutions
-# there are, and one of them.
-
 MOST_COUNTED = 20_000
 """Boards that optimal solutions may pass through to be counted."""
 
@@ -108,13 +180,13 @@ READ_AGAIN = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """``board``: canonical text. ``distance``: -1 where it has none; ``answer``: as `farthest distance --json` tells.
-    ``graph``: its optimal solutions; None where there are none, or too many boards on them."""
+    """What a map tells of one state. ``board``: canonical text. ``distance``: -1 where it has none. ``graph``: its
+    optimal solutions; None where there are none, or too many boards on them."""
 
     board: str
     labels: Board
     distance: int
-    answer: dict[str, Any]
+    answer: AnswerDocument
     moves: list[Neighbour]
     graph: SolutionGraph | None
     digest: str
@@ -124,17 +196,20 @@ class State:
         """How many optimal ones there are."""
         return None if self.graph is None else self.graph.count()
 
-    def document(self, opened: DistanceMap) -> dict[str, Any]:
+    def document(self, opened: DistanceMap) -> StateDocument:
         """The JSON object."""
-        moves = [
-            {"move": each.move, "board": each.board, "distance": _or_none(each.distance)}
-            for each in self.moves
-        ]
         return {
             **map_facts(opened),
             **self.answer,
             "solutions": self.solutions,
-            "moves": moves,
+            "moves": [
+                {
+                    "move": each.move,
+                    "board": each.board,
+                    "distance": None if each.distance < 0 else each.distance,
+                }
+                for each in self.moves
+            ],
             "digest": self.digest,
         }
 
@@ -179,7 +254,3 @@ def _quick(opened: DistanceMap, distance: int) -> bool:
     if not opened.puzzle.definition.has_moves:
         return False
     return opened.space.moves_both_ways or opened.states * distance <= READ_AGAIN
-
-
-def _or_none(distance: int) -> int | None:
-    return None if distance < 0 else distance

@@ -2,37 +2,118 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
+from farthest.documents import filled
 from farthest.errors import ResourceError
-from farthest.families.permutation.representatives import representatives_of
-from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.family import family
-from farthest.puzzles.puzzle import Origin
-from farthest.spaces import compile_space
+from farthest.puzzles.puzzle import KnownAnswer, Origin
 
 if TYPE_CHECKING:
     from farthest.coordinator.settings import Estimate
     from farthest.puzzles.puzzle import Puzzle
 
 
-def puzzle_summary(puzzle: Puzzle) -> dict[str, Any]:
+class PuzzleDocument(TypedDict):
     """What lists of puzzles say of each."""
-    return {
-        "name": puzzle.name,
-        "title": puzzle.title,
-        "family": puzzle.family,
-        "metric": puzzle.metric,
-        "cells": puzzle.definition.cells,
-        "arrangements": puzzle.definition.arrangements(),
-        "states": known_states(puzzle),
-    }
+
+    name: str
+    title: str
+    family: str
+    metric: str
+    cells: int
+    arrangements: int
+    states: int | None
+
+
+class PuzzlesDocument(TypedDict):
+    """The catalogue."""
+
+    puzzles: list[PuzzleDocument]
+
+
+class DefinitionDocument(PuzzleDocument):
+    """One puzzle with its definition; its family has fields of its own besides."""
+
+    source: str
+    digest: str
+    goals: list[str]
+    start: str | None
+    origin: Origin
+    known: list[KnownAnswer]
+
+
+class WorkersEstimateDocument(TypedDict):
+    """The layers of a run by so many processes of workers."""
+
+    processes: int
+    seconds: float
+    redis: int
+    blobs: int
+    memory: int
+    coordinator_memory: int
+    messages: int
+    waits_for: str
+
+
+class EstimateDocument(TypedDict):
+    """What an enumeration will need."""
+
+    puzzle: Annotated[str, "its name"]
+    fits: Annotated[bool, "whether the enumeration would be started"]
+    states_at_most: Annotated[int, "an upper bound"]
+    memory: Annotated[int, "what is needed"]
+    disk: Annotated[int, "of the map"]
+    memory_limit: Annotated[int, "what is allowed"]
+    layers_in: Literal["memory", "files", "redis"]
+    why: Annotated[str | None, "`memory` or `files`, and the reason, or null"]
+    keys: Annotated[int | None, "of a dense space; null for a sparse one"]
+    states: Annotated[int | None, "the number where it is known before, or null"]
+    states_from: Annotated[
+        str | None,
+        "where the number comes from: published figures, the order of the group of the moves; or null",
+    ]
+    engine: Annotated[str, "`gather`, `scatter` or `pattern`"]
+    both_ways: bool | None
+    two_colours: Annotated[
+        bool | None,
+        "whether each move can be taken back; whether each leads from one half of the keys to the other (null where "
+        "that is not known)",
+    ]
+    scratch: str | None
+    layers_disk: Annotated[int, "the folder of layers in files, or null; their size at the peak"]
+    written: int
+    read: Annotated[int, "of layers in files, in all"]
+    shards: int
+    units: Annotated[int, "the parts that a layer is divided into"]
+    depths: int | None
+    layers_from: Annotated[str | None, "how many layers are expected, and from where they are known"]
+    processor_seconds: float | None
+    seconds: float | None
+    threads: Annotated[int, "of the enumeration by threads of this process; null where not known"]
+    map: Annotated[Literal["full", "sparse", "residues", "none"], "its kind"]
+    workers: Annotated[
+        list[WorkersEstimateDocument],
+        "objects with `processes`, `seconds`; bytes at the most: `redis` (all nodes), `blobs` (wherever they are), "
+        "`memory` (each process), `coordinator_memory`; `messages` (of a layer at the most) and `waits_for`: "
+        "`worker`, `redis` or `coordinator`",
+    ]
+    problem: Annotated[
+        str | None, "why it would not be started, with the nearest choice that fits; else null"
+    ]
+
+
+def puzzle_summary(puzzle: Puzzle) -> PuzzleDocument:
+    """What lists of puzzles say of each."""
+    definition = puzzle.definition
+    arrangements = definition.arrangements()
+    return filled(
+        PuzzleDocument, puzzle, cells=definition.cells, arrangements=arrangements, states=known_states(puzzle)
+    )
 
 
 def puzzle_document(puzzle: Puzzle) -> dict[str, Any]:
-    """One puzzle with its definition; the fields of that are those of its family."""
-    from dataclasses import asdict
-
+    """A ``DefinitionDocument`` with the fields of the puzzle's family."""
     definition = puzzle.definition
     goals, start = definition.origin_boards
     return {
@@ -53,26 +134,28 @@ def known_states(puzzle: Puzzle) -> int | None:
     return next((known.states for known in puzzle.known if known.states is not None), None)
 
 
-def estimate_document(puzzle: Puzzle, needs: Estimate) -> dict[str, Any]:
+def estimate_document(puzzle: Puzzle, needs: Estimate) -> EstimateDocument:
     """What an enumeration will need."""
-    from dataclasses import asdict
-
-    fields = asdict(needs)
-    fields["scratch"] = None if needs.scratch is None else str(needs.scratch)
-    for name in ("problem", "why", "layers_from", "states_from"):
-        fields[name] = fields[name] or None
-    fields["workers"] = [asdict(workers) for workers in needs.workers]
-    return {"puzzle": puzzle.name, "fits": not needs.problem, **fields}
-
-
-# --- The symmetries of a puzzle as a JSON object: `farthest puzzles NAME --symmetry`.
+    texts = ("problem", "why", "layers_from", "states_from")
+    return filled(
+        EstimateDocument,
+        needs,
+        puzzle=puzzle.name,
+        fits=not needs.problem,
+        scratch=None if needs.scratch is None else str(needs.scratch),
+        workers=[asdict(workers) for workers in needs.workers],
+        **{name: getattr(needs, name) or None for name in texts},
+    )
 
 
 def symmetry_document(puzzle: Puzzle) -> dict[str, Any]:
-    """``symmetries``: how many fix the goal, None where that is not known, and why (``problem``). ``representatives``:
-    of a permutation puzzle whose maps can be kept by representatives the ``symmetries`` that serve for it, the number
-    of ``keys``, of their ``orbits`` (also of keys that are not reached), and of the distances kept (``entries``); else
-    None."""
+    """The symmetries of a puzzle. ``symmetries``: how many fix the goal, None where that is not known, and why
+    (``problem``). ``representatives``: of a permutation puzzle whose maps can be kept by representatives the
+    ``symmetries`` that serve for it, the number of ``keys``, of their ``orbits`` (also of keys that are not reached),
+    and of the distances kept (``entries``); else None."""
+    from farthest.puzzles.definition import WILDCARD
+    from farthest.puzzles.family import family
+
     goals, _ = puzzle.definition.origin_boards
     count, problem = None, ""
     if len(goals) != 1 or WILDCARD in goals[0]:
@@ -93,6 +176,9 @@ def symmetry_document(puzzle: Puzzle) -> dict[str, Any]:
 
 
 def _representatives(puzzle: Puzzle, count: int | None) -> dict[str, int] | None:
+    from farthest.families.permutation.representatives import representatives_of
+    from farthest.spaces import compile_space
+
     if puzzle.family != "permutation" or (count or 1) == 1:
         return None
     try:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, cast
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from farthest.errors import BoardError
-from farthest.wording import shown
+from farthest.errors import BoardError, PuzzleError
+from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -208,6 +209,103 @@ class PuzzleDefinition(ABC):
         """A board in canonical text, for messages."""
         goals, start = self.origin_boards
         return self.format_board(start if start is not None else goals[0])
+
+
+class GoalPuzzle(PuzzleDefinition):
+    """A definition with the fields ``goals``, boards perhaps with ``WILDCARD``, and ``start``, a board or None.
+
+    Raises PuzzleError when its fields do not fit together.
+    """
+
+    __slots__ = ()
+
+    called: ClassVar[str]
+    """What messages call such a puzzle: ``sliding``."""
+    goals: tuple[Board, ...]
+    start: Board | None
+
+    def __post_init__(self) -> None:
+        problem = self.problem()
+        if problem:
+            raise PuzzleError(f"{self.called} puzzle: {problem}")
+
+    @abstractmethod
+    def problem(self) -> str | None:
+        """Why the fields do not fit together; None: they do."""
+
+    @property
+    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
+        return self.goals, self.start
+
+    @property
+    def named_boards(self) -> list[tuple[str, Board]]:
+        """The goals and the start, each after what messages call it."""
+        start = [] if self.start is None else [("start", self.start)]
+        return [*((f"goal {i}", goal) for i, goal in enumerate(self.goals, 1)), *start]
+
+
+class DigitPuzzle(GoalPuzzle):
+    """A puzzle whose boards are digits, one a cell, each below its radix: the pegs of discs, the colours of lamps."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def radices(self) -> tuple[int, ...]:
+        """For each cell, the number of values that it can have."""
+
+    @property
+    @abstractmethod
+    def expected(self) -> str:
+        """What a board is, for messages: ``the colours of 9 lamps``."""
+
+    @abstractmethod
+    def wrong_digit(self, cell: int, digit: object) -> str:
+        """What messages say of a digit that is not below its radix."""
+
+    @property
+    def cells(self) -> int:
+        return len(self.radices)
+
+    def arrangements(self) -> int:
+        return prod(self.radices)
+
+    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
+        place = f"board{f' for {name}' if name else ''}"
+        if not hasattr(board, "__len__") or len(board) != self.cells:
+            raise BoardError(f"{place}: expected {self.expected}")
+        for cell, (digit, radix) in enumerate(zip(board, self.radices, strict=True)):
+            if not hasattr(digit, "__index__") or not 0 <= digit < radix:
+                raise BoardError(f"{place}: {self.wrong_digit(cell, digit)}")
+        return tuple(int(digit) for digit in board)
+
+    def boards_problem(self) -> str | None:
+        """Why goals and start are no boards; None: they are."""
+        if len(set(self.goals)) != len(self.goals):
+            return "a goal is there twice"
+        for name, board in self.named_boards:
+            least = 0 if name == "start" else WILDCARD
+            if len(board) != self.cells or any(
+                not least <= digit < radix for digit, radix in zip(board, self.radices, strict=True)
+            ):
+                return f"{name} is not {self.cells} numbers in their ranges"
+        return None
+
+
+def check_cells(board: Sequence[int], cells: int, contents: int, what: str, name: str) -> Board:
+    """The board as a tuple of ints. Raises BoardError unless it has a number below ``contents`` for each cell.
+    ``what``: what messages call these numbers; ``name``: the puzzle."""
+    place = f"board{f' for {name}' if name else ''}"
+    if not hasattr(board, "__len__"):
+        raise BoardError(f"{place}: expected the {what}s of {cells} cells, got {type(board).__name__}")
+    if len(board) != cells:
+        raise BoardError(f"{place}: {counted(len(board), what)}, expected {cells}, one a cell")
+    for cell, number in enumerate(board):
+        if not hasattr(number, "__index__") or not 0 <= number < contents:
+            raise BoardError(
+                f"{place}: cell {cell} holds {number!r}, expected a {what} from 0 to {contents - 1}"
+            )
+    return tuple(int(number) for number in board)
 
 
 def board_place(text: object, definition: PuzzleDefinition, name: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from farthest.wording import counted, shown
+
+if TYPE_CHECKING:
+    from farthest.errors import BoardError
 
 WALL = -1
 
@@ -25,6 +28,28 @@ def number_cells(walls: Sequence[Sequence[bool]]) -> tuple[tuple[int, ...], ...]
             free += not wall
         rows.append(tuple(numbers))
     return tuple(rows)
+
+
+def grid_problem(rows: Sequence[Sequence[int]], cells: int, what: str = "cells") -> str | None:
+    """Why the rows are not those of a grid of so many cells, or None; messages call these ``what``."""
+    if not rows or not rows[0] or len({len(row) for row in rows}) != 1:
+        return "the rows of the grid differ in length"
+    if [cell for row in rows for cell in row if cell != WALL] != list(range(cells)):
+        return f"the {what} of the grid are not numbered 0 to {cells - 1} in reading order"
+    return None
+
+
+def grid_size(rows: Sequence[Sequence[int]], cells: int) -> str:
+    """How large a grid is, for lists: ``3×3``; of a graph, without rows, the number of cells."""
+    if not rows:
+        return f"{cells} (graph)"
+    size, walls = f"{len(rows)}×{len(rows[0])}", len(rows) * len(rows[0]) - cells
+    return f"{size}, {walls} of them walls" if walls else size
+
+
+def place_of(rows: Sequence[Sequence[int]], cell: int) -> tuple[int, int]:
+    """The row and the column of a cell of a grid."""
+    return next((r, row.index(cell)) for r, row in enumerate(rows) if cell in row)
 
 
 def grid_edges(rows: Sequence[Sequence[int]]) -> Passages:
@@ -173,7 +198,40 @@ def token_problem(token: str) -> str | None:
 # --- The rows of a board that was given as text, before it is known what the tokens stand for.
 
 
-def split_rows(
+def board_rows(
+    text: str,
+    places: Sequence[Sequence[int]],
+    *,
+    single: bool,
+    barred: bool,
+    accepted: Container[str],
+    expected: Iterable[str],
+    fail: Callable[[str], BoardError],
+    walls: Container[str] = (WALL_TOKEN,),
+) -> list[list[str]]:
+    """The tokens of a board that was given as text, row by row, each wall as ``WALL_TOKEN``; they fit the grid.
+
+    ``places``: the grid's cell numbers; ``single``: every token is one character, so that tokens need no spaces between
+    them; ``barred``: a token holds ``|``, which then ends no row; ``accepted``: what a cell may hold, ``expected``: of
+    these, what messages list. Raises what ``fail`` makes of a problem.
+    """
+    rows, divided = _split_rows(text, places, "/;\n\r" if barred else "/;\n\r|", single=single)
+    if not rows:
+        raise fail("no pieces")
+    rows = [[WALL_TOKEN if token in walls else token for token in row] for row in rows]
+    for i, row in enumerate(rows, 1):
+        for j, token in enumerate(row, 1):
+            if token != WALL_TOKEN and token not in accepted:
+                where = f"row {i}, column {j}" if divided else f"place {j}"
+                hint = "" if single or token == WILDCARD_TOKEN else "; separate the pieces with spaces"
+                raise fail(f"{where} holds {shown(token)}, expected one of {' '.join(expected)}{hint}")
+    problem = _rows_problem(rows, places, divided=divided)
+    if problem:
+        raise fail(problem)
+    return rows
+
+
+def _split_rows(
     text: str, places: Sequence[Sequence[int]], row_marks: str, *, single: bool
 ) -> tuple[list[list[str]], bool]:
     """The tokens of each row that is not empty, and whether the text says where rows end.
@@ -195,7 +253,7 @@ def split_rows(
     return [list(row[0]) if len(row) == 1 else row for row in chunks], len(chunks) > 1
 
 
-def rows_problem(rows: list[list[str]], places: Sequence[Sequence[int]], *, divided: bool) -> str | None:
+def _rows_problem(rows: list[list[str]], places: Sequence[Sequence[int]], *, divided: bool) -> str | None:
     """What is wrong with the shape of a board in rows, all walls drawn or none; None when it fits the grid."""
     walled = any(WALL_TOKEN in row for row in rows)
     expected = [list(row) if walled else [cell for cell in row if cell != WALL] for row in places]

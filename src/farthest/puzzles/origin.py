@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board, PuzzleDefinition
-
 
 WORDS = ("goal", "start")
 """Boards that a puzzle's file gives: its goals, its start."""
@@ -47,6 +46,29 @@ def origin_patterns(definition: PuzzleDefinition, where: str, name: str) -> tupl
     for each in names_of(where):
         found.update(dict.fromkeys(_patterns(definition, each, name)))
     return tuple(found)
+
+
+def filled_boards(
+    definition: PuzzleDefinition,
+    where: str,
+    name: str,
+    ways: Callable[[Board], int],
+    filled: Callable[[Board], Iterable[Board]],
+) -> list[Board]:
+    """The boards at depth 0, sorted, none twice, of ``origin_patterns``. ``ways``: how many boards a pattern with
+    ``WILDCARD`` stands for; ``filled``: these boards. Raises BoardError when the origin is not a board, PuzzleError
+    when there is no start, no goal or too many."""
+    found: set[Board] = set()
+    total = 0
+    for pattern in origin_patterns(definition, where, name):
+        total += ways(pattern)
+        if total > MAX_ORIGINS:
+            raise PuzzleError(
+                f"puzzle {name}: the goals stand for more than {MAX_ORIGINS:,} boards "
+                f"(goal {definition.format_board(pattern)}); use fewer wildcards"
+            )
+        found.update(filled(pattern))
+    return sorted(found)
 
 
 def _patterns(definition: PuzzleDefinition, each: str, name: str) -> tuple[Board, ...]:

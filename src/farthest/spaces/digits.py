@@ -13,11 +13,10 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import PuzzleError, StorageError
 from farthest.puzzles.definition import WILDCARD, Board
-from farthest.puzzles.origin import MAX_ORIGINS, origin_patterns
+from farthest.puzzles.origin import filled_boards
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY, check_keys, is_packed
+from farthest.spaces.contract import NO_KEY, check_keys, check_version, is_packed
 from farthest.spaces.packed import CodedSpace, PackedSpace
 
 if TYPE_CHECKING:
@@ -46,7 +45,14 @@ class DigitBoards(ABC):
         self.cells = puzzle.definition.cells
         self.radices = tuple(radices)
         self.undirected = undirected
-        self.origins = [self.board(digits) for digits in self._origin_digits()]
+        found = filled_boards(
+            puzzle.definition,
+            origin.where,
+            puzzle.name,
+            lambda board: prod(map(len, self._choices(board))),
+            lambda board: product(*self._choices(board)),
+        )
+        self.origins = list(map(self.board, found))
 
     @abstractmethod
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
@@ -98,38 +104,18 @@ class DigitBoards(ABC):
         """Whether the player's moves go that way."""
         return (self.origin.direction == "to") == toward
 
-    def _origin_digits(self) -> list[Board]:
-        """The digits of the boards at depth 0, ``WILDCARD`` filled in; sorted, none twice.
-
-        Raises BoardError when the origin is not a board, PuzzleError when there is no start, no goal or too many.
-        """
-        definition, name = self.puzzle.definition, self.puzzle.name
-        found: set[Board] = set()
-        total = 0
-        for pattern in origin_patterns(definition, self.origin.where, name):
-            choices = [
-                range(radix) if digit == WILDCARD else (digit,)
-                for digit, radix in zip(self.pattern_digits(pattern), self.radices, strict=True)
-            ]
-            total += prod(map(len, choices))
-            if total > MAX_ORIGINS:
-                raise PuzzleError(
-                    f"puzzle {name}: the goals stand for more than {MAX_ORIGINS:,} boards "
-                    f"(goal {definition.format_board(pattern)}); use fewer wildcards"
-                )
-            found.update(product(*choices))
-        return sorted(found)
+    def _choices(self, pattern: Board) -> list[Sequence[int]]:
+        """For each digit of a board, perhaps with ``WILDCARD``, its values."""
+        digits = zip(self.pattern_digits(pattern), self.radices, strict=True)
+        return [range(radix) if digit == WILDCARD else (digit,) for digit, radix in digits]
 
 
 class DigitSpace(CodedSpace):
     """Keys in mixed radix: dense."""
 
     def __init__(self, plain: DigitBoards, layout: dict[str, Any] | None) -> None:
-        if layout is not None and layout.get("version") != VERSION:
-            raise StorageError(
-                f"stored key layout: version {layout.get('version')!r}, expected {VERSION}; "
-                "the map was written by another version of farthest, use that one"
-            )
+        if layout is not None:
+            check_version(layout, VERSION)
         super().__init__(plain, undirected=plain.undirected)
         self.plain = plain
         self.radices = plain.radices

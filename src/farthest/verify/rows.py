@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import Sliding
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.grid import WILDCARD_TOKEN
@@ -74,7 +73,7 @@ def board_texts(definition: Sliding, ranking: Ranking) -> Texts:
     """The canonical texts of a sliding puzzle's boards, by code of the proof's own."""
     tokens = np.array(definition.tokens, dtype=object)
     # The text of a board that is all wildcards: cells between walls and marks.
-    form = format_board(definition, [WILDCARD] * definition.cells).replace(WILDCARD_TOKEN, "%s")
+    form = definition.format_board([WILDCARD] * definition.cells).replace(WILDCARD_TOKEN, "%s")
 
     def texts(keys: NDArray[np.int64]) -> list[str]:
         return [form % (*row,) for row in tokens[ranking.boards(keys)].tolist()]

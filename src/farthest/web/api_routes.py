@@ -1,4 +1,9 @@
-"""The addresses below /api/: the fields of the command line's --json, and answers for neighbourhoods and lists."""
+"""The addresses below /api/: the fields of the command line's --json, and answers for neighbourhoods and lists.
+
+The progress of unfinished jobs comes as server-sent events. The database is read once a second for each job that is
+followed, however many follow it. Each event says all that is known, so that a reader whose connection was lost needs
+nothing of what it has missed. What a page shows of it is in it as texts, made once for all readers.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +19,25 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 import farthest
-from farthest.documents.jobs import (
-    enumeration_document,
-    job_summary,
-    living_workers,
-    progress_rows,
-    search_document,
-)
+from farthest.documents.jobs import enumeration_document, job_summary, progress_rows
 from farthest.documents.maps import distance_answer, map_facts, path_document, state_of
 from farthest.documents.puzzles import estimate_document, puzzle_document, puzzle_summary
+from farthest.documents.searches import search_document
+from farthest.documents.workers import living_workers
 from farthest.drawing.chart import Chart
 from farthest.errors import UnavailableError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.puzzles import catalogue
-from farthest.untrusted_json import read_json_object
-from farthest.web.asking import BATCH_BYTES, RefusalError, ask, body_of, check_wanted
+from farthest.web.asking import (
+    BATCH_BYTES,
+    BoardsBody,
+    RefusalError,
+    ask,
+    body_of,
+    check_wanted,
+    json_body,
+)
 from farthest.web.openapi import openapi
 from farthest.web.pages.search import iteration_rows
 from farthest.web.requests import (
@@ -45,19 +53,22 @@ from farthest.web.requests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from starlette.requests import Request
 
+    from farthest.documents.jobs import JobDocument, JobsDocument
+    from farthest.documents.maps import (
+        DistancesDocument,
+        LayerDocument,
+        PathDocument,
+        RandomDocument,
+        StateDocument,
+    )
+    from farthest.documents.puzzles import EstimateDocument, PuzzlesDocument
+    from farthest.documents.workers import WorkersDocument
     from farthest.queries.distance_map import DistanceMap
     from farthest.web.shelf import Shelf
-
-
-# --- The progress of unfinished jobs as server-sent events.
-#
-# The database is read once a second for each job that is followed, however many follow it. Each event says all that
-# is known, so that a reader whose connection was lost needs nothing of what it has missed. What a page shows of it
-# is in it as texts (``told``, ``rows``), made once for all readers.
 
 _LOG = logging.getLogger(__name__)
 
@@ -201,90 +212,88 @@ def json_answer(document: Any, status: int = 200, headers: dict[str, str] | None
     return Response(text.encode("utf-8", "backslashreplace"), status, headers, "application/json")
 
 
-async def _jobs(request: Request) -> Response:
+def _answered(question: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Response]]:
+    """The route whose answer is the document that the question finds, in a thread."""
+
+    async def answer(request: Request) -> Response:
+        return json_answer(await ask(request, lambda: question(request)))
+
+    return answer
+
+
+def _of_map(
+    document: Callable[[Request, DistanceMap], Any],
+) -> Callable[[Request], Awaitable[Response]]:
+    """The same for a document that depends on a finished map alone: its ETag is the map's digest, and it is kept for
+    ever."""
+
+    async def answer(request: Request) -> Response:
+        shelf, number = shelf_of(request), number_in(request)
+        asked = request.headers.get("if-none-match", "")
+
+        def found() -> tuple[str, Any]:
+            with shelf.asked(number) as opened:
+                tag = f'"{opened.digest}-{farthest.__version__}"'
+                return tag, None if tag in asked else document(request, opened)
+
+        tag, answered = await ask(request, found)
+        headers = {"etag": tag, "cache-control": FOR_EVER}
+        if answered is None:
+            return Response(status_code=304, headers=headers)
+        return json_answer(answered, 200, headers)
+
+    return answer
+
+
+def _jobs(request: Request) -> JobsDocument:
     shelf, before = shelf_of(request), number_asked(request, "before")
     limit = number_asked(request, "limit", MOST_LISTED, MOST_LISTED) or MOST_LISTED
-
-    def found() -> dict[str, Any]:
-        listed = shelf.jobs.page(limit, before)
-        jobs = [job_summary(record) for record in reversed(listed.records)]
-        return {"jobs": jobs, "older": listed.older, "damaged": damages_told(shelf, listed)}
-
-    return json_answer(await ask(request, found))
+    listed = shelf.jobs.page(limit, before)
+    jobs = [job_summary(record) for record in reversed(listed.records)]
+    return {"jobs": jobs, "older": listed.older, "damaged": damages_told(shelf, listed)}
 
 
-async def _job(request: Request) -> Response:
-    shelf, number = shelf_of(request), number_in(request)
-
-    def found() -> dict[str, Any]:
-        record = shelf.job(number)
-        if record.kind == SEARCH:
-            return search_document(record, Searches(shelf.database))
-        return enumeration_document(record, shelf.layers(record))
-
-    return json_answer(await ask(request, found))
+def _job(request: Request) -> JobDocument:
+    shelf = shelf_of(request)
+    record = shelf.job(number_in(request))
+    if record.kind == SEARCH:
+        return search_document(record, Searches(shelf.database))
+    return enumeration_document(record, shelf.layers(record))
 
 
-async def _of_map(request: Request, document: Callable[[DistanceMap], dict[str, Any]]) -> Response:
-    """An answer that depends on a finished map alone: its ETag is the map's digest, and it is kept for ever."""
-    shelf, number = shelf_of(request), number_in(request)
-    asked = request.headers.get("if-none-match", "")
-
-    def found() -> tuple[str, dict[str, Any] | None]:
-        with shelf.asked(number) as opened:
-            tag = f'"{opened.digest}-{farthest.__version__}"'
-            return tag, None if tag in asked else document(opened)
-
-    tag, answer = await ask(request, found)
-    headers = {"etag": tag, "cache-control": FOR_EVER}
-    return Response(status_code=304, headers=headers) if answer is None else json_answer(answer, 200, headers)
+def _state(request: Request, opened: DistanceMap) -> StateDocument:
+    return state_of(opened, board_asked(request)).document(opened)
 
 
-async def _state(request: Request) -> Response:
-    board = board_asked(request)
-    return await _of_map(request, lambda opened: state_of(opened, board).document(opened))
-
-
-async def _path(request: Request) -> Response:
+def _path(request: Request, opened: DistanceMap) -> PathDocument:
     board = board_asked(request)
     limit = number_asked(request, "limit", SOLUTIONS_GIVEN, MOST_LISTED)
-
-    def document(opened: DistanceMap) -> dict[str, Any]:
-        graph = opened.solution_graph(board)
-        ways = [path_document(opened.named(way)) for way in opened.solutions_of(graph, limit)]
-        facts = {"board": opened.text(board), "distance": graph.distance, "solutions": graph.count()}
-        return {**map_facts(opened), **facts, "paths": ways}
-
-    return await _of_map(request, document)
+    graph = opened.solution_graph(board)
+    return path_document(opened, board, graph, opened.solutions_of(graph, limit))
 
 
-async def _layer(request: Request) -> Response:
+def _layer(request: Request, opened: DistanceMap) -> LayerDocument:
     depth, limit = number_in(request, "depth"), number_asked(request, "limit", MOST_LISTED, MOST_LISTED)
-
-    def document(opened: DistanceMap) -> dict[str, Any]:
-        boards = list(islice(opened.states_at(depth), limit))
-        return {**map_facts(opened), "depth": depth, "states": opened.layers[depth], "boards": boards}
-
-    return await _of_map(request, document)
+    boards = list(islice(opened.states_at(depth), limit))
+    return {**map_facts(opened), "depth": depth, "states": opened.layers[depth], "boards": boards}
 
 
-async def _random(request: Request) -> Response:
-    shelf, number = shelf_of(request), number_in(request)
+def _random(request: Request) -> RandomDocument:
     depth, count = number_asked(request, "depth"), number_asked(request, "count", 1, MOST_LISTED) or 0
-
-    def found() -> dict[str, Any]:
-        record, boards = random_boards(shelf, number, count, depth)
-        return {"job": record.id, "puzzle": record.name, "depth": depth, "boards": boards}
-
-    return json_answer(await ask(request, found))
+    record, boards = random_boards(shelf_of(request), number_in(request), count, depth)
+    return {"job": record.id, "puzzle": record.name, "depth": depth, "boards": boards}
 
 
 async def _distances(request: Request) -> Response:
     shelf, number = shelf_of(request), number_in(request)
     body = await body_of(request, BATCH_BYTES)
 
-    def found() -> dict[str, Any]:
-        boards = _boards_in(body)
+    def found() -> DistancesDocument:
+        boards = json_body(body, BoardsBody).boards
+        if len(boards) > MOST_BOARDS:
+            raise RefusalError(
+                413, f"boards: {len(boards):,} are more than the {MOST_BOARDS:,} that are answered at once"
+            )
         with shelf.asked(number) as opened:
             distances = opened.distances(_while_wanted(boards)).tolist()
             answers = (
@@ -303,69 +312,41 @@ def _while_wanted(boards: list[str]) -> Iterator[str]:
         yield board
 
 
-def _boards_in(body: bytes) -> list[str]:
-    try:
-        boards = read_json_object(body.decode("utf-8"))["boards"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise RefusalError(400, 'the body: expected JSON such as {"boards": ["goal"]}') from None
-    if not isinstance(boards, list) or not all(isinstance(board, str) for board in boards):
-        raise RefusalError(400, "boards: expected a list of texts")
-    if len(boards) > MOST_BOARDS:
-        raise RefusalError(
-            413, f"boards: {len(boards):,} are more than the {MOST_BOARDS:,} that are answered at once"
-        )
-    return boards
-
-
-async def _puzzles(request: Request) -> Response:
+def _puzzles(request: Request) -> PuzzlesDocument:
     words = request.query_params.get("q", "").strip()
-
-    def found() -> dict[str, Any]:
-        names = catalogue.search(words) if words else catalogue.names()
-        return {"puzzles": [puzzle_summary(catalogue.load(name)) for name in names]}
-
-    return json_answer(await ask(request, found))
+    names = catalogue.search(words) if words else catalogue.names()
+    return {"puzzles": [puzzle_summary(catalogue.load(name)) for name in names]}
 
 
-async def _puzzle(request: Request) -> Response:
-    name = request.path_params["name"]
-    return json_answer(await ask(request, lambda: puzzle_document(puzzle_named(name))))
+def _puzzle(request: Request) -> dict[str, Any]:
+    return puzzle_document(puzzle_named(request.path_params["name"]))
 
 
-async def _estimate(request: Request) -> Response:
-    name, database = request.path_params["name"], shelf_of(request).database
-
-    def found() -> dict[str, Any]:
-        puzzle = puzzle_named(name)
-        return {**estimate_document(puzzle, estimate_of(puzzle, database)), "scratch": None}
-
-    return json_answer(await ask(request, found))
+def _estimate(request: Request) -> EstimateDocument:
+    puzzle = puzzle_named(request.path_params["name"])
+    return {**estimate_document(puzzle, estimate_of(puzzle, shelf_of(request).database)), "scratch": None}
 
 
-async def _workers(request: Request) -> Response:
+def _workers(request: Request) -> WorkersDocument:
     if not settings_of(request).redis:
         raise RefusalError(
             404, "this server was started without FARTHEST_REDIS_URL, so it knows of no workers"
         )
-    return json_answer(await ask(request, lambda: living_workers().document()))
-
-
-async def _openapi(request: Request) -> Response:
-    return json_answer(openapi())
+    return living_workers().document()
 
 
 API = [
-    Route("/api/openapi.json", _openapi),
-    Route("/api/jobs", _jobs),
-    Route("/api/jobs/{number}", _job),
-    Route("/api/jobs/{number}/state", _state),
-    Route("/api/jobs/{number}/path", _path),
-    Route("/api/jobs/{number}/layers/{depth}", _layer),
-    Route("/api/jobs/{number}/random", _random),
+    Route("/api/openapi.json", _answered(lambda request: openapi())),
+    Route("/api/jobs", _answered(_jobs)),
+    Route("/api/jobs/{number}", _answered(_job)),
+    Route("/api/jobs/{number}/state", _of_map(_state)),
+    Route("/api/jobs/{number}/path", _of_map(_path)),
+    Route("/api/jobs/{number}/layers/{depth}", _of_map(_layer)),
+    Route("/api/jobs/{number}/random", _answered(_random)),
     Route("/api/jobs/{number}/distances", _distances, methods=["POST"]),
     Route("/api/jobs/{number}/events", events),
-    Route("/api/puzzles", _puzzles),
-    Route("/api/puzzles/{name}", _puzzle),
-    Route("/api/puzzles/{name}/estimate", _estimate),
-    Route("/api/workers", _workers),
+    Route("/api/puzzles", _answered(_puzzles)),
+    Route("/api/puzzles/{name}", _answered(_puzzle)),
+    Route("/api/puzzles/{name}/estimate", _answered(_estimate)),
+    Route("/api/workers", _answered(_workers)),
 ]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
+import msgspec
 from starlette.exceptions import HTTPException
 
 from farthest.errors import (
@@ -26,6 +27,8 @@ from farthest.errors import (
     SettingError,
     UnavailableError,
 )
+from farthest.untrusted_json import read_json_object
+from farthest.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -33,9 +36,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from farthest.models.database import Database
-
-
-# --- Why a request is not answered: the status and the message, which pages and JSON show alike.
 
 
 class RefusalError(FarthestError):
@@ -158,3 +158,36 @@ async def body_of(request: Request, most: int = FORM_BYTES) -> bytes:
     except TimeoutError:
         raise RefusalError(408, "the body has not come in time") from None
     return bytes(body)
+
+
+class PuzzleBody(msgspec.Struct, forbid_unknown_fields=True):
+    """What `POST /api/jobs` takes."""
+
+    puzzle: str
+
+
+class BoardsBody(msgspec.Struct, forbid_unknown_fields=True):
+    """What `POST /api/jobs/1/distances` takes."""
+
+    boards: list[str]
+
+
+EXAMPLES: dict[type, str] = {PuzzleBody: '{"puzzle": "8-puzzle"}', BoardsBody: '{"boards": ["goal"]}'}
+
+Body = TypeVar("Body", PuzzleBody, BoardsBody)
+
+
+def json_body(body: bytes, kind: type[Body]) -> Body:
+    """The object that a body is. Raises RefusalError for anything else, also where it has a field more."""
+    expected = f"expected JSON such as {EXAMPLES[kind]}"
+    try:
+        fields = read_json_object(body)
+    except ValueError as error:
+        raise RefusalError(400, f"the body: {error}; {expected}") from None
+    other = next((name for name in fields if name not in kind.__struct_fields__), None)
+    if other is not None:
+        raise RefusalError(400, f"the body: it has the unknown field {shown(other)}; {expected}")
+    try:
+        return msgspec.convert(fields, kind)
+    except msgspec.ValidationError as error:
+        raise RefusalError(400, f"the body: {error}; {expected}") from None

@@ -19,9 +19,8 @@ from farthest.documents.jobs import job_summary
 from farthest.environment import DATABASE_URL
 from farthest.errors import FarthestError
 from farthest.models.stored_job import puzzle_of
-from farthest.untrusted_json import read_json_object
 from farthest.web.api_routes import json_answer
-from farthest.web.asking import RefusalError, ask, body_of
+from farthest.web.asking import PuzzleBody, RefusalError, ask, body_of, json_body
 from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal
 from farthest.web.page import job_page
 from farthest.web.pages.home import sign_in
@@ -68,13 +67,8 @@ async def _start_page(request: Request) -> Response:
 
 
 async def _start_api(request: Request) -> Response:
-    try:
-        name = read_json_object((await body_of(request)).decode("utf-8"))["puzzle"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        name = None
-    if not isinstance(name, str):
-        raise RefusalError(400, 'the body: expected JSON such as {"puzzle": "8-puzzle"}')
-    return json_answer(job_summary(await _start(request, name)), 201)
+    asked = json_body(await body_of(request), PuzzleBody)
+    return json_answer(job_summary(await _start(request, asked.puzzle)), 201)
 
 
 async def _start(request: Request, name: str) -> JobRecord:

@@ -10,8 +10,8 @@ import numpy
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from farthest.documents.jobs import living_workers
 from farthest.documents.maps import path_of, state_of
+from farthest.documents.workers import living_workers
 from farthest.errors import BoardError, FarthestError
 from farthest.models.records import SEARCH
 from farthest.models.searches import Searches

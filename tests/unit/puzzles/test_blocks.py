@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.families.blocks.definition import Blocks, blocks
-from farthest.families.blocks.fields import COLUMNS, ROWS, Kind
+from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, Kind, blocks
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Puzzle

@@ -9,17 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.errors import BoardError
-from farthest.families.sliding.boards import (
-    board_template,
-    check_board,
-    draw_board,
-    format_board,
-    parse_board,
-    parse_boards,
-)
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.grid import RESERVED, Passages, token_problem
 from farthest.puzzles.reader import parse_puzzle
 from strategies import graphs, grids, make_puzzle, piece_counts
@@ -56,27 +47,17 @@ def boards(draw: st.DrawFn) -> tuple[Sliding, tuple[int, ...]]:
 @given(boards())
 def test_parse_reads_what_format_writes(case: tuple[Sliding, tuple[int, ...]]) -> None:
     definition, board = case
-    text = format_board(definition, board)
+    text = definition.format_board(board)
     assert "\n" not in text
-    assert parse_board(definition, text) == board
-    assert parse_boards(definition, [text, text + "\n"]) == bytes(board) * 2
-    assert check_board(definition, list(board)) == board
-
-
-@given(boards(), st.data())
-def test_wildcards_are_read_where_asked_for(
-    case: tuple[Sliding, tuple[int, ...]], data: st.DataObject
-) -> None:
-    definition, board = case
-    wild = data.draw(st.sets(st.integers(0, definition.cells - 1)))
-    goal = tuple(WILDCARD if label and cell in wild else label for cell, label in enumerate(board))
-    assert parse_board(definition, format_board(definition, goal), wildcards=True) == goal
+    assert definition.parse_board(text) == board
+    assert definition.parse_boards([text, text + "\n"]) == bytes(board) * 2
+    assert definition.check_board(list(board)) == board
 
 
 @given(boards())
 def test_other_forms_mean_the_same(case: tuple[Sliding, tuple[int, ...]]) -> None:
     definition, board = case
-    text = format_board(definition, board)
+    text = definition.format_board(board)
     tokens = [definition.tokens[label] for label in board]
     forms = [" ".join(tokens), ",".join(tokens), ", ".join(tokens), "  ".join(tokens) + " \n"]
     forms += [text.replace("/", mark) for mark in (" / ", "\n", "\r\n", ";", "/\n")]
@@ -86,9 +67,9 @@ def test_other_forms_mean_the_same(case: tuple[Sliding, tuple[int, ...]]) -> Non
     if not any("|" in token for token in definition.tokens):
         forms += [text.replace("/", "|"), f"| {text.replace('/', ' | ')} |"]
     for form in forms:
-        assert parse_board(definition, form) == board, form
+        assert definition.parse_board(form) == board, form
         if "\n" not in form.strip():
-            assert parse_boards(definition, [form]) == bytes(board), form
+            assert definition.parse_boards([form]) == bytes(board), form
 
 
 @given(boards())
@@ -97,14 +78,14 @@ def test_other_blanks_where_no_piece_is_written_so(case: tuple[Sliding, tuple[in
     for blank in "0_.":
         tokens = [definition.tokens[label] if label else blank for label in board]
         if blank not in definition.tokens:
-            assert parse_board(definition, " ".join(tokens)) == board
-            assert parse_boards(definition, [" ".join(tokens)]) == bytes(board)
+            assert definition.parse_board(" ".join(tokens)) == board
+            assert definition.parse_boards([" ".join(tokens)]) == bytes(board)
 
 
 @given(boards())
 def test_template_writes_the_canonical_form(case: tuple[Sliding, tuple[int, ...]]) -> None:
     definition, board = case
-    made = board_template(definition)
+    made = definition.line_template()
     if any(len(token) > 1 for token in definition.tokens):
         assert made is None
         return
@@ -114,7 +95,7 @@ def test_template_writes_the_canonical_form(case: tuple[Sliding, tuple[int, ...]
     for position, label in zip(positions, board, strict=True):
         row[position] = label
     assert len(table) == 256
-    assert codecs.charmap_decode(bytes(row), "strict", table)[0] == format_board(definition, board) + "\n"
+    assert codecs.charmap_decode(bytes(row), "strict", table)[0] == definition.format_board(board) + "\n"
 
 
 def outcome(read: Callable[[], bytes]) -> bytes | None:
@@ -128,8 +109,8 @@ def outcome(read: Callable[[], bytes]) -> bytes | None:
 @given(boards(), st.text(max_size=40) | st.text("0123456789/ |#*,;\n□", max_size=40))
 def test_any_text_is_a_board_or_a_board_error(case: tuple[Sliding, tuple[int, ...]], text: str) -> None:
     definition, _ = case
-    assert outcome(lambda: bytes(parse_board(definition, text))) == outcome(
-        lambda: parse_boards(definition, [text])
+    assert outcome(lambda: bytes(definition.parse_board(text))) == outcome(
+        lambda: definition.parse_boards([text])
     )
 
 
@@ -138,7 +119,7 @@ def test_any_text_is_a_board_or_a_board_error(case: tuple[Sliding, tuple[int, ..
 )))  # fmt: skip
 def test_every_permitted_token_survives(definition: Sliding) -> None:
     board = definition.goals[0]
-    assert parse_board(definition, format_board(definition, board)) == board
+    assert definition.parse_board(definition.format_board(board)) == board
 
 
 @pytest.mark.parametrize(
@@ -151,7 +132,7 @@ def test_forms_of_the_seed(text: str) -> None:
             'name = "seed"\nfamily = "sliding"\n[sliding]\ngoal = ["1 2 3", "4 0 4", "5 2 6"]', "seed"
         )
     )
-    assert format_board(definition, parse_board(definition, text)) == "645/202/341"
+    assert definition.format_board(definition.parse_board(text)) == "645/202/341"
 
 
 @pytest.mark.parametrize(
@@ -160,52 +141,52 @@ def test_forms_of_the_seed(text: str) -> None:
 )
 def test_forms_of_eight_kinds(text: str) -> None:
     puzzle = load("eight-kinds")
-    assert parse_board(sliding(puzzle), text) == sliding(puzzle).start
+    assert sliding(puzzle).parse_board(text) == sliding(puzzle).start
 
 
 def test_pieces_drawn_with_bars() -> None:
     text = 'name = "box"\nfamily = "sliding"\n[sliding]\nblank = "."\ngoal = ["+-+", "|.|", "+-+"]'
     definition = sliding(parse_puzzle(text, "box"))
-    assert format_board(definition, parse_board(definition, "|-+/+0|/+-+")) == "|-+/+.|/+-+"
-    assert parse_board(definition, "+-+|.|+-+") == definition.goals[0]
+    assert definition.format_board(definition.parse_board("|-+/+0|/+-+")) == "|-+/+.|/+-+"
+    assert definition.parse_board("+-+|.|+-+") == definition.goals[0]
 
 
 def test_walls_written_or_left_out() -> None:
     definition = sliding(load("lozenge"))
     for text in ("#12#/3456/#70#", "12/3456/70", "12345670", "#12#3456#70#", "1 2 / 3 4 5 6 / 7 _"):
-        assert format_board(definition, parse_board(definition, text)) == "#12#/3456/#70#"
+        assert definition.format_board(definition.parse_board(text)) == "#12#/3456/#70#"
 
 
 def test_long_tokens() -> None:
     definition = sliding(load("sliding-3x4"))
-    assert format_board(definition, range(12)) == "0 1 2 3 / 4 5 6 7 / 8 9 10 11"
-    assert parse_board(definition, "0 1 2 3 4 5 6 7 8 9 10 11") == tuple(range(12))
+    assert definition.format_board(range(12)) == "0 1 2 3 / 4 5 6 7 / 8 9 10 11"
+    assert definition.parse_board("0 1 2 3 4 5 6 7 8 9 10 11") == tuple(range(12))
 
 
 def test_drawings() -> None:
     eight = sliding(load("eight-kinds"))
-    assert draw_board(eight, eight.goals[0]) == ["┌─┐", "│□│", "└─┘"]
+    assert eight.draw_board(eight.goals[0]) == ["┌─┐", "│□│", "└─┘"]
     large = sliding(load("sliding-3x4"))
-    assert draw_board(large, range(12)) == [" 0  1  2  3", " 4  5  6  7", " 8  9 10 11"]
+    assert large.draw_board(range(12)) == [" 0  1  2  3", " 4  5  6  7", " 8  9 10 11"]
     walls = sliding(load("lozenge"))
-    assert draw_board(walls, walls.goals[0]) == ["# 1 2 #", "3 4 5 6", "# 7 0 #"]
+    assert walls.draw_board(walls.goals[0]) == ["# 1 2 #", "3 4 5 6", "# 7 0 #"]
     graph = sliding(load("wilson-theta"))
-    assert draw_board(graph, graph.goals[0]) == ["cell   0 1 2 3 4 5 6", "piece  1 2 3 4 5 6 0"]
+    assert graph.draw_board(graph.goals[0]) == ["cell   0 1 2 3 4 5 6", "piece  1 2 3 4 5 6 0"]
     row = sliding(load("first-row"))
-    assert draw_board(row, row.goals[0]) == ["1 2 3", "* * *", "* * 0"]
+    assert row.draw_board(row.goals[0]) == ["1 2 3", "* * *", "* * 0"]
     wide = 'name = "wide"\nfamily = "sliding"\n[sliding]\ngoal = ["一 a", "b 0"]'
     definition = sliding(parse_puzzle(wide, "wide"))
-    assert draw_board(definition, definition.goals[0]) == ["一  a", " b  0"]
+    assert definition.draw_board(definition.goals[0]) == ["一  a", " b  0"]
 
 
 @pytest.mark.parametrize("form", ["{}", "{} ", "{}\n"])
 def test_many_boards_are_read_fast(form: str) -> None:
     definition = sliding(load("sliding-3x4"))
-    lines = [form.format(format_board(definition, [*range(k, 12), *range(k)])) for k in range(12)] * 1000
+    lines = [form.format(definition.format_board([*range(k, 12), *range(k)])) for k in range(12)] * 1000
     best = 0.0
     for _ in range(3):
         before = time.perf_counter()
-        labels = parse_boards(definition, lines)
+        labels = definition.parse_boards(lines)
         best = max(best, len(lines) / (time.perf_counter() - before))
     assert len(labels) == 12 * len(lines)
     assert best > 50_000  # four times less than on an idle machine

@@ -2,7 +2,6 @@
 
 import pytest
 
-from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
@@ -88,7 +87,7 @@ def test_graph() -> None:
 
 def test_set_of_goals() -> None:
     definition = sliding(read('goals = ["12/30", ["21", "03"]]'))
-    assert [format_board(definition, goal) for goal in definition.goals] == ["12/30", "21/03"]
+    assert [definition.format_board(goal) for goal in definition.goals] == ["12/30", "21/03"]
     assert sliding(read('goals = ["12/30"]')) == sliding(read('goal = "12/30"'))
 
 

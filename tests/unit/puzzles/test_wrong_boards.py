@@ -3,7 +3,6 @@
 import pytest
 
 from farthest.errors import BoardError
-from farthest.families.sliding.boards import check_board, parse_board, parse_boards
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
 
@@ -69,7 +68,7 @@ CASES = [
 def test_message_names_board_problem_and_mend(name: str, text: str, problem: str, mend: str) -> None:
     puzzle = load(name)
     with pytest.raises(BoardError) as raised:
-        parse_board(sliding(puzzle), text, name=puzzle.name)
+        sliding(puzzle).parse_board(text, name=puzzle.name)
     message = str(raised.value)
     shown = text if len(text) <= 80 else text[:77] + "..."
     assert message.startswith(f"board {shown!r} for {name}: ")
@@ -85,7 +84,7 @@ def test_many_boards_refuse_the_same(name: str, text: str, problem: str, mend: s
     definition = sliding(puzzle)
     good = " ".join(definition.tokens[label] for label in definition.goals[0])
     with pytest.raises(BoardError) as raised:
-        parse_boards(definition, [good, good + "\n", text, good], name=name)
+        definition.parse_boards([good, good + "\n", text, good], name=name)
     message = str(raised.value)
     assert message.startswith("line 3: board ")
     assert problem in message
@@ -94,16 +93,16 @@ def test_many_boards_refuse_the_same(name: str, text: str, problem: str, mend: s
 
 def test_without_a_name_the_message_names_the_board() -> None:
     with pytest.raises(BoardError, match=r"^board '12': 2 cells, expected 9; "):
-        parse_board(sliding(load("8-puzzle")), "12")
+        sliding(load("8-puzzle")).parse_board("12")
 
 
 @pytest.mark.parametrize("board", [None, 123456780, b"123456780", [1, 2, 3]])
 def test_no_text(board: object) -> None:
     definition = sliding(load("8-puzzle"))
     with pytest.raises(BoardError, match="expected a text such as '867/254/301', got "):
-        parse_board(definition, board)  # type: ignore[arg-type]
+        definition.parse_board(board)  # type: ignore[arg-type]
     with pytest.raises(BoardError, match="line 1: expected a text such as '867/254/301', got "):
-        parse_boards(definition, [board])  # type: ignore[list-item]
+        definition.parse_boards([board])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
@@ -122,5 +121,5 @@ def test_no_text(board: object) -> None:
 )
 def test_labels(labels: object, problem: str) -> None:
     with pytest.raises(BoardError) as raised:
-        check_board(sliding(load("8-puzzle")), labels, name="8-puzzle")  # type: ignore[arg-type]
+        sliding(load("8-puzzle")).check_board(labels, name="8-puzzle")  # type: ignore[arg-type]
     assert problem in str(raised.value)

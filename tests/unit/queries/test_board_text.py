@@ -4,8 +4,6 @@ import numpy
 import pytest
 
 from arrangements import sliding_names
-from farthest.families.sliding.board_arrays import BoardFormatter
-from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles import catalogue
 from farthest.queries.stored_map import label_rows
@@ -20,8 +18,8 @@ def test_text_is_canonical_and_is_read_back(name: str) -> None:
         numpy.uint8
     )
     labels = numpy.random.default_rng(5).permuted(numpy.tile(pieces, (100, 1)), axis=1)
-    texts = BoardFormatter(sliding(puzzle)).texts(labels)
-    assert texts == [format_board(sliding(puzzle), board) for board in labels.tolist()]
+    texts = sliding(puzzle).texts(labels)
+    assert texts == [sliding(puzzle).format_board(board) for board in labels.tolist()]
     assert (label_rows(puzzle, texts) == labels).all()
     assert (label_rows(puzzle, labels.astype(numpy.int64)) == labels).all()
-    assert BoardFormatter(sliding(puzzle)).texts(labels[:0]) == []
+    assert sliding(puzzle).texts(labels[:0]) == []

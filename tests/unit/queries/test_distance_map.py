@@ -7,7 +7,6 @@ import pytest
 
 import naive
 from farthest.errors import BoardError, JobError, UnreachableError
-from farthest.families.sliding.boards import draw_board, format_board
 from farthest.families.sliding.definition import sliding
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
@@ -37,7 +36,7 @@ def test_every_distance_is_that_of_the_naive_model(map_of: MapOf, name: str, ori
     expected = naive.distances(distance_map.puzzle, origin)
     boards = all_boards(distance_map)
     wanted = [expected.get(board, -1) for board in boards]
-    texts = [format_board(sliding(distance_map.puzzle), board) for board in boards]
+    texts = [sliding(distance_map.puzzle).format_board(board) for board in boards]
     assert distance_map.distances(texts).tolist() == wanted
     assert distance_map.distances(numpy.array(boards)).tolist() == wanted
     assert list(distance_map.layers) == naive.layers(expected)
@@ -60,7 +59,7 @@ def test_states_of_each_depth_are_those_of_the_naive_model(
     for depth in range(distance_map.depth + 1):
         boards = list(distance_map.states_at(depth))
         assert sorted(boards) == sorted(
-            format_board(sliding(distance_map.puzzle), board) for board, at in expected.items() if at == depth
+            sliding(distance_map.puzzle).format_board(board) for board, at in expected.items() if at == depth
         )
         labels = [distance_map.labels(board) for board in boards]
         keys = distance_map.space.encode(numpy.array(labels, dtype=numpy.uint8)).tolist()
@@ -73,7 +72,7 @@ def test_the_seed_puzzle(map_of: MapOf) -> None:
     distance_map = map_of("eight-kinds")
     assert (distance_map.states, distance_map.eccentricity, distance_map.layers[-1]) == (90720, 30, 6)
     assert sorted(distance_map.farthest()) == sorted(distance_map.puzzle.known[0].farthest or ())
-    drawing = draw_board(sliding(distance_map.puzzle), distance_map.labels(FARTHEST))
+    drawing = sliding(distance_map.puzzle).draw_board(distance_map.labels(FARTHEST))
     for form in (FARTHEST, "┘ │ └ / ─ □ ─ / ┐ │ ┌", "┘│└─□─┐│┌", "\n".join(drawing)):
         assert distance_map.distance(form) == 30
     assert repr(distance_map) == "<DistanceMap of job 1: eight-kinds, 90720 states, depth 30>"

@@ -5,7 +5,6 @@ import random
 import pytest
 
 import naive
-from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.paths import LargeGraphError
@@ -24,7 +23,7 @@ def test_neighbours_are_those_of_the_naive_model(map_of: MapOf, name: str, origi
             naive.moves(distance_map.puzzle, board)
         )
         assert [each.distance for each in moves] == [found.get(each.labels, -1) for each in moves]
-        assert [each.board for each in moves] == [format_board(definition, each.labels) for each in moves]
+        assert [each.board for each in moves] == [definition.format_board(each.labels) for each in moves]
         order = [(each.distance < 0, each.distance) for each in moves]
         assert order == sorted(order)
 

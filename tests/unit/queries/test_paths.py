@@ -7,7 +7,6 @@ import pytest
 
 import naive
 from farthest.errors import StorageError, UnreachableError
-from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.paths import Level, SolutionGraph, nearer_moves, walk
@@ -28,7 +27,7 @@ def test_solutions_are_those_of_the_naive_model(map_of: MapOf, name: str, origin
             expected = naive.solutions(distance_map.puzzle, found, board, origin)
             solutions = list(distance_map.solutions(board))
             assert sorted(solutions) == sorted(
-                [[format_board(definition, each) for each in way] for way in expected]
+                [[definition.format_board(each) for each in way] for way in expected]
             )
             assert solutions[0] == distance_map.path(board)
             assert list(distance_map.solutions(board, limit=2)) == solutions[:2]

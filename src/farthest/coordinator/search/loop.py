@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from farthest.coordinator.runner import lost_again
+from farthest.coordinator.runner import Losses
 from farthest.errors import LostStateError
-from farthest.models.searches import IterationRecord
+from farthest.models.records import IterationRecord
 from farthest.search.deepening import Deepening, Frontier, Iteration, search_next, search_piece
 
 if TYPE_CHECKING:
@@ -159,8 +159,7 @@ class IterativeSearch:
         self._reporter = reporter
         self._job = stored
         self._stop = stop
-        self._losses = 0  # of the working state, since pieces were last stored
-        self._restarts = 0  # of servers, among the losses
+        self._losses = Losses(LOSSES_ALLOWED, "since anything was stored")
         self._stored = 0
         self._paths: list[Way] = []
         self._committed = monotonic()
@@ -190,14 +189,14 @@ class IterativeSearch:
         if self._recorder is not None:
             self._recorder.settle()
 
-    def _read(self) -> IterationState | None:
+    def _read(self, *, again: bool = False) -> IterationState | None:
         """Takes in what is stored of the search, and gives the iteration under way."""
         if self._recorder is None:
             return None
         records, under_way = self._recorder.iterations()
         next_bound = records[-1].next_bound if records else None
         self._search.go_on([iteration_of(record) for record in records], next_bound)
-        if (records or under_way is not None) and not self._losses:
+        if (records or under_way is not None) and not again:
             self.resumed = records[-1].bound if under_way is None else under_way.bound
             self._reporter.resumed(
                 self._recorder.job, self.resumed, 0 if under_way is None else under_way.done
@@ -205,18 +204,14 @@ class IterativeSearch:
         return under_way
 
     def _lost(self, error: LostStateError) -> IterationState | None:
-        self._losses += 1
-        restarted = self._executor.restarted()
-        self._restarts += restarted
         if self._recorder is not None:
             self._recorder.confirm()  # a process that took the job over has removed the keys of this attempt
-        under_way = self._read()
+        under_way = self._read(again=True)
         stored = 0 if under_way is None else under_way.done
         if stored > self._stored:
-            self._losses, self._restarts = 1, int(restarted)
+            self._losses.forget()
         self._stored = stored
-        if self._losses > LOSSES_ALLOWED:
-            raise lost_again(error, "since anything was stored", self._losses, self._restarts) from error
+        self._losses.add(error, restarted=self._executor.restarted())
         self._reporter.notice(f"{error}; going back to what is stored")
         return under_way
 
@@ -238,7 +233,8 @@ class IterativeSearch:
                 self._recorder.commit(frontier, seconds())
             raise KeyboardInterrupt from None
         self._search.add(frontier, seconds())
-        self._losses = self._restarts = self._stored = 0
+        self._losses.forget()
+        self._stored = 0
         if self._recorder is None:
             self._paths += frontier.new_solutions
         else:

@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from farthest.coordinator.runner import OwnedJob
+from farthest.coordinator.runner import OwnedJob, added, claimed
 from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError, StorageError
 from farthest.models.database import Database, open_database
-from farthest.models.jobs import Jobs
-from farthest.models.leases import owner_token
-from farthest.models.records import FINISHED, SEARCH
-from farthest.models.searches import IterationRecord, Searches, SubtreeRecord
+from farthest.models.records import FINISHED, SEARCH, IterationRecord, SubtreeRecord
+from farthest.models.searches import Searches
 from farthest.search.contract import node_fields, node_of, piece_fields, piece_of, way_of
 from farthest.search.deepening import Frontier, Place, Totals
 from farthest.stores.redis.records import recorded, with_checksum
@@ -223,6 +221,7 @@ class SearchRecorder(OwnedJob):
             )
 
         self._with_retries(write)
+        self.check_file()
 
 
 def search_digest(
@@ -369,26 +368,20 @@ class StoredSearch:
 
     def _claimed(self, database: Database) -> SearchRecorder | None:
         """The unfinished job of the same search, which nobody runs."""
-        jobs, owner, seconds = Jobs(database), owner_token(), self._settings.lease_seconds
-        parameters = self._settings.parameters(self._problem)
-        begun = jobs.find_interrupted(self._problem.puzzle.digest, parameters)
-        if begun is None or begun.layout != self._layout or not jobs.claim(begun.id, owner, seconds):
-            return None
-        return SearchRecorder(database, begun, owner, self._reporter.notice, lease_seconds=seconds)
+        puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
+        begun = claimed(database, puzzle, parameters, self._settings.lease_seconds, self._layout)
+        return None if begun is None else self._recording(database, *begun)
 
     def _added(self, database: Database, ended: Sequence[IterationRecord] = ()) -> SearchRecorder:
-        """A new job."""
-        jobs, owner, puzzle = Jobs(database), owner_token(), self._problem.puzzle
+        """A new job; ``ended``: iterations that were over before."""
+        puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
+        begun = added(database, puzzle, parameters, self._settings.lease_seconds, self._layout, kind=SEARCH)
+        return self._recording(database, *begun, ended)
+
+    def _recording(
+        self, database: Database, record: JobRecord, owner: str, ended: Sequence[IterationRecord] = ()
+    ) -> SearchRecorder:
         seconds = self._settings.lease_seconds
-        number = jobs.add(
-            puzzle.to_json(),
-            puzzle.digest,
-            puzzle.name,
-            self._settings.parameters(self._problem),
-            self._layout,
-            owner,
-            kind=SEARCH,
-            lease_seconds=seconds,
+        return SearchRecorder(
+            database, record, owner, self._reporter.notice, lease_seconds=seconds, ended=ended
         )
-        record, notice = jobs.get(number), self._reporter.notice
-        return SearchRecorder(database, record, owner, notice, lease_seconds=seconds, ended=ended)

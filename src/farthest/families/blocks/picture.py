@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from farthest.families.blocks.boards import anchors
 from farthest.families.blocks.definition import Blocks
 from farthest.puzzles.definition import WILDCARD, MoveName
 from farthest.puzzles.picture import Area, Hold, Picture, Rows, Shape, cell_places, cells_picture
@@ -19,7 +18,7 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
     covers = definition.covers
     piece_of: dict[int, str] = {}
     first: dict[int, str] = {}
-    for kind, cells in enumerate(anchors(definition, board) or ()):
+    for kind, cells in enumerate(definition.anchors(board) or ()):
         for token, cell in zip(definition.kinds[kind].tokens, cells, strict=False):
             first[cell] = token
             piece_of.update(dict.fromkeys(covers[kind][cell], f"{cell} {token}"))
@@ -49,7 +48,7 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
 
 def hold(definition: Blocks, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The piece that is on other cells afterwards."""
-    before, now = (anchors(definition, each) or [] for each in (board, after))
+    before, now = (definition.anchors(each) or [] for each in (board, after))
     kind = next(kind for kind, cells in enumerate(before) if cells != now[kind])
     (source,), (target,) = set(before[kind]) - set(now[kind]), set(now[kind]) - set(before[kind])
     places = {cell: (x, y) for x, y, cell, _ in _places(definition.rows, definition.cells)}

@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from farthest.errors import PuzzleError
-from farthest.families.blocks.definition import Blocks
-from farthest.families.blocks.fields import ANY_WAY, COLUMNS, EMPTY_TOKENS, ROWS, Kind
+from farthest.families.blocks.definition import ANY_WAY, COLUMNS, EMPTY_TOKENS, ROWS, Blocks, Kind
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.grid import (
     MAX_CELLS,

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from farthest import _kernel
-from farthest.errors import PuzzleError, StorageError
-from farthest.families.blocks.boards import anchors
-from farthest.families.blocks.definition import blocks
-from farthest.families.blocks.paths import move_name
+from farthest.errors import PuzzleError
+from farthest.families.blocks.definition import blocks, move_name
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.origin import MAX_ORIGINS, origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import PACKED, is_packed
+from farthest.spaces.contract import PACKED, check_version, is_packed
 from farthest.spaces.packed import packed_fields
 
 if TYPE_CHECKING:
@@ -41,11 +39,8 @@ def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> BlockSpace:
     packed = is_packed(layout) or (layout is None and blocks(puzzle).arrangements() >= MOST_NUMBERS)
-    if not packed and layout is not None and layout.get("version") != VERSION:
-        raise StorageError(
-            f"stored key layout: version {layout.get('version')!r}, expected {VERSION}; "
-            "the map was written by another version of farthest, use that one"
-        )
+    if layout is not None and not packed:
+        check_version(layout, VERSION)
     return BlockSpace(puzzle, origin, packed=packed)
 
 
@@ -91,7 +86,7 @@ class BlockSpace:
         return _kernel.expand_codes(self.expander, codes, threads)
 
     def neighbours(self, boards: Boards, *, toward: bool) -> Iterator[tuple[str, NDArray[np.intp], Boards]]:
-        """See Space. A move's name is the piece and its way (families/blocks/paths.py)."""
+        """See Space. A move's name is the piece and its way (families/blocks/definition.py)."""
         codes = self.encode(boards)
         if (codes == _no_code(self.code_dtype)).any():
             raise ValueError("a row is no board of the puzzle")
@@ -147,7 +142,7 @@ def _origin_codes(puzzle: Puzzle, origin: Origin, kernel: _kernel.Blocks, dtype:
     definition = blocks(puzzle)
     found = []
     for pattern in origin_patterns(puzzle.definition, origin.where, puzzle.name):
-        fixed = [sum(1 << cell for cell in cells) for cells in anchors(definition, pattern) or ()]
+        fixed = [sum(1 << cell for cell in cells) for cells in definition.anchors(pattern) or ()]
         codes = np.frombuffer(kernel.placements(fixed, MAX_ORIGINS), dtype=dtype)
         if len(codes) > MAX_ORIGINS:
             raise PuzzleError(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from farthest.errors import StorageError
+from farthest.spaces.contract import damaged_layout
 
 VERSION = 1
 LINE_BITS = 9
@@ -60,9 +61,7 @@ class Layout:
             ):
                 raise ValueError("it is not one of this board")
         except (KeyError, TypeError, ValueError) as error:
-            raise StorageError(
-                f"stored key layout is damaged ({error!r}); enumerate the puzzle again"
-            ) from None
+            raise damaged_layout(repr(error)) from None
         return layout
 
 

@@ -1,8 +1,9 @@
-"""The pegs family: a class of boards as bits of a key, jumped by the kernel line by line; else board by board.
+"""The pegs family: a class of boards as bits of a key, jumped by the kernel line by line; else board by board. And why
+a board can surely not be solved; that it can, nobody knows without a search.
 
 Bits are taken where a move is one jump, all origins have the same number of pegs and agree in the parities that jumps
-keep, and the class has at most 2^MAX_INDEX_BITS boards (families/pegs/layout.py). All else, and what is asked for as
-packed boards, is in families/pegs/space.py.
+keep, and the class has at most 2^MAX_INDEX_BITS boards (families/pegs/layout.py). In all other cases, and where packed
+boards are asked for, codes are bit masks of holes: bit i is 1 where hole i has a peg.
 """
 
 from __future__ import annotations
@@ -10,37 +11,58 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.errors import PuzzleError
 from farthest.families.pegs.definition import pegs
 from farthest.families.pegs.layout import BOARDS, LINES, VERSION, Layout, choose_layout, kind_of, parities
 from farthest.puzzles.definition import WILDCARD, Board
-from farthest.puzzles.family import undecided
-from farthest.puzzles.origin import MAX_ORIGINS, origin_patterns
+from farthest.puzzles.family import undecided, why_none
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, is_packed
+from farthest.spaces.digits import DigitBoards
+from farthest.spaces.packed import CodedSpace
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from typing_extensions import Buffer
 
-    from farthest.puzzles.definition import MoveName
     from farthest.random_source import RandomSource
     from farthest.spaces.contract import Boards, Codes, EngineKind, Space
+    from farthest.spaces.digits import Digits, Step
 
-
-# --- What the two kinds of peg spaces have in common: boards as bit masks, jumps and chains of them, what jumps
-# keep.
-#
-# A mask has bit i where hole i has a peg.
-
-if TYPE_CHECKING:
     Masks = NDArray[np.uint64]
     """Bit masks of holes: shape (boards,)."""
+
+
+MAX_INDEX_BITS = 34
+"""Of a class that is enumerated by bits: its layers have 2 GiB."""
+
+
+def compile(  # noqa: A001 - what families call it
+    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
+) -> Space:
+    boards = PegBoards(puzzle, origin)
+    chosen = None
+    if layout is None:
+        chosen = _layout_of(boards)
+    elif not is_packed(layout) and kind_of(layout) == LINES:
+        chosen = Layout.from_dict(layout, boards.cells)
+    return PegScatterSpace(boards) if chosen is None else PegSpace(boards, chosen)
+
+
+def _layout_of(boards: PegBoards) -> Layout | None:
+    """The layout for bits, or None where they will not do."""
+    changes = [jump.changed for jump in boards.jumps]
+    kept = parities(boards.cells, changes)
+    masks = [mask_of(board) for board in boards.origins]
+    same = all(
+        mask.bit_count() == masks[0].bit_count() and not changed_parity(kept, mask, masks[0])
+        for mask in masks
+    )
+    if boards.puzzle.metric != "jump" or not same or boards.cells - len(kept) > MAX_INDEX_BITS:
+        return None
+    return choose_layout(boards.cells, changes, masks[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,34 +85,26 @@ class Jump:
         return Jump(self.end, self.start, self.empty, self.full)
 
 
-class PegBoards:
-    """Boards and moves of a peg puzzle with its origin: the part of ``Space`` that does not depend on codes."""
+class PegBoards(DigitBoards):
+    """A digit is 1 where the hole has a peg, else 0."""
 
-    def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board]) -> None:
-        self.puzzle = puzzle
-        self.origin = origin
-        self.cells = puzzle.definition.cells
-        self.origins = origins
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         self.jumps = jumps_of(puzzle)
-        self.moves_both_ways = True
+        super().__init__(puzzle, origin, [2] * puzzle.definition.cells, undirected=False)
 
     @property
     def jumps_away(self) -> list[Jump]:
         """The jumps that lead away from the origin: the player's, or those taken back."""
         return self.jumps if self.origin.direction == "from" else [jump.back() for jump in self.jumps]
 
-    def neighbours(
-        self, boards: Boards, *, toward: bool
-    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
+    def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
         """A move is named by the holes that its peg stands in, one after the other."""
         import numpy as np
 
-        forward = (self.origin.direction == "to") == toward
         jumps = self.jumps if forward else [jump.back() for jump in self.jumps]
-        masks, rows = masks_of(boards.reshape(-1, self.cells)), np.arange(len(boards))
-        for path, reached_rows, reached in self._moves(jumps, masks, rows):
+        for path, rows, reached in self._moves(jumps, masks_of(digits), np.arange(len(digits))):
             name = "-".join(map(str, path if forward else path[::-1]))
-            yield name, reached_rows, boards_of(reached, self.cells)
+            yield name, rows, boards_of(reached, self.cells).astype(np.int64)
 
     def _moves(
         self, jumps: Sequence[Jump], masks: Masks, rows: NDArray[np.intp], path: tuple[int, ...] = ()
@@ -116,18 +130,10 @@ class PegBoards:
         mask = mask_of(board)
         classes = [mask_of(origin) for origin in self.origins]
         kept = parities(self.cells, [jump.changed for jump in self.jumps])
-        changed = [
-            next((parity for parity in kept if ((mask ^ other) & parity).bit_count() & 1), 0)
-            for other in classes
-        ]
+        changed = [changed_parity(kept, mask, other) for other in classes]
         if all(changed):
-            parity = changed[0]
-            holes = " ".join(str(hole) for hole in range(self.cells) if parity >> hole & 1)
-            odd = "odd" if (mask & parity).bit_count() & 1 else "even"
-            return (
-                f"position class: every jump changes an even number of the holes {holes}, so whether an even number of "
-                f"them have a peg never changes; here that number is {odd}, and at the origin it is not"
-            )
+            odd = "odd" if (mask & changed[0]).bit_count() & 1 else "even"
+            return f"{_kept(changed[0])}; here that number is {odd}, and at the origin it is not"
         counts = [other.bit_count() for other in classes]
         if self.origin.direction == "from" and mask.bit_count() > max(counts):
             return f"pegs: jumps only take pegs away, and this board has {mask.bit_count()}, the origin {max(counts)}"
@@ -141,23 +147,17 @@ def jumps_of(puzzle: Puzzle) -> list[Jump]:
     return [Jump(a, c, 1 << a | 1 << b, 1 << c) for a, b, c in pegs(puzzle).jumps]
 
 
-def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:
-    """The boards at depth 0, wildcards filled in, sorted, none twice.
+def changed_parity(parities: Sequence[int], mask: int, other: int) -> int:
+    """The first of the parities in which two boards differ; 0: none."""
+    return next((parity for parity in parities if ((mask ^ other) & parity).bit_count() & 1), 0)
 
-    Raises BoardError when the origin is not a board, PuzzleError when there is no start, no goal or too many.
-    """
-    definition = pegs(puzzle)
-    found: set[Board] = set()
-    total = 0
-    for pattern in origin_patterns(puzzle.definition, origin.where, puzzle.name):
-        total += 1 << pattern.count(WILDCARD)
-        if total > MAX_ORIGINS:
-            raise PuzzleError(
-                f"puzzle {puzzle.name}: the goals stand for more than {MAX_ORIGINS:,} boards "
-                f"(goal {definition.format_board(pattern)}); use fewer wildcards"
-            )
-        found.update(product(*((0, 1) if hole == WILDCARD else (hole,) for hole in pattern)))
-    return sorted(found)
+
+def _kept(parity: int) -> str:
+    holes = " ".join(str(hole) for hole in range(parity.bit_length()) if parity >> hole & 1)
+    return (
+        f"position class: every jump changes an even number of the holes {holes}, so whether an even number of them "
+        "have a peg never changes"
+    )
 
 
 def mask_of(board: Sequence[int]) -> int:
@@ -165,7 +165,7 @@ def mask_of(board: Sequence[int]) -> int:
     return sum(1 << hole for hole, peg in enumerate(board) if peg)
 
 
-def masks_of(boards: Boards) -> Masks:
+def masks_of(boards: Boards | Digits) -> Masks:
     """The masks of boards, shape (boards, holes)."""
     import numpy as np
 
@@ -185,35 +185,25 @@ def boards_of(masks: Masks, holes: int) -> Boards:
     return boards
 
 
-# --- Peg puzzles board by board: codes are bit masks of holes, and the kernel finds the successors of each.
+class PegScatterSpace(CodedSpace):
+    """Board by board: sparse, as few boards of all can be reached."""
 
-_MOST_HOLES = 63
-"""The mask of 64 pegs is no code: NO_KEY."""
-
-
-class PegScatterSpace(PegBoards):
-    """A ScatterSpace, sparse: few boards of all can be reached."""
-
-    engine: EngineKind = "scatter"
-    code_bytes = 8
-    keys: int | None = None
-    undirected = False
-
-    def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board]) -> None:
-        super().__init__(puzzle, origin, origins)
+    def __init__(self, plain: PegBoards) -> None:
+        super().__init__(plain, undirected=False)
+        self._jumps = plain.jumps_away
         # Each jump takes away one peg; a chain any number.
-        self.graded = puzzle.metric == "jump" and len({sum(board) for board in origins}) == 1
+        self.graded = self.puzzle.metric == "jump" and len({sum(board) for board in self.origins}) == 1
 
     @cached_property
     def expander(self) -> _kernel.PegExpander:
-        """The kernel's successors."""
-        moves = [(jump.start, jump.end, jump.full, jump.empty) for jump in self.jumps_away]
+        moves = [(jump.start, jump.end, jump.full, jump.empty) for jump in self._jumps]
         return _kernel.PegExpander(moves, self.puzzle.metric == "chain")
 
     def layout_fields(self) -> dict[str, Any]:
         return {"version": VERSION, "kind": BOARDS}
 
     def encode(self, boards: Boards) -> Codes:
+        """The mask of 64 pegs is no code: it is NO_KEY."""
         masks = masks_of(boards.reshape(-1, self.cells))
         masks[(boards.reshape(-1, self.cells) > 1).any(axis=1)] = NO_KEY
         return masks
@@ -222,65 +212,27 @@ class PegScatterSpace(PegBoards):
         import numpy as np
 
         masks = np.ascontiguousarray(codes, dtype=np.uint64)
-        if self.cells <= _MOST_HOLES and masks.size and int(masks.max()) >= 1 << self.cells:
+        if masks.size and int(masks.max()) >= 1 << self.cells:
             raise ValueError(f"code {int(masks.max())} is out of range, expected less than {1 << self.cells}")
         return boards_of(masks, self.cells)
 
-    def origin_codes(self) -> Buffer:
-        import numpy as np
 
-        boards = np.array(self.origins, dtype=np.uint8).reshape(-1, self.cells)
-        return np.ascontiguousarray(self.encode(boards)).data
-
-    def successors(self, codes: Buffer, threads: int) -> Buffer:
-        return _kernel.expand_codes(self.expander, codes, threads)
-
-
-MAX_INDEX_BITS = 34
-"""Of a class that is enumerated by bits: its layers have 2 GiB."""
-
-
-def compile(  # noqa: A001 - what families call it
-    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> Space:
-
-    origins = origin_boards(puzzle, origin)
-    if is_packed(layout):
-        chosen = None
-    elif layout is None:
-        chosen = _layout_of(puzzle, origins)
-    else:
-        chosen = Layout.from_dict(layout, puzzle.definition.cells) if kind_of(layout) == LINES else None
-    if chosen is None:
-        return PegScatterSpace(puzzle, origin, origins)
-    return PegSpace(puzzle, origin, origins, chosen)
-
-
-def _layout_of(puzzle: Puzzle, origins: Sequence[Board]) -> Layout | None:
-    """The layout for bits, or None where they will not do."""
-    changes = [jump.changed for jump in jumps_of(puzzle)]
-    holes = puzzle.definition.cells
-    kept = parities(holes, changes)
-    masks = [mask_of(board) for board in origins]
-    same = all(
-        mask.bit_count() == masks[0].bit_count()
-        and not any(((mask ^ masks[0]) & parity).bit_count() & 1 for parity in kept)
-        for mask in masks
-    )
-    if puzzle.metric != "jump" or not same or holes - len(kept) > MAX_INDEX_BITS:
-        return None
-    return choose_layout(holes, changes, masks[0])
-
-
-class PegSpace(PegBoards):
+class PegSpace:
     """A GatherSpace: all boards of one class by keys."""
 
     engine: EngineKind = "gather"
     code_bytes = 8
     undirected = False
+    moves_both_ways = True
 
-    def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], layout: Layout) -> None:
-        super().__init__(puzzle, origin, origins)
+    def __init__(self, plain: PegBoards, layout: Layout) -> None:
+        self.puzzle = plain.puzzle
+        self.origin = plain.origin
+        self.origins = plain.origins
+        self.cells = plain.cells
+        self.neighbours = plain.neighbours
+        self.why_unreachable = plain.why_unreachable
+        self._jumps = plain.jumps_away
         self.layout = layout
 
     @property
@@ -293,7 +245,7 @@ class PegSpace(PegBoards):
 
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.PegSpace:
         """Each level cuts shards in halves."""
-        jumps = [(jump.full, jump.empty) for jump in self.jumps_away]
+        jumps = [(jump.full, jump.empty) for jump in self._jumps]
         dropped = [(one.hole, one.parity, one.flipped) for one in self.layout.dropped]
 
         def build(level: int) -> _kernel.PegSpace:
@@ -355,10 +307,7 @@ class PegSpace(PegBoards):
         return masks
 
 
-# --- Peg solitaire: why a board can surely not be solved. That it can, nobody knows without a search.
-
-
-class PegsBoards:
+class SolvablePegs:
     """Position classes, and that jumps only take pegs away."""
 
     def __init__(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> None:
@@ -367,10 +316,10 @@ class PegsBoards:
         self._changes = [jump.changed for jump in jumps_of(puzzle)]
 
     def why_not(self, board: Board) -> str | None:
-        reasons = [self._why_not(board, target) for target in self._targets]
-        if None in reasons:
+        reason = why_none([self._why_not(board, target) for target in self._targets])
+        if reason is None:
             raise undecided(self._puzzle)
-        return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
+        return reason
 
     def draw(self, rng: RandomSource) -> Board:
         del rng
@@ -387,16 +336,14 @@ class PegsBoards:
         here, there = mask_of(board), mask_of([hole == 1 for hole in target])
         # A hole that may be anything is as if it could be changed alone.
         anything = [1 << hole for hole, content in enumerate(target) if content == WILDCARD]
-        for parity in parities(len(board), [*self._changes, *anything]):
-            if ((here ^ there) & parity).bit_count() & 1:
-                holes = " ".join(str(hole) for hole in range(len(board)) if parity >> hole & 1)
-                return (
-                    f"position class: every jump changes an even number of the holes {holes}, so whether an even "
-                    f"number of them have a peg never changes; here {(here & parity).bit_count()} of them have "
-                    f"one, at the target {(there & parity).bit_count()}; change one of them"
-                )
-        return None
+        parity = changed_parity(parities(len(board), [*self._changes, *anything]), here, there)
+        if not parity:
+            return None
+        return (
+            f"{_kept(parity)}; here {(here & parity).bit_count()} of them have one, at the target "
+            f"{(there & parity).bit_count()}; change one of them"
+        )
 
 
-def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> PegsBoards:
-    return PegsBoards(puzzle, targets)
+def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvablePegs:
+    return SolvablePegs(puzzle, targets)

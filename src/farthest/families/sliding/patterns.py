@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from farthest import _kernel
 from farthest.errors import PuzzleError, ResourceError
-from farthest.families.sliding.boards import parse_board
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.family import ALIKE, MARK, MAX_GOALS, PLAIN, Choice, Names, goal_boards, others_token
@@ -262,5 +261,5 @@ def _starts(puzzle: Puzzle, origin: Origin) -> Iterator[tuple[Board, int]]:
             continue
         if name == "start":
             raise PuzzleError(f"puzzle {puzzle.name}: a pattern has no start; name a board instead")
-        board = parse_board(definition, name, name=puzzle.name)
+        board = definition.parse_board(name, name=puzzle.name)
         yield board, sum(1 << cell for cell, label in enumerate(board) if label == 0)

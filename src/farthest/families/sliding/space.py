@@ -11,18 +11,16 @@ from itertools import pairwise, permutations
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import PuzzleError
-from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import Sliding, sliding
-from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.origin import MAX_ORIGINS, origin_patterns
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.origin import filled_boards
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import ArrangementSpace, Layout, Move, choose_layout
 from farthest.spaces.contract import is_packed
-from farthest.spaces.packed import UNCHANGED, PackedMove, PackedSpace
 
 if TYPE_CHECKING:
     from farthest.families.sliding.patterns import PatternSpace
+    from farthest.spaces.packed import PackedSpace
 
 
 def compile(  # noqa: A001 - what families call it
@@ -54,10 +52,19 @@ def compile(  # noqa: A001 - what families call it
         moves_away=away,
         undirected=not definition.arcs,
     )
-    if not packed:
-        return space
+    return _packed(space) if packed else space
 
-    return packed_space(space)
+
+def _packed(space: ArrangementSpace) -> PackedSpace:
+    """The space of the same puzzle and origin with boards packed into codes, a label for each cell."""
+    from farthest.spaces.packed import UNCHANGED, PackedMove, PackedSpace
+
+    counts = sliding(space.puzzle).counts
+    moves = [
+        PackedMove(move.to, [UNCHANGED] * space.cells, move.require, move.forbid) for move in space.moves_away
+    ]
+    total = sum(label * count for label, count in enumerate(counts))
+    return PackedSpace(space, [len(counts)] * space.cells, total, moves, undirected=space.undirected)
 
 
 def moves_of(definition: Sliding, metric: str) -> Iterator[Move]:
@@ -96,23 +103,17 @@ def _shift(count: int, cells: Sequence[int]) -> Move:
     return Move(tuple(to), 1 << cells[0], sum(1 << cell for cell in cells[1:]), (cells[-1], cells[0]))
 
 
-def origin_boards(puzzle: Puzzle, origin: Origin) -> list[tuple[int, ...]]:
-    """The boards at depth 0, wildcards filled in, in a fixed order, none twice.
-
-    Raises BoardError when ``origin.where`` is not a board, PuzzleError when there is no start or too many goals.
-    """
+def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:
+    """The boards at depth 0, wildcards filled in."""
     definition = sliding(puzzle)
-    patterns = origin_patterns(puzzle.definition, origin.where, puzzle.name)
-    total = 0
-    for pattern in patterns:
+
+    def ways(pattern: Board) -> int:
         spare = _spare(definition, pattern)
-        total += factorial(sum(spare)) // prod(factorial(n) for n in spare)
-        if total > MAX_ORIGINS:
-            raise PuzzleError(
-                f"puzzle {puzzle.name}: the goals stand for more than {MAX_ORIGINS:,} boards "
-                f"(goal {format_board(definition, pattern)}); use fewer wildcards"
-            )
-    return sorted({board for pattern in patterns for board in filled(definition, pattern)})
+        return factorial(sum(spare)) // prod(factorial(n) for n in spare)
+
+    return filled_boards(
+        definition, origin.where, puzzle.name, ways, lambda pattern: filled(definition, pattern)
+    )
 
 
 def _spare(definition: Sliding, pattern: Sequence[int]) -> list[int]:
@@ -143,16 +144,3 @@ def _arrangements(spare: list[int]) -> Iterator[tuple[int, ...]]:
         else:
             yield (label,)
         spare[label] += 1
-
-
-# --- Sliding puzzles of any size: boards packed into codes, a label for each cell.
-
-
-def packed_space(space: ArrangementSpace) -> PackedSpace:
-    """The packed space of the same puzzle and origin."""
-    counts = sliding(space.puzzle).counts
-    moves = [
-        PackedMove(move.to, [UNCHANGED] * space.cells, move.require, move.forbid) for move in space.moves_away
-    ]
-    total = sum(label * count for label, count in enumerate(counts))
-    return PackedSpace(space, [len(counts)] * space.cells, total, moves, undirected=space.undirected)

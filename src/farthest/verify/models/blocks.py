@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.families.blocks.definition import Blocks, blocks
-from farthest.families.blocks.fields import COLUMNS, ROWS
+from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, blocks
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle

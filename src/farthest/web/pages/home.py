@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from htpy import Node
 
     from farthest.coordinator.settings import Estimate
-    from farthest.documents.jobs import LivingWorkers
+    from farthest.documents.workers import LivingWorkers
     from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import Board, MoveName

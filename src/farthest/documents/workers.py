@@ -1,0 +1,53 @@
+"""The workers as Redis tells of them: `farthest workers`, and the web."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+from farthest.stores.redis.connections import RedisNodes
+from farthest.worker.app import queue_length
+from farthest.worker.registry import NodeMemory, WorkerRecord, list_workers, memory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class WorkersDocument(TypedDict):
+    """The workers, their queue and their memory."""
+
+    workers: Annotated[
+        list[WorkerRecord],
+        "objects with `name`, `host`, `pid`, `version`, `protocol`, `concurrency`, `started` (time), `pids` (of its "
+        "processes), `silent` (seconds since its last sign of life) and `busy`, the steps under way: `process`, "
+        "`attempt` (the coordinator's try at the job), `depth`, `block`, `seconds` (since when) and `kind`: `step`, or "
+        "`search` for a batch of pieces of a search, where `depth` is the bound and `block` the number of the batch",
+    ]
+    queue: Annotated[int, "steps and pieces that no worker has begun"]
+    redis: Annotated[
+        list[NodeMemory],
+        "of each server: `place`, and bytes `used`, `peak` and `most` (what it may use; 0: no limit)",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class LivingWorkers:
+    """``waiting``: steps that no worker has begun. ``memory``: of each Redis server."""
+
+    records: Sequence[WorkerRecord]
+    waiting: int
+    memory: Sequence[NodeMemory]
+
+    def document(self) -> WorkersDocument:
+        """The object of `farthest workers --json`."""
+        return {
+            "workers": [asdict(record) for record in self.records],  # type: ignore[misc]
+            "queue": self.waiting,
+            "redis": [asdict(node) for node in self.memory],  # type: ignore[misc]
+        }
+
+
+def living_workers() -> LivingWorkers:
+    """Raises StorageError where Redis cannot be reached."""
+    nodes = RedisNodes.from_environment()
+    return LivingWorkers(list_workers(nodes), queue_length(nodes), memory_of(nodes))
