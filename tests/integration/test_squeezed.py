@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from farthest.coordinator import runner
-from farthest.coordinator.enumeration import plan as plan_module
+from farthest.coordinator.enumeration import machine
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
 from farthest.coordinator.reporter import Reporter
@@ -104,7 +104,7 @@ def test_layers_in_files_that_cannot_go_on_stay(
     tmp_path: Path, squeezed: Squeeze, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed = [PROCESS_BYTES + 105_000]
-    monkeypatch.setattr(plan_module, "memory_limit", lambda asked: allowed[0])
+    monkeypatch.setattr(machine, "memory_limit", lambda asked: allowed[0])
 
     class LessLeft(Notices):
         def layer(self, depth: int, states: int, total: int, seconds: float) -> None:

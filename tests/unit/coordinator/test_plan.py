@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from farthest.coordinator.enumeration.cluster_model import FULLEST, attempt_bytes
-from farthest.coordinator.enumeration.plan import Machine, Plan, plan, space_for
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import Plan, plan, space_for
 from farthest.coordinator.enumeration.resources import layers_by_growth
 from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
@@ -76,7 +77,7 @@ def room(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def planned(name: str, folder: Path, **settings: Any) -> Plan:
     asked = Settings(**settings)
-    return plan(load(name), asked, Given(asked, folder, maps=lambda: SimpleNamespace(free=lambda: 2**50)))  # type: ignore[arg-type, return-value]
+    return plan(load(name), asked, Given(asked, folder, maps=lambda: SimpleNamespace(free=lambda: 2**50)))
 
 
 @pytest.mark.parametrize(
