@@ -82,12 +82,15 @@ class Table:
     """As it is written in brackets; empty: the top of the file."""
     keys: ClassVar[tuple[str, ...]] = ()
     """The declared keys, in the order of their declaration."""
+    more_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys that are no attributes."""
     any_key: ClassVar[bool] = False
-    """Whether other keys are allowed too."""
+    """Whether all other keys are allowed too."""
 
     def __init_subclass__(cls) -> None:
         declared = (each for base in reversed(cls.__mro__) for each in vars(base).values())
-        cls.keys = tuple(dict.fromkeys(each.name for each in declared if isinstance(each, Key)))
+        names = (each.name for each in declared if isinstance(each, Key))
+        cls.keys = (*dict.fromkeys(names), *cls.more_keys)
 
     def __init__(self, fields: Mapping[str, Any], source: Source, index: int = 0) -> None:
         self.fields = fields
@@ -110,6 +113,13 @@ class Table:
         for other in others:
             if key in self and other in self:
                 raise self.fail(key, f"both {other} and {key} are given; expected one of them, {mend}")
+
+    def board_text(self, key: str, text: str, definition: PuzzleDefinition, name: str) -> str:
+        """The canonical text of a board at a key, of the puzzle with this name."""
+        try:
+            return definition.format_board(definition.parse_board(text, name=name))
+        except BoardError as error:
+            raise self.fail(key, str(error)) from None
 
     def inner(self, key: str, kind: type[Inner]) -> Inner:
         """The table that is the value of a key."""
@@ -166,7 +176,7 @@ class Key(Generic[Value]):
         """What the key is where the table does not have it."""
         if self.default is None:
             problem = f"no {self.name}; expected {self.expected}, write {self.name} = {self.write}"
-            raise table.fail("", problem)
+            raise table.fail("" if table.header else self.name, problem)
         return self.default
 
     def problem(self, value: object) -> str | None:
@@ -224,9 +234,10 @@ class Text(Key[str]):
 class Word(Key[str]):
     """One of some words. ``instead``: what may be written in its place."""
 
-    def __init__(self, words: Iterable[str], *, default: str, instead: str = "") -> None:
-        super().__init__(f'"{default}"', default)
+    def __init__(self, words: Iterable[str], *, default: str | None = None, instead: str = "") -> None:
         self.words = tuple(words)
+        super().__init__(f'"{default or self.words[0]}"', default)
+        self.expected = ", ".join(self.words)
         self.mend = f"write one of them{f', or {instead}' if instead else ''}"
 
     def problem(self, value: object) -> str | None:
@@ -234,7 +245,7 @@ class Word(Key[str]):
         if isinstance(value, str) and value in self.words:
             return None
         mend = (isinstance(value, str) and near_match(value, self.words)) or self.mend
-        return f"{self.name} {shown(value)} is not known, expected {', '.join(self.words)}; {mend}"
+        return f"{self.name} {shown(value)} is not known, expected {self.expected}; {mend}"
 
 
 class Given(Key[Any]):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from farthest.coordinator.enumeration.plan import space_for
+from farthest.coordinator.enumeration.plan import Machine, space_for
 from farthest.coordinator.enumeration.resources import layers_by_growth
 from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
@@ -29,7 +29,8 @@ def test_bitmaps_that_are_much_larger_than_the_layers(
     name: str, options: dict[str, object], packed: bool
 ) -> None:
     settings = Settings(memory=2**34, histogram_only=not options.get("residues"), **options)  # type: ignore[arg-type]
-    assert is_packed(space_for(load(name), settings).layout_fields()) == packed
+    space = space_for(load(name), settings, Machine(settings))
+    assert is_packed(space.layout_fields()) == packed
 
 
 def test_layers_by_growth() -> None:

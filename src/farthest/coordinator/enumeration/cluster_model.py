@@ -1,6 +1,7 @@
-"""The model of a distributed run: bytes, messages, memory and time as functions of the space and the machines.
+"""The model of a run by workers: bytes, messages, memory and time as functions of the space and the machines.
 
-docs/scaling.md says it in words. ``benchmarks/scaling.py measure`` holds it against runs and fits ``Costs`` anew.
+Admission of such runs and `farthest estimate` both ask it. docs/scaling.md says it in words. ``benchmarks/scaling.py
+measure`` holds it against runs and fits ``Costs`` anew.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from math import exp, log2, log10
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.enumeration.celery_executor import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
 from farthest.coordinator.enumeration.resources import expected_layers
 from farthest.coordinator.settings import WorkersEstimate
 from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES, WORKER_MEMORY
@@ -26,9 +26,9 @@ from farthest.spaces.contract import gather
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS
 from farthest.stores.blocks import Blocks
+from farthest.stores.contract import excluded
 from farthest.stores.memory.gather_store import gathered_form, searches_in_place
 from farthest.stores.redis.cutting import cut_for_workers
-from farthest.stores.redis.gather_store import LEAST_SHARD
 from farthest.stores.redis.records import LEAST_CHUNKS
 from farthest.worker.enumeration.tasks import BlockChoice
 
@@ -36,23 +36,24 @@ if TYPE_CHECKING:
     from farthest.coordinator.settings import Settings
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace, Space
+    from farthest.stores.blocks import Cut
 
 
-# --- What a distributed run works on: its layers, blocks and moves, and how often a worker has a block's input in
-# memory.
-#
-# Nothing is stepped here: the blocks come from the compiled space, the layers from the puzzle's published answers
-# or from whoever has counted them.
+SMALL_LAYER_BLOCKS = 256
+"""In more blocks than that even a few states are stepped faster by workers, and with less memory."""
+
+# What a run works on: its layers, blocks and moves, and how often a worker has a block's input in memory. Nothing is
+# stepped here: the blocks come from the compiled space, the layers from the puzzle's published answers or from whoever
+# has counted them.
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in stores/redis/gather_store.py.
+    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in stores/contract.py.
 
     ``active[c]``: blocks that layers of colour c can have states in, with the keys that these can be at; without
-    colours both are the same. ``bitmap``: bytes of a block's bitmap. ``coded``: whether blocks are stepped as
-    stores/redis/gather_store.py says, else as whole bitmaps. ``sources(b)``: the blocks that
-    moves lead from into b.
+    colours both are the same. ``bitmap``: bytes of a block's bitmap. ``sources(b)``: the blocks that moves lead
+    from into b.
     """
 
     name: str
@@ -64,7 +65,6 @@ class Shape:
     blocks: int
     bitmap: int
     row_bytes: int
-    coded: bool
     active: tuple[dict[int, int], dict[int, int]]
     sources: Callable[[int], list[int]]
 
@@ -75,12 +75,12 @@ class Shape:
         published = next((answer.layers for answer in puzzle.known if answer.layers), None)
         if layers is None and published is None:
             raise ValueError(f"puzzle {puzzle.name}: no layers are published; give them")
-        return cls.of_space(gather(compile_space(puzzle)), block_size, layers or published or ())
+        space = gather(compile_space(puzzle))
+        return cls.of_space(space, cut_for_workers(space, block_size), layers or published or ())
 
     @classmethod
-    def of_space(cls, space: GatherSpace, block_size: int, layers: Sequence[int]) -> Shape:
-        """The shape of a space's search with these layers."""
-        made = cut_for_workers(space, block_size)
+    def of_space(cls, space: GatherSpace, made: Cut, layers: Sequence[int] = ()) -> Shape:
+        """The shape of the search of a space that is cut so, with these layers."""
         kernel, blocks = made.kernel, Blocks(made.kernel.shards, made.per_block)
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
@@ -100,25 +100,19 @@ class Shape:
                 known[block] = blocks.of(shards)
             return known[block]
 
-        exclude = "before" if in_place else "two" if kernel.reversible else "all"
         return cls(
             name=space.puzzle.name,
             layers=tuple(layers),
-            exclude=exclude,
+            exclude=excluded(graded=False, undirected=kernel.reversible, alternating=in_place),
             keys=kernel.keys,
             shards=kernel.shards,
             lines=kernel.lines,
             blocks=blocks.count,
             bitmap=(kernel.words_per_shard * 8 + kernel.lines_per_shard) * blocks.per_block,
             row_bytes=kernel.row_bytes,
-            coded=exclude != "all" and kernel.words_per_shard * 8 >= LEAST_SHARD,
             active=active,
             sources=sources,
         )
-
-    def with_layers(self, layers: Sequence[int]) -> Shape:
-        """The same space with these layers."""
-        return replace(self, layers=tuple(layers))
 
     def blocks_at(self, depth: int) -> dict[int, int]:
         """The blocks of a layer, with the keys in each that its states can be at."""
@@ -288,7 +282,6 @@ class Costs:
     record_memory: float = 730.0
     shard_memory: float = 330.0
     kernel_memory: float = 62.0
-    small_block_memory: float = 270e3
     process_memory: float = 70e6
     # The database: bytes a key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
     map_bytes: float = 0.42
@@ -437,7 +430,6 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
         marked += shape.keys / 8 * cluster.residues.planes * costs.fill_seconds
         map_seconds = marked / min(cluster.workers, shape.blocks, cluster.cores or cluster.workers)
     checkpoints, older = _checkpoints(layers, sizes, cluster, map_seconds)
-    small = min(STEPPED_AT_ONCE, small_blocks(shape, max(shape.layers)))
     # What a process keeps of what it has read and written.
     kept = min(cluster.worker_memory, shape.bitmap * shape.blocks + sum(sizes))
     # Records of the layers that no checkpoint has; the bitmaps of what it steps itself at a time.
@@ -445,7 +437,7 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
     coordinator = (
         records * costs.record_memory
         + shape.shards * (costs.shard_memory + costs.kernel_memory)
-        + (kept if shape.coded else small * costs.small_block_memory)
+        + kept
         + shape.row_bytes
     )
     worker = (
@@ -483,11 +475,8 @@ def _with_older(layer: LayerCost, cluster: Cluster, costs: Costs, older: float) 
 
 
 def _step_memory(shape: Shape, memory: int, costs: Costs) -> float:
-    """What a step holds besides what the process keeps, ``memory`` at most. Where blocks are stepped as bitmaps: these.
-    Else coded: at most twice the shards that the slots hold, or all inputs; what is excluded; what is found, in pieces
-    and joined."""
-    if not shape.coded:
-        return shape.bitmap * (shape.inputs_per_block + 3)
+    """What a step holds besides what the process keeps, ``memory`` at most, all of it coded: at most twice the shards
+    that the slots hold, or all inputs; what is excluded; what is found, in pieces and joined."""
     layers = [layer_bytes(shape, depth, states, costs) for depth, states in enumerate(shape.layers)]
     blob = max(size / blobs for blobs, size in layers if blobs)
     return min(shape.inputs_per_block * blob, 2 * memory * blob / shape.bitmap) + 3 * blob
@@ -580,7 +569,49 @@ def _checkpoints(
     return number, most
 
 
-# --- What an enumeration by Celery workers takes, by their number: the model of docs/scaling.md.
+# What a plan asks
+
+
+FULLEST = 1.45
+"""Memory of Redis at its fullest beside the layers that it holds, with the blobs that are on their way: 1.46 was
+measured on sliding-3x4, 1.33 with the metric slide, 1.59 on pancake-12."""
+
+RUN_BYTES_DENSE, RUN_BYTES_SPARSE = 1, 12
+"""Blobs for a state of a space given by its successors, about: its share of the largest layers and of their successors
+(docs/scaling.md)."""
+
+RECORDS_BYTES = 4 * 2**20
+"""Redis memory where the blobs are elsewhere, besides the records and messages of blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptBytes:
+    """``redis``: what Redis needs at the most, with the blobs where they are in it; ``blobs``: they alone."""
+
+    redis: int
+    blobs: int
+
+
+def attempt_bytes(
+    space: GatherSpace,
+    made: Cut,
+    max_depth: int | None,
+    residues: ResidueForm | None,
+    *,
+    blobs_in_redis: bool,
+) -> AttemptBytes:
+    """The bytes of an attempt at a space of bitmaps: of the layers that steps need, and those that a residue map is
+    made of."""
+    cluster = Cluster(histogram_only=True, residues=residues, blobs_in_redis=blobs_in_redis, small_states=0)
+    prediction = predict(_expected_shape(space, made, max_depth), cluster, Locality(0.0, 0.0))
+    peak = prediction.peak * FULLEST if blobs_in_redis else prediction.peak + RECORDS_BYTES
+    return AttemptBytes(int(peak), int(prediction.blobs))
+
+
+def run_bytes(space: Space, states: int, *, blobs_in_redis: bool) -> AttemptBytes:
+    """The same of a space of sorted runs with so many states."""
+    blobs = states * (RUN_BYTES_SPARSE if space.keys is None else RUN_BYTES_DENSE)
+    return AttemptBytes(blobs if blobs_in_redis else RECORDS_BYTES, blobs)
 
 
 def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> tuple[WorkersEstimate, ...]:
@@ -588,11 +619,8 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
     by workers the model does not know."""
     if space.engine != "gather":
         return ()
-    shape = Shape.of_space(gather(space), BLOCK_SIZE.size(), ())
-    layers = expected_layers(
-        space, keys=shape.keys, in_place=shape.exclude == "before", max_depth=settings.max_depth
-    )
-    shape = shape.with_layers(layers.states)
+    gathered = gather(space)
+    shape = _expected_shape(gathered, cut_for_workers(gathered, BLOCK_SIZE.size()), settings.max_depth)
     found = []
     for number in processes:
         cluster = Cluster(
@@ -600,7 +628,7 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             nodes=1 + len(REDIS_NODES.text().split()),
             worker_memory=WORKER_MEMORY.size(),
             histogram_only=not settings.keeps_distances,
-            residues=gathered_form(gather(space), settings.max_depth) if settings.residues else None,
+            residues=gathered_form(gathered, settings.max_depth) if settings.residues else None,
             blobs_in_redis=BLOBS.text() == REDIS,
         )
         prediction = predict(shape, cluster, simulated_locality(shape, number, cluster.worker_memory))
@@ -617,3 +645,9 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             )
         )
     return tuple(found)
+
+
+def _expected_shape(space: GatherSpace, made: Cut, max_depth: int | None) -> Shape:
+    shape = Shape.of_space(space, made)
+    layers = expected_layers(space, keys=shape.keys, in_place=shape.exclude == "before", max_depth=max_depth)
+    return replace(shape, layers=layers.states)
