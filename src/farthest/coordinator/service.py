@@ -211,7 +211,7 @@ class Service:
             self._owed = None
             return
         if isinstance(error, RedisFullError) and self._alone(record):
-            setbacks = Setbacks.of(now.progress).one_more(-1 if now.depth is None else now.depth)
+            setbacks = Setbacks.of(now.progress).one_more(now.depth)
             if setbacks.times > SETBACKS_ALONE:
                 told = f"{error}. It was so {setbacks.times} times, without another job in Redis: this does not fit"
                 self._settle(record, RedisFullError(told))

@@ -17,7 +17,8 @@ from farthest.errors import DamagedMapError, JobError, MissingMapError, PuzzleEr
 from farthest.families.permutation.representatives import representatives_of
 from farthest.heuristics.contract import HALF, HalfBytes, ReducedMap
 from farthest.models.jobs import Jobs
-from farthest.models.maps import Maps, in_order
+from farthest.models.map_reader import in_order
+from farthest.models.maps import Maps
 from farthest.models.records import FINISHED
 from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import find

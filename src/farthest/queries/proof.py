@@ -14,7 +14,7 @@ from farthest.families.sliding.definition import Sliding
 from farthest.machine import memory_limit
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.records import SEARCH, Proved, Verification, Verifications, now
+from farthest.models.records import SEARCH, Proved, Verification, now
 from farthest.models.sealing import damaged
 from farthest.models.searches import Searches
 from farthest.models.stored_job import origin_of, puzzle_of
@@ -65,14 +65,14 @@ def prove_without_map(database: Database, record: JobRecord, told: Callable[[str
 def keep_mark(database: Database, record: JobRecord, report: Report, told: Callable[[str], None]) -> None:
     """Stores that the job was proved; what disproves it removes the mark of an earlier proof. ``told`` gets why that
     could not be stored."""
-    marks = Verifications(database)
+    jobs = Jobs(database)
     try:
         if report.failures:
-            marks.remove(record.id)
+            jobs.remove_mark(record.id)
         elif report.ok:
             checks = tuple(Proved(one.name, one.proves, one.checked) for one in report.checks if not one.note)
             found = Verification(now(), __version__, report.seconds, checks)
-            marks.mark(record.id, record.row_digest or record.digest or "", found)
+            jobs.mark(record.id, record.proved_as, found)
     except StorageError as error:
         told(f"the outcome of this proof is not stored: {error}")
 

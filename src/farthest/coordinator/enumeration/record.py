@@ -16,6 +16,7 @@ from farthest.errors import DamagedMapError
 from farthest.map_files.form import layout_digest, map_digest
 from farthest.map_files.place import job_token
 from farthest.models.chunks import (
+    CHUNK_KEYS,
     UNREACHED,
     WIDTHS,
     Chunk,
@@ -24,9 +25,9 @@ from farthest.models.chunks import (
     layers_digest,
 )
 from farthest.models.database import Database
-from farthest.models.map_rows import RESIDUES, MapFileRow, MapFiles
-from farthest.models.maps import CHUNK_KEYS, Maps
-from farthest.models.records import JobRecord, LayerRecord
+from farthest.models.map_rows import RESIDUES, MapFiles
+from farthest.models.maps import Maps
+from farthest.models.records import JobRecord, LayerRecord, MapFileRecord
 from farthest.spaces.contract import gather
 from farthest.stores.distances import unit_for
 from farthest.stores.memory.gather_store import gathered_form, residue_blocks, scattered_form
@@ -309,7 +310,9 @@ class JobRecorder(OwnedJob):
                 self.while_waiting()
                 writer.write(first, some)
             written = writer.finish(found.threads)
-            row = MapFileRow(0, form.order.keys - 1, RESIDUES, written.name, written.bytes, written.checksum)
+            row = MapFileRecord(
+                0, form.order.keys - 1, RESIDUES, written.name, written.bytes, written.checksum
+            )
             digest = map_digest(tuple(found.layers), form, written.sections)
             yield ResidueFile(files, record.id, row, digest, writer)
 
@@ -320,7 +323,7 @@ class ResidueFile:
 
     files: MapFiles
     job: int
-    row: MapFileRow
+    row: MapFileRecord
     digest: str
     writer: MapWriter
 

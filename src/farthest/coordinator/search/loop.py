@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from farthest.coordinator.runner import Losses
 from farthest.coordinator.search.settings import Iteration
 from farthest.errors import LostStateError
-from farthest.models.searches import IterationRecord
+from farthest.models.records import IterationRecord
 from farthest.search.contract import Node
 from farthest.search.deepening import Frontier
 

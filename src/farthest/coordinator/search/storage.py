@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from farthest.coordinator.runner import OwnedJob, added, claimed
 from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError, StorageError
 from farthest.models.database import Database, open_database
-from farthest.models.records import FINISHED, SEARCH
-from farthest.models.searches import IterationRecord, Searches, SubtreeRecord
+from farthest.models.records import FINISHED, SEARCH, IterationRecord, SubtreeRecord
+from farthest.models.searches import Searches
 from farthest.search.contract import node_fields, node_of, piece_fields, piece_of, way_of
 from farthest.search.deepening import Frontier, Place, Totals
 from farthest.stores.redis.records import recorded, with_checksum
