@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.plan import FULL_KEYS, Machine, plan, with_kind_of_map
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import FULL_KEYS, plan, with_kind_of_map
 from farthest.coordinator.settings import Settings
 from farthest.map_files.places import map_place
 from farthest.models.database import Database, open_database

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
 from farthest.coordinator.enumeration.executors import LayerSearch
-from farthest.coordinator.enumeration.plan import Machine, Plan, Servers, layers_told, plan
+from farthest.coordinator.enumeration.machine import Machine, Servers
+from farthest.coordinator.enumeration.plan import Plan, check_workers, layers_told, plan
 from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
 from farthest.coordinator.reporter import Pace, Reporter
 from farthest.coordinator.runner import (
@@ -223,6 +224,7 @@ class Enumeration:
         self._asked = settings
         self._reporter = reporter
         self._recorder = recorder
+        check_workers(puzzle, settings)
         self._servers = Servers.open(reporter.notice) if settings.workers == "celery" else None
         self._found = FoundLayers(reporter)
         self._stopped: str | None = None
