@@ -53,9 +53,9 @@ def slowly(step, seconds):
     return slow
 if delay:
     from farthest import _kernel
-    from farthest.stores.redis.gather_store import CodedSteps
+    from farthest.stores.redis.gather_store import GatherStore
     _kernel.step, _kernel.merge_runs = slowly(_kernel.step, delay), slowly(_kernel.merge_runs, delay)
-    CodedSteps.stepped = slowly(CodedSteps.stepped, delay)
+    GatherStore.stepped = slowly(GatherStore.stepped, delay)
 if "FARTHEST_TEST_LAYER" in os.environ:
     from farthest.coordinator.enumeration.executors import LayerSearch
     LayerSearch.next_layer = slowly(LayerSearch.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))

@@ -19,7 +19,6 @@ from farthest.stores.folder.plan import cut_in_units
 from farthest.stores.folder.scatter_store import ScatterFolderStore
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
-from farthest.stores.redis import gather_store
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
@@ -58,17 +57,17 @@ def folder_store(request: pytest.FixtureRequest) -> StoreFactory:
 
 
 def redis_store(
-    per_block: int, databases: int, kind: str = "redis", *, coded: bool = False
+    per_block: int, databases: int, kind: str = "redis", *, memory: str = ""
 ) -> Callable[[pytest.FixtureRequest], StoreFactory]:
     """Stores in Redis, of so many shards a block, with the blobs on so many nodes, or in another kind of place.
-    ``coded``: step as with large shards."""
+    ``memory``: of a worker."""
 
     def factory(request: pytest.FixtureRequest) -> StoreFactory:
         url = request.getfixturevalue("redis_url").removesuffix("/0")
         nodes = RedisNodes([f"{url}/{database}" for database in range(databases)])
         place = place_for(kind, nodes, request)
-        if coded:
-            request.getfixturevalue("monkeypatch").setattr(gather_store, "LEAST_SHARD", 0)
+        if memory:
+            request.getfixturevalue("monkeypatch").setenv("FARTHEST_WORKER_MEMORY", memory)
         made: list[GatherAttempt] = []
 
         def make(of: Case) -> GatherAttempt:
@@ -148,7 +147,7 @@ STORES = {
     "folder": folder_store,
     "redis": redis_store(1, 1),
     "redis blocks": redis_store(3, 2),
-    "redis coded": redis_store(3, 2, coded=True),
+    "redis without a cache": redis_store(3, 2, memory="0"),
     "scatter memory": scatter_memory,
     "scatter folder": scatter_folder(2**20),
     "scatter outboxes": scatter_folder(60_000),  # too little for the successors of a layer
@@ -182,7 +181,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         "redis blocks": [
             (name, 3) for name in ("not bipartite", "one-way", "graded", "origins of both colours")
         ],
-        "redis coded": [(name, 2) for name in ("two colours", "not bipartite", "graded")],
+        "redis without a cache": [(name, 2) for name in ("two colours", "not bipartite", "graded")],
         "scatter memory": [(name,) for name in SCATTER_NAMES],
         "scatter folder": [("dense one-way",), ("byte strings, graded",)],
         "scatter outboxes": [("dense",), ("byte strings",)],

@@ -1,4 +1,4 @@
-"""What a step needs of a store, whatever holds the data.
+"""What a step needs of a store, whatever holds the data; which states are new; the step itself.
 
 Invariants: a shard's commit carries the depth that it includes, so a step that is run twice, late or on two workers at
 once changes nothing; the owner of a shard counts its states, once, when it commits; missing or damaged input raises, it
@@ -9,15 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from farthest import _kernel
+from farthest.errors import StorageError
 from farthest.models.chunks import Chunk
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.models.drafts import MadeChunk, StoredDraft
+    from farthest.models.chunks import MadeChunk, StoredDraft
+
+
+Excluded = Literal["none", "before", "two", "all"]
+"""The states that are not new at depth d, though moves lead to them from the layer d-1. Which these are depends on the
+graph:
+
+    none      graded (all paths to a state are equally long): everything is new
+    before    undirected, and depths alternate with the colours of shards: those of the layer d-2
+    two       undirected: those of the layers d-1 and d-2
+    all       any: all states found
+"""
+
+ONLY_COUNTS = "this store keeps no distances: it only counts"
+
+
+def excluded(*, graded: bool, undirected: bool, alternating: bool = False) -> Excluded:
+    """What is not new in a graph."""
+    if graded:
+        return "none"
+    return "all" if not undirected else "before" if alternating else "two"
+
+
+def excluded_layers(rule: Excluded, depth: int) -> range:
+    """The depths of the layers whose states are not new at ``depth``."""
+    first = {"none": depth, "before": depth - 2, "two": depth - 2, "all": 0}[rule]
+    return range(max(first, 0), depth - 1 if rule == "before" else depth)
 
 
 class StepInput(Protocol):
@@ -35,9 +62,7 @@ class BitmapStepInput:
     """Bitmaps: the layers that one call of the kernel's step reads and writes, as its arguments of the
     same names.
 
-    Each list of layers holds together the shards that the step needs; ``shards`` are those still to be stepped. A store
-    may derive from this class to find again at ``commit`` what it gave out.
-    """
+    Each list of layers holds together the shards that the step needs; ``shards`` are those still to be stepped."""
 
     kernel: _kernel.Space
     shards: list[int]
@@ -47,7 +72,6 @@ class BitmapStepInput:
     accumulate: list[list[_kernel.Layer]]
 
     def run(self, threads: int = 1) -> list[int]:
-        """See StepInput."""
         self.kernel.prepare(self.shards, threads)
         return _kernel.step(
             self.kernel, self.shards, self.frontier, self.fresh, self.exclude, self.accumulate, threads
@@ -105,7 +129,8 @@ class MadeMap(Protocol):
 
 
 class JobStore(ShardStore, Protocol):
-    """What an attempt needs besides: results, and a start from a checkpoint."""
+    """What an attempt needs besides: results, and a start from a checkpoint. Stores derive from it: it is that of a
+    store that only counts, and that has nothing to give up."""
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         """The least ``limit`` codes of the layer ``depth``, the last one that has states: keys, where it is dense."""
@@ -114,21 +139,20 @@ class JobStore(ShardStore, Protocol):
         """All distances up to ``depth``, ``size`` keys a chunk, in key order. Of a sparse space at most ``size`` states
         a chunk, and as many as models/chunks.py allows.
         """
+        raise StorageError(ONLY_COUNTS)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """Continues from the distances of ``states`` states up to ``depth``.
 
         The store must be new. Raises DamagedMapError when the distances are not those of this space up to that depth.
         """
+        raise StorageError(ONLY_COUNTS)
 
     def stored(self, depth: int, base: Base) -> None:
         """The distances up to ``depth`` are in the database, where ``base`` finds them."""
 
     def drop(self) -> None:
         """Gives up all that the store holds."""
-
-
-# --- The step: the function that every executor calls to take shards from one depth to the next.
 
 
 def step(store: StepStore, depth: int, shards: Sequence[int], threads: int = 1) -> None:

@@ -86,7 +86,6 @@ class MapPieces:
         self._runs_of = runs_of
 
     def chunks(self, size: int, threads: int) -> Iterator[Chunk]:
-        """See JobStore.chunks."""
         keys = self._space.keys
         return self._sparse(size, threads) if keys is None else self._dense(keys, size)
 

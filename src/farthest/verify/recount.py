@@ -2,7 +2,7 @@
 
 Layer d + 1 are the neighbours of layer d that are not in layer d - 1, nor, unless every move leads from one colour to
 another, in layer d; of each of its states the map must have the number of d + 1. That is the proof of ``residues``,
-with bits in place of codes. Moves are the tables of ``block_moves``, looked up for one state after another by a part of
+with bits in place of codes. Moves are tables, looked up for one state after another by a part of
 the kernel (kernel/src/recount.cpp) that shares nothing with the steps by which maps are found.
 
 The bits of two layers, one bit a key for a space of two colours and else two, are in memory, or in a file of the

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import scatter_cases
-from farthest.stores.redis import attempts, gather_store
+from farthest.stores.redis import attempts
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from run_cases import Nodes, begin_run
 from store_cases import Case
@@ -40,15 +40,8 @@ def nodes(connect: Callable[..., Nodes]) -> Nodes:
 
 
 @pytest.fixture
-def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shards of any size are stepped as large ones are: coded, but where moves are one-way."""
-    monkeypatch.setattr(gather_store, "LEAST_SHARD", 0)
-
-
-@pytest.fixture
-def begin(nodes: Nodes, small_shards: None) -> Iterator[Begin]:
-    """Begins runs (see ``begin_run``) over ``nodes``, or others, and drops them at the end. Whole bitmaps of blocks are
-    stepped in tests/contract."""
+def begin(nodes: Nodes) -> Iterator[Begin]:
+    """Begins runs (see ``begin_run``) over ``nodes``, or others, and drops them at the end."""
     made: list[GatherAttempt] = []
 
     def begin_one(of: Case, over: Nodes | None = None, per_block: int = 2, **kept: Any) -> GatherAttempt:

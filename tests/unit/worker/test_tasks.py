@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from farthest import _kernel
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker import work
 from farthest.worker.app import celery_app
@@ -137,7 +137,7 @@ def test_what_nobody_expects_is_told_and_logged(
     def broken(*arguments: object) -> None:
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setattr(_kernel, "step", broken)
+    monkeypatch.setattr(GatherStore, "stepped", broken)
     process.run(StepWork, store.attempt, 1, 0)
     (entry,) = told(store)
     assert (entry["error"], entry["message"]) == ("failed", "ZeroDivisionError: a defect")

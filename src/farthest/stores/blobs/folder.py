@@ -43,11 +43,9 @@ class FolderPlace:
 
     @property
     def url(self) -> str:
-        """See BlobPlace."""
         return self._folder.as_uri()
 
     def check(self) -> None:
-        """See BlobPlace."""
         if not self._folder.is_dir():
             raise SettingError(
                 f"{BLOBS.name} is {self.url}: there is no folder {self._folder}; make it, or mount it, on every "
@@ -61,7 +59,6 @@ class FolderPlace:
         probe(self)
 
     def put(self, blobs: Mapping[BlobName, bytes]) -> None:
-        """See BlobPlace."""
         with self._errors():
             changed: dict[str, Path] = {}
             for name, blob in blobs.items():
@@ -98,7 +95,6 @@ class FolderPlace:
             raise
 
     def read(self, parts: Sequence[BlobPart]) -> list[bytes]:
-        """See BlobPlace."""
         with self._errors():
             return [self._read(part) for part in parts]
 
@@ -115,7 +111,6 @@ class FolderPlace:
             return b""
 
     def remove(self, names: Iterable[BlobName]) -> None:
-        """See BlobPlace."""
         with self._errors():
             touched = set()
             for name in names:
@@ -125,7 +120,6 @@ class FolderPlace:
                 self._remove_if_empty(attempt)
 
     def drop(self, attempt: str) -> None:
-        """See BlobPlace."""
         with self._errors():
             try:
                 with os.scandir(self._of(attempt)) as entries:
@@ -145,13 +139,11 @@ class FolderPlace:
                 raise
 
     def attempts(self) -> list[str]:
-        """See BlobPlace."""
         with self._errors(), os.scandir(self._folder) as entries:
             folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         return [name for name in map(attempt_in, folders) if name is not None]
 
     def silence(self, attempt: str) -> float:
-        """See BlobPlace."""
         with self._errors():
             try:
                 return time.time() - self._of(attempt).stat().st_mtime
@@ -159,7 +151,6 @@ class FolderPlace:
                 return 0.0
 
     def free(self) -> int | None:
-        """See BlobPlace."""
         with self._errors():
             status = os.statvfs(self._folder)
         return status.f_bavail * status.f_frsize

@@ -36,14 +36,12 @@ class ObjectPlace:
         self._objects = ObjectStore(bucket, BLOBS)
 
     def check(self) -> None:
-        """See BlobPlace."""
         try:
             probe(self)
         except (AccessError, RefusedError) as error:
             raise SettingError(str(error)) from error
 
     def put(self, blobs: Mapping[BlobName, bytes]) -> None:
-        """See BlobPlace."""
         self._objects.for_each(lambda item: self._put(*item), blobs.items())
 
     def _put(self, name: BlobName, blob: bytes) -> None:
@@ -60,18 +58,15 @@ class ObjectPlace:
                 ) from None
 
     def read(self, parts: Sequence[BlobPart]) -> list[bytes]:
-        """See BlobPlace."""
         return self._objects.for_each(self._read, parts)
 
     def _read(self, part: BlobPart) -> bytes:
         return self._objects.read(_path(part.name), part.first, part.size)
 
     def remove(self, names: Iterable[BlobName]) -> None:
-        """See BlobPlace."""
         self._objects.delete([_path(name) for name in names])
 
     def drop(self, attempt: str) -> None:
-        """See BlobPlace."""
         self._objects.delete([one.path for one in self._files(attempt)])
 
     def _files(self, attempt: str) -> list[StoredObject]:
@@ -81,19 +76,17 @@ class ObjectPlace:
         ]
 
     def attempts(self) -> list[str]:
-        """See BlobPlace."""
         names = [name for name in map(attempt_in, self._objects.folders()) if name is not None]
         # There are stores that list the folders of objects that are gone.
         files = self._objects.for_each(self._files, names)
         return [name for name, found in zip(names, files, strict=True) if found]
 
     def silence(self, attempt: str) -> float:
-        """See BlobPlace."""
         written = [one.written for one in self._files(attempt)]
         return (datetime.now(UTC) - max(written)).total_seconds() if written else 0.0
 
     def free(self) -> int | None:
-        """See BlobPlace: an object store does not say."""
+        """An object store does not say."""
         return None
 
 

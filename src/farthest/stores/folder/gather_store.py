@@ -62,7 +62,7 @@ class UnitStepInput:
     fresh: dict[int, list[tuple[bytes, int, bytes]]] = field(default_factory=dict)
 
     def run(self, threads: int = 1) -> list[int]:
-        """See StepInput. Of units that another step has committed meanwhile nothing is fresh."""
+        """Of units that another step has committed meanwhile nothing is fresh."""
         states: dict[int, int] = {}
         for unit, future in self.units.items():
             if (found := self.store.stepped(self.depth, unit, future, threads)) is not None:
@@ -152,7 +152,6 @@ class FolderStore:
     # ShardStore
 
     def reachable(self, depth: int) -> list[int]:
-        """See ShardStore."""
         sources = self._counts[depth - 1].keys()
         plan = self._files.plan(depth)
         return [
@@ -163,7 +162,6 @@ class FolderStore:
         ]
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        """See ShardStore."""
         self._settle()
         if depth == self._files.depth + 2:
             self._complete(depth - 1)
@@ -183,7 +181,7 @@ class FolderStore:
         return [shard for unit in self._begun for shard in self._files.plan(depth).units[unit]]
 
     def open(self, depth: int, shards: Sequence[int]) -> UnitStepInput:
-        """See ShardStore: units that hold any of the shards, as a whole."""
+        """Units that hold any of the shards, as a whole."""
         if depth != self._files.depth + 1 or depth not in self._counts:
             raise StorageError(f"depth {depth} is not being stepped; depth {max(self._counts)} is")
         with self._lock:
@@ -251,7 +249,7 @@ class FolderStore:
             return self._reader.submit(self._files.missing, depth, unit, self._held)
 
     def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
-        """See ShardStore. Files are written while the next unit is stepped."""
+        """Files are written while the next unit is stepped."""
         if depth != self._files.depth + 1:
             raise StorageError(f"depth {depth} is not being stepped any more")
         for unit, shards in step_input.fresh.items():
@@ -263,7 +261,7 @@ class FolderStore:
                 self._behind.append(self._writer.submit(self._files.write, depth, unit, shards))
 
     def counts(self, depth: int) -> dict[int, int]:
-        """See ShardStore; the last three depths are kept."""
+        """The last three depths are kept."""
         self._settle()
         if depth == self._files.depth + 1:
             self._complete(depth)
@@ -320,7 +318,6 @@ class FolderStore:
         return residue_blocks(self.kernel, self._stepper, self._files, form, depth, threads)
 
     def keys(self, depth: int, limit: int) -> list[int]:
-        """See JobStore."""
         per_shard = self.kernel.keys // self.kernel.shards
         keys: list[int] = []
         for shard, blob in self._files.blobs(depth):
@@ -336,15 +333,15 @@ class FolderStore:
         return keys
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """See JobStore: there are none."""
+        """There are none."""
         raise StorageError("this store keeps no distances: it only counts")
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        """See JobStore: files are gone on with, not maps."""
+        """Files are gone on with, not maps."""
         raise StorageError("this store keeps no distances: it only counts")
 
     def stored(self, depth: int, base: Base) -> None:
-        """See JobStore: nothing is read from a map."""
+        """Nothing is read from a map."""
 
     def leave(self) -> None:
         """Ends the attempt; the layers stay in the folder."""
@@ -352,7 +349,7 @@ class FolderStore:
         self.folder.close()
 
     def drop(self) -> None:
-        """See JobStore: the folder goes."""
+        """The folder goes."""
         self._end_threads()
         self.folder.drop()
 

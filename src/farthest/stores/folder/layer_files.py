@@ -263,7 +263,6 @@ class VisitedFiles(LayerFiles):
         return max((at for at in range(last + 1) if self.place(at, unit, "V").name in names), default=-1)
 
     def all_tables(self) -> Iterator[UnitTable]:
-        """See UnitFiles."""
         yield from super().all_tables()
         yield from (table for _, table in self.visited.values())
 
@@ -273,11 +272,9 @@ class VisitedFiles(LayerFiles):
         return sorted(known for known in self.tables if newest < known < depth and unit in self.tables[known])
 
     def renews(self, depth: int, unit: int) -> bool:
-        """See LayerFiles."""
         return len(self._since(depth, unit)) >= RENEWED
 
     def write(self, depth: int, unit: int, shards: Sequence[tuple[bytes, int, bytes]]) -> None:
-        """See LayerFiles."""
         since = self._since(depth, unit)
         if not any(united for _, _, united in shards):
             super().write(depth, unit, shards)
@@ -298,10 +295,9 @@ class VisitedFiles(LayerFiles):
                 self._forget(known, unit)
 
     def _forget_older(self, depth: int, unit: int) -> None:
-        """See LayerFiles: what is in no V file stays."""
+        """What is in no V file stays."""
 
     def complete(self, depth: int) -> None:
-        """See LayerFiles."""
         self.note_complete(depth)
         for known in [known for known in self.tables if known < depth - 1]:
             for unit in list(self.tables[known]):
@@ -311,7 +307,7 @@ class VisitedFiles(LayerFiles):
                 del self.tables[known]
 
     def excluded(self, depths: Sequence[int], depth: int, unit: int, room: Room) -> list[list[memoryview]]:
-        """See LayerFiles: all states before ``depth``."""
+        """All states before ``depth``."""
         exclude = super().excluded(self._since(depth, unit), depth, unit, room)
         if unit in self.visited:
             at, table = self.visited[unit]

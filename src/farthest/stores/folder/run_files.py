@@ -109,7 +109,6 @@ class RunFiles(UnitFiles):
         return (self.tables if kind == "L" else self.visited).get(depth, {})
 
     def all_tables(self) -> Iterator[UnitTable]:
-        """See UnitFiles."""
         yield from super().all_tables()
         for tables in self.visited.values():
             yield from tables.values()

@@ -239,7 +239,6 @@ class RunsStepInput:
     found: list[tuple[int, Found]] = field(default_factory=list)
 
     def run(self, threads: int = 1) -> list[int]:
-        """See StepInput."""
         self.found[:] = [
             (shards[0], self.store.step(self.depth, shards, threads)) for shards in neighbours(self.shards)
         ]
@@ -308,11 +307,11 @@ class ScatterFolderStore:
     # ShardStore
 
     def reachable(self, depth: int) -> list[int]:
-        """See ShardStore: any shard may have successors of any other."""
+        """Any shard may have successors of any other."""
         return list(range(self.shards)) if self._counts[depth - 1] else []
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        """See ShardStore: all shards, or none."""
+        """All shards, or none."""
         self._settle()
         if depth == self._files.depth + 2:
             self._complete(depth - 1)
@@ -351,13 +350,12 @@ class ScatterFolderStore:
             yield unit
 
     def open(self, depth: int, shards: Sequence[int]) -> RunsStepInput:
-        """See ShardStore."""
         if depth != self._files.depth + 1 or depth != self._begun:
             raise StorageError(f"depth {depth} is not being stepped; depth {self._begun} is")
         return RunsStepInput(self, depth, sorted(set(shards) - self._committed))
 
     def commit(self, depth: int, step_input: RunsStepInput, counts: Sequence[int]) -> None:
-        """See ShardStore. A file is written while the next unit is stepped."""
+        """A file is written while the next unit is stepped."""
         if depth != self._files.depth + 1:
             raise StorageError(f"depth {depth} is not being stepped any more")
         with self._committing:
@@ -370,7 +368,7 @@ class ScatterFolderStore:
                     self._behind.append(self._writer.submit(self._files.write, *args))
 
     def counts(self, depth: int) -> dict[int, int]:
-        """See ShardStore; the last three depths are kept."""
+        """The last three depths are kept."""
         self._settle()
         if depth == self._files.depth + 1 and depth == self._begun:
             self._complete(depth)
@@ -460,7 +458,6 @@ class ScatterFolderStore:
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
-        """See JobStore."""
         least = b""
         for first, table in sorted(self._files.tables[depth].items()):
             with self.folder.errors():
@@ -472,15 +469,15 @@ class ScatterFolderStore:
         return least_codes(self.space, {0: least}, limit)
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """See JobStore: there are none."""
+        """There are none."""
         raise StorageError(ONLY_COUNTS)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        """See JobStore: files are gone on with, not maps."""
+        """Files are gone on with, not maps."""
         raise StorageError(ONLY_COUNTS)
 
     def stored(self, depth: int, base: Base) -> None:
-        """See JobStore: nothing is read from a map."""
+        """Nothing is read from a map."""
 
     def leave(self) -> None:
         """Ends the attempt; the layers stay in the folder."""
@@ -488,6 +485,6 @@ class ScatterFolderStore:
         self.folder.close()
 
     def drop(self) -> None:
-        """See JobStore: the folder goes."""
+        """The folder goes."""
         self._writer.shutdown(wait=True, cancel_futures=True)
         self.folder.drop()

@@ -164,11 +164,10 @@ class MemoryStore:
     # ShardStore
 
     def reachable(self, depth: int) -> list[int]:
-        """See ShardStore."""
         return self._sources.reached_from(self._counts[depth - 1])
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        """See ShardStore: shards whose array still holds an older layer are stepped too, which clears them."""
+        """Shards whose array still holds an older layer are stepped too, which clears them."""
         if depth == self._depth:
             return list(self._begun)
         missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
@@ -189,7 +188,7 @@ class MemoryStore:
         return list(self._begun)
 
     def open(self, depth: int, shards: Sequence[int]) -> BitmapStepInput:
-        """See ShardStore. A shard is given out once: its step overwrites what it reads, so it is not repeated."""
+        """A shard is given out once: its step overwrites what it reads, so it is not repeated."""
         if depth != self._depth:
             raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
         fresh = self._layers[self._array(depth)]
@@ -211,7 +210,7 @@ class MemoryStore:
         )
 
     def commit(self, depth: int, step_input: BitmapStepInput, counts: Sequence[int]) -> None:
-        """See ShardStore. Raises ResourceError when the layer's distances need too much memory or are too great."""
+        """Raises ResourceError when the layer's distances need too much memory or are too great."""
         if any(counts):
             self._check_depth(depth)
         population, layer_counts = self._population[self._array(depth)], self._counts[depth]
@@ -222,7 +221,7 @@ class MemoryStore:
                 layer_counts[shard] = count
 
     def counts(self, depth: int) -> dict[int, int]:
-        """See ShardStore; the last three depths are kept."""
+        """The last three depths are kept."""
         return self._counts[depth]
 
     def _array(self, depth: int) -> int:
@@ -234,7 +233,6 @@ class MemoryStore:
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int]:
-        """See JobStore."""
         found: list[int] = []
         words, flags = self._arrays[self._array(depth)]
         for shard in sorted(self._counts[depth]):  # other shards may hold the layer before
@@ -245,7 +243,6 @@ class MemoryStore:
         return found
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """See JobStore."""
         unit = unit_for(depth)
         for first in range(0, self.kernel.keys, size):
             count = min(size, self.kernel.keys - first)
@@ -269,13 +266,12 @@ class MemoryStore:
         return out
 
     def stored(self, depth: int, base: Base) -> None:
-        """See JobStore: the planes hold all distances, none need be read again."""
+        """The planes hold all distances, none need be read again."""
 
     def drop(self) -> None:
-        """See JobStore: the arrays go with the store."""
+        """The arrays go with the store."""
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        """See JobStore."""
         if self._depth != 0:
             raise StorageError("a store can be restored only before its first step")
         self._depth = depth

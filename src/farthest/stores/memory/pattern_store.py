@@ -33,7 +33,6 @@ class PatternStepInput:
     shards: list[int]
 
     def run(self, threads: int = 1) -> list[int]:
-        """See StepInput."""
         return [self.store.step(self.depth, threads)] if self.shards else []
 
 
@@ -66,21 +65,19 @@ class PatternStore:
     # ShardStore
 
     def reachable(self, depth: int) -> list[int]:
-        """See ShardStore: a layer without new placements may still lead to some, by another place of the blank."""
+        """A layer without new placements may still lead to some, by another place of the blank."""
         return [0] if self._goes_on else []
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        """See ShardStore."""
         if depth not in (self._depth, self._depth + 1):
             raise StorageError(f"layer {depth} cannot begin: layer {self._depth} is the last one")
         return list(shards) if depth > self._depth else []
 
     def open(self, depth: int, shards: Sequence[int]) -> PatternStepInput:
-        """See ShardStore."""
         return PatternStepInput(self, depth, list(shards) if depth == self._depth + 1 else [])
 
     def commit(self, depth: int, step_input: PatternStepInput, counts: Sequence[int]) -> None:
-        """See ShardStore. The search ends where all placements have a distance."""
+        """The search ends where all placements have a distance."""
         if not step_input.shards:
             return
         self._depth = depth
@@ -92,14 +89,12 @@ class PatternStore:
             self._work = None
 
     def counts(self, depth: int) -> dict[int, int]:
-        """See ShardStore."""
         states = self._counts.get(depth, 0)
         return {0: states} if states else {}
 
     # JobStore
 
     def keys(self, depth: int, limit: int) -> list[int]:
-        """See JobStore."""
         wanted = bytes([depth])
         found: list[int] = []
         for first in range(0, self.kernel.keys, _SEARCHED):
@@ -113,17 +108,16 @@ class PatternStore:
         return found
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """See JobStore."""
         for first in range(0, self.kernel.keys, size):
             count = min(size, self.kernel.keys - first)
             yield Chunk(first, first + count - 1, "uint8", self._distances[first : first + count])
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        """See JobStore: nothing stores a checkpoint of a pattern."""
+        """Nothing stores a checkpoint of a pattern."""
         raise DamagedMapError("a search for an additive pattern cannot go on from a checkpoint")
 
     def stored(self, depth: int, base: Base) -> None:
-        """See JobStore: all distances are in memory."""
+        """All distances are in memory."""
 
     def drop(self) -> None:
-        """See JobStore: the arrays go with the store."""
+        """The arrays go with the store."""

@@ -254,11 +254,10 @@ class ScatterMemoryStore:
     # ShardStore
 
     def reachable(self, depth: int) -> list[int]:
-        """See ShardStore: any shard may have successors of any other."""
+        """Any shard may have successors of any other."""
         return list(range(self.shards)) if self._counts[depth - 1] else []
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        """See ShardStore."""
         if depth == self._depth:
             return list(self._begun)
         missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
@@ -276,7 +275,7 @@ class ScatterMemoryStore:
         return list(self._begun)
 
     def open(self, depth: int, shards: Sequence[int]) -> ScatterMemoryStepInput:
-        """See ShardStore. A shard is given out once: its step takes its successors out of the boxes."""
+        """A shard is given out once: its step takes its successors out of the boxes."""
         if depth != self._depth or depth == 0:
             raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
         free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
@@ -284,7 +283,7 @@ class ScatterMemoryStore:
         return ScatterMemoryStepInput(self, depth, free)
 
     def commit(self, depth: int, step_input: ScatterMemoryStepInput, counts: Sequence[int]) -> None:
-        """See ShardStore. Raises ResourceError when the layer is too deep for distances, or takes too much memory."""
+        """Raises ResourceError when the layer is too deep for distances, or takes too much memory."""
         if any(counts) and self._distances:
             check_depth(depth)
         for shard, states, run in zip(step_input.shards, counts, step_input.runs, strict=True):
@@ -294,7 +293,6 @@ class ScatterMemoryStore:
         self._check_memory(depth)
 
     def counts(self, depth: int) -> dict[int, int]:
-        """See ShardStore."""
         return self._counts[depth]
 
     # The step
@@ -359,11 +357,11 @@ class ScatterMemoryStore:
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
-        """See JobStore: of byte strings a list of bytes."""
+        """Of byte strings a list of bytes."""
         return least_codes(self.space, self._runs[depth], limit)
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """See JobStore: ``size`` keys a chunk of a dense space, at most so many states of a sparse one."""
+        """``size`` keys a chunk of a dense space, at most so many states of a sparse one."""
         if not self._distances:
             raise StorageError("this store keeps no distances: it only counts")
         self._candidates.boxes.trim()
@@ -376,10 +374,10 @@ class ScatterMemoryStore:
         return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
 
     def stored(self, depth: int, base: Base) -> None:
-        """See JobStore: the runs hold all distances, none need be read again."""
+        """The runs hold all distances, none need be read again."""
 
     def drop(self) -> None:
-        """See JobStore: the runs go with the store."""
+        """The runs go with the store."""
 
     def restore(
         self,
@@ -388,7 +386,6 @@ class ScatterMemoryStore:
         states: int,
         threads: int = 1,
     ) -> None:
-        """See JobStore."""
         if self._depth != 0:
             raise StorageError("a store can be restored only before its first step")
         self._runs, self._counts, self._found, self._bytes = {}, {}, {}, 0

@@ -148,11 +148,10 @@ class AttemptLayers(AttemptSteps[Opened]):
 
     @property
     def shards(self) -> int:
-        """See ShardStore."""
         return self.facts.shards
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        """See ShardStore. Raises LostStateError when Redis does not have what it should."""
+        """Raises LostStateError when Redis does not have what it should."""
         if depth == self._depth and depth in self._begun:
             return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
         if depth != self._depth + 1:
@@ -170,11 +169,11 @@ class AttemptLayers(AttemptSteps[Opened]):
         return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
 
     def late(self, depth: int, error: LateStepError) -> StorageError:
-        """See AttemptSteps; a layer that should be under way and is not has been lost."""
+        """A layer that should be under way and is not has been lost."""
         return LostStateError(str(error)) if depth == self._depth else error
 
     def counts(self, depth: int) -> dict[int, int]:
-        """See ShardStore. Raises LostStateError when the layer is not complete."""
+        """Raises LostStateError when the layer is not complete."""
         states: dict[int, int] = {}
         for record in self._complete(depth).values():
             states.update(record.states)

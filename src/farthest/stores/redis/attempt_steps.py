@@ -240,7 +240,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
     # StepStore
 
     def open(self, depth: int, shards: Sequence[int]) -> Opened:
-        """See StepStore: whole blocks. Raises LateStepError when the layer is over, LostStateError when input is
+        """Whole blocks. Raises LateStepError when the layer is over, LostStateError when input is
         missing or damaged, UnavailableError."""
         try:
             return self._open(depth, shards)
@@ -248,7 +248,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
             raise self.late(depth, error) from error
 
     def commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None:
-        """See StepStore. Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis, or
+        """Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis, or
         the place of blobs, is full)."""
         try:
             self._commit(depth, step_input, counts)
@@ -308,6 +308,8 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
         """Reads, at one moment, what is committed of what the steps of the wanted blocks need; ``sources``: the blocks
         whose records at depth d-1 they need. Raises LateStepError, LostStateError."""
         all_found = self.facts.exclude == "all"
+        if not wanted:
+            return StepRecords([], {}, {}, {}, 0)
 
         def read() -> list[Any]:
             pipe = self.nodes.main.pipeline()

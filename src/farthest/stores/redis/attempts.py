@@ -32,13 +32,14 @@ import secrets
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from farthest.errors import LateStepError, LostStateError, PuzzleError, StorageError, VersionError
 from farthest.families.python.allowed import named_in
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE
+from farthest.stores.contract import Excluded
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
 from farthest.wording import shown
@@ -52,9 +53,6 @@ if TYPE_CHECKING:
 
 PROTOCOL = 8
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
-
-EXCLUDE = {"gather": ("none", "before", "two", "all"), "scatter": ("none", "two", "all")}
-"""How it is told what is new in a block: see stores/redis/gather_store.py, stores/redis/scatter_store.py."""
 
 SPARSE = -1
 """The number of keys of a space that has none."""
@@ -89,14 +87,18 @@ _RANGES = {
     "per_block": (1, 2**24),
     "shards": (1, 2**24),
     "keys": (SPARSE, 2**63 - 1),
+    "nodes": (1, 2**16),
     "part_chunks": (1, 2**24),
+    "max_depth": (NO_LIMIT, 2**63 - 1),
+    "counted": (NO_LIMIT, 2**63 - 1),
+    "protocol": (PROTOCOL, PROTOCOL),
 }
-"""Of numbers in ``meta``. Processes keep something of each shard."""
+"""Of the numbers in ``meta``. Processes keep something of each shard."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptFacts:
-    """What a worker needs to know of an attempt. ``engine``: one of EXCLUDE, ``exclude``: one of its ways; ``keys``:
+    """What a worker needs to know of an attempt. ``engine``: gather or scatter; ``keys``:
     SPARSE where states have none; ``max_depth``: of the last layer, or NO_LIMIT; ``counted``: the depth of the layer of
     which only the number of states and the least of them are kept, or NO_LIMIT. ``blobs``: the place of its blobs, for
     messages alone; ``mark``: the nonce of the mark there. ``part_chunks``: of a map part."""
@@ -108,7 +110,7 @@ class AttemptFacts:
     layout: str
     shard_classes: int
     per_block: int
-    exclude: str
+    exclude: Excluded
     keys: int
     shards: int
     nodes: int
@@ -131,20 +133,16 @@ class AttemptFacts:
         if "puzzle" not in fields:
             raise LateStepError(f"attempt {attempt} has ended")
         try:
-            if int(fields["protocol"]) != PROTOCOL or fields["exclude"] not in EXCLUDE[fields["engine"]]:
-                raise VersionError(other_version(attempt, fields.get("version", "unknown")))
-            types = {
-                "shard_classes": int,
-                "per_block": int,
-                "keys": int,
-                "shards": int,
-                "nodes": int,
-                "part_chunks": int,
-                "max_depth": int,
-                "counted": int,
-                "protocol": int,
+            values: dict[str, Any] = {
+                name: int(fields[name]) if name in _RANGES else fields[name] for name in cls.__match_args__
             }
-            values: dict[str, Any] = {name: types.get(name, str)(fields[name]) for name in cls.__match_args__}
+            if (
+                values["protocol"] != PROTOCOL
+                or values["engine"] not in ("gather", "scatter")
+                or values["exclude"] not in get_args(Excluded)
+                or (values["engine"], values["exclude"]) == ("scatter", "before")
+            ):
+                raise ValueError
         except (KeyError, ValueError):
             raise VersionError(other_version(attempt, fields.get("version", "unknown"))) from None
         with unbelieved(attempt):

@@ -15,16 +15,26 @@ from farthest import _kernel
 from farthest.environment import WORKER_MEMORY
 from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
-from farthest.stores.blobs.blob import BlobCache, decode_blob, encode_blob
+from farthest.stores.blobs.blob import VISITED, BlobCache, decode_blob, encode_blob
 from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blocks import Bitmap
+from farthest.stores.contract import excluded
 from farthest.stores.distances import is_within, reached, typed
 from farthest.stores.memory.gather_store import Sources, searches_in_place
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
 from farthest.stores.redis.map_parts import Assembly, AttemptParts, block_blobs, block_words, word_cut
-from farthest.stores.redis.records import LEAST_CHUNKS, NO_BASE, NO_JOB, Fold, PartCut, Pointer, Record
+from farthest.stores.redis.records import (
+    LEAST_CHUNKS,
+    NO_BASE,
+    NO_JOB,
+    Fold,
+    FoundBlob,
+    PartCut,
+    Pointer,
+    Record,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -115,7 +125,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             layout=json.dumps(space.layout_fields()),
             shard_classes=cut.classes,
             per_block=cut.per_block,
-            exclude=_exclude(kernel, in_place),
+            exclude=excluded(graded=kernel.graded, undirected=kernel.reversible, alternating=in_place),
             keys=kernel.keys,
             shards=kernel.shards,
             nodes=len(nodes),
@@ -170,18 +180,17 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         self._layers.setdefault(depth, {})[block] = record
 
     def _write_visited(self, depth: int, block: int, bitmap: Bitmap) -> None:
-        found, blob = self.visited_blob(depth, block, bitmap, new_nonce())
+        found = FoundBlob(depth, new_nonce(), sum(_kernel.population(self.kernel, bitmap.layer)))
+        blob = encode_blob(self.kernel, depth, block, found.states, bitmap, VISITED)
         self.send({self.visited_name(depth, block, found.nonce): blob})
         self._pointers[block] = Pointer(depth, (found,))
 
     def reachable(self, depth: int) -> list[int]:
-        """See ShardStore."""
         return self._reach.reached_from(self.counts(depth - 1))
 
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int]:
-        """See JobStore."""
         found: list[int] = []
         for block, record in sorted(self._complete(depth).items()):
             if record.nonce and len(found) < limit:
@@ -192,7 +201,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         return found
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """See JobStore. Raises LostStateError where layers are missing."""
+        """Raises LostStateError where layers are missing."""
         self._check_kept()
 
         def blobs(block: int) -> Iterator[tuple[int, bytes]]:
@@ -274,7 +283,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             self._remove(known)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        """See JobStore; ``stored`` is to follow."""
+        """``stored`` is to follow."""
         self._unwrite()
         all_found = self.facts.exclude == "all"
         depths = [depth, -1] if all_found else [one for one in (depth, depth - 1) if one >= 0]
@@ -290,12 +299,6 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
 def _part_chunks(kernel: _kernel.Space, per_block: int) -> int:
     """Chunks of a map part: about a block's, for its blobs are read whole."""
     return max(LEAST_CHUNKS, -(-(kernel.keys // kernel.shards * per_block) // CHUNK_KEYS))
-
-
-def _exclude(kernel: _kernel.Space, in_place: bool) -> str:
-    if kernel.graded:
-        return "none"
-    return "before" if in_place else "two" if kernel.reversible else "all"
 
 
 # --- How much room the place of blobs has, and when a checkpoint is due to make some.

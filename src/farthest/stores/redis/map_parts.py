@@ -14,13 +14,14 @@ from farthest.models.chunks import (
     CHUNK_KEYS,
     WIDTHS,
     Chunk,
-    ChunkRecord,
+    MadeChunk,
+    StoredDraft,
     chunk_digest,
     encode,
     map_digest,
     open_chunk,
 )
-from farthest.models.drafts import MadeChunk, StoredDraft
+from farthest.models.records import ChunkRecord
 from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros
@@ -463,18 +464,15 @@ class MadeParts:
         self._keys = keys
 
     def digest(self, layers: Sequence[int]) -> str:
-        """See MadeMap."""
         digests = (one.digest for record in self._records for one in record.chunks)
         return map_digest(layers, unit_for(self._parts.fold.depth), digests)
 
     def words(self) -> Iterator[tuple[int, Buffer]]:
-        """See MadeMap."""
         for one in self.chunks():
             assert isinstance(one, MadeChunk), "words are in the place of blobs"
             yield one.first, one.payload
 
     def chunks(self) -> Iterator[MadeChunk | StoredDraft]:
-        """See MadeMap."""
         store, depth = self._parts.store, self._parts.fold.depth
         unit = unit_for(depth)
         for part, (record, keys) in enumerate(zip(self._records, self._keys, strict=True)):

@@ -36,10 +36,9 @@ class RedisPlace:
         self._nodes = nodes
 
     def check(self) -> None:
-        """See BlobPlace: ``RedisNodes.ask`` does."""
+        """``RedisNodes.ask`` does."""
 
     def put(self, blobs: Mapping[BlobName, bytes]) -> None:
-        """See BlobPlace."""
         for client, names in self._by_node(blobs).items():
             pipe = client.pipeline(transaction=False)
             for name in names:
@@ -51,7 +50,6 @@ class RedisPlace:
                     raise NameTakenError(f"{blob_key(name)}: there is another blob of that name")
 
     def read(self, parts: Sequence[BlobPart]) -> list[bytes]:
-        """See BlobPlace."""
         found: dict[int, bytes] = {}
         by_node: dict[Redis, list[int]] = {}
         for number, part in enumerate(parts):
@@ -64,27 +62,24 @@ class RedisPlace:
         return [found[number] for number in range(len(parts))]
 
     def remove(self, names: Iterable[BlobName]) -> None:
-        """See BlobPlace."""
         for client, here in self._by_node(names).items():
             client.unlink(*map(blob_key, here))
 
     def drop(self, attempt: str) -> None:
-        """See BlobPlace."""
         for client in self._nodes.clients:
             found = client.scan_iter(match=f"{prefix(attempt)}[bovmp]:*", count=10_000)
             if keys := list(found):
                 client.unlink(*keys)
 
     def attempts(self) -> list[str]:
-        """See BlobPlace."""
         return sorted(begun_on(self._nodes))
 
     def silence(self, attempt: str) -> float:
-        """See BlobPlace: Redis does not say when a key was written."""
+        """Redis does not say when a key was written."""
         return 0.0
 
     def free(self) -> int | None:
-        """See BlobPlace: what is free is shared with all else in Redis."""
+        """What is free is shared with all else in Redis."""
         return None
 
     def _by_node(self, names: Iterable[BlobName]) -> dict[Redis, list[BlobName]]:

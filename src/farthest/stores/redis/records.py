@@ -209,7 +209,7 @@ sent before), else 1."""
 # (``PartRecord``).
 #
 # A *map part* is an aligned run of chunks. Its record says where its chunks are: as drafts in the database
-# (models/drafts.py), or their payloads, one after the other, as a blob in the place. A part of a residue map is the
+# (models/maps.py), or their payloads, one after the other, as a blob in the place. A part of a residue map is the
 # words of a block, always a blob: like a chunk, whose payload they are, with the numbers of words for keys.
 
 LEAST_CHUNKS = 16

@@ -15,6 +15,7 @@ from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import FOUND, VISITED, BlobCache, seal
 from farthest.stores.blobs.place import REDIS, new_nonce
+from farthest.stores.contract import excluded
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.records import FoundBlob, Pointer, Record, numbers
@@ -75,7 +76,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             layout=json.dumps(space.layout_fields()),
             shard_classes=0,
             per_block=1,
-            exclude="none" if space.graded else "two" if space.undirected else "all",
+            exclude=excluded(graded=space.graded, undirected=space.undirected),
             keys=SPARSE if space.keys is None else space.keys,
             shards=shards,
             nodes=len(nodes),
@@ -122,7 +123,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     # ShardStore
 
     def reachable(self, depth: int) -> list[int]:
-        """See ShardStore. Raises StorageError beyond the depth that the attempt is limited to."""
+        """Raises StorageError beyond the depth that the attempt is limited to."""
         if self.facts.max_depth != NO_LIMIT and depth > self.facts.max_depth:
             raise StorageError(
                 f"layer {depth} lies beyond depth {self.facts.max_depth}, the last of this attempt"
@@ -130,7 +131,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         return sorted({part.to for record in self._complete(depth - 1).values() for part in record.outbox})
 
     def work(self, depth: int) -> int:
-        """See AttemptLayers: what is found is expanded at once, and may be many times what it is found from."""
+        """What is found is expanded at once, and may be many times what it is found from."""
         before = super().work(depth)
         return before if depth == self.facts.max_depth else max(before, self.expected(depth))
 
@@ -141,7 +142,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         return last * last // max(before, 1)
 
     def _retire(self, depth: int) -> None:
-        """See AttemptLayers. Outboxes are read by one layer alone, and leave Redis sooner."""
+        """Outboxes are read by one layer alone, and leave Redis sooner."""
         super()._retire(depth)
         self._discard_outboxes(depth + 1)
 
@@ -175,13 +176,12 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
-        """See JobStore."""
         records = self._complete(depth)
         wanted = [(depth, shard, record) for shard, record in records.items()]
         return least_codes(self.space, {shard: run.data for _, shard, run in self._found(wanted)}, limit)
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """See JobStore. Raises LostStateError where layers are missing."""
+        """Raises LostStateError where layers are missing."""
         if not self.keeps_distances:
             raise StorageError("this store keeps no distances: it only counts")
 
@@ -217,10 +217,9 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         return min(states, LEAST_KEPT) if depth == self.facts.counted else states
 
     def stored(self, depth: int, base: Base) -> None:
-        """See JobStore: the place of blobs holds all layers, none need be read again."""
+        """The place of blobs holds all layers, none need be read again."""
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        """See JobStore."""
         self._unwrite()
         found: dict[int, list[SortedRun]] = {}
         for known, runs in read_map(self.space, self.shards, depth, chunks, states):
@@ -298,11 +297,10 @@ class GrowingAttempt:
 
     @property
     def shards(self) -> int:
-        """See ShardStore."""
         return self.current.shards
 
     def reachable(self, depth: int) -> Sequence[int]:
-        """See ShardStore. Before, the attempt goes over to more shards where its own will not do for the layer, if that
+        """Before, the attempt goes over to more shards where its own will not do for the layer, if that
         grows as the one before did."""
         if depth - 1 > self._counted:
             self._counted = depth - 1
@@ -330,35 +328,28 @@ class GrowingAttempt:
         self.current = larger
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        """See ShardStore."""
         return self.current.begin(depth, shards)
 
     def counts(self, depth: int) -> dict[int, int]:
-        """See ShardStore."""
         return self.current.counts(depth)
 
     # StepStore
 
     def open(self, depth: int, shards: Sequence[int]) -> Any:
-        """See StepStore."""
         return self.current.open(depth, shards)
 
     def commit(self, depth: int, step_input: Any, counts: Sequence[int]) -> None:
-        """See StepStore."""
         self.current.commit(depth, step_input, counts)
 
     # JobStore
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
-        """See JobStore."""
         return self.current.keys(depth, limit)
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """See JobStore."""
         return self.current.chunks(depth, size, threads)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        """See JobStore."""
         shards = self._fitting(states)
         if shards != self.current.shards:
             self.current.drop()
@@ -367,7 +358,6 @@ class GrowingAttempt:
         self._found, self._counted = states, depth
 
     def stored(self, depth: int, base: Base) -> None:
-        """See JobStore."""
         self.current.stored(depth, base)
 
     def give_up(self, depth: int) -> None:
@@ -375,5 +365,4 @@ class GrowingAttempt:
         self.current.give_up(depth)
 
     def drop(self) -> None:
-        """See JobStore."""
         self.current.drop()

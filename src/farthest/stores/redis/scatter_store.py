@@ -125,11 +125,9 @@ class ScatterStepInput:
 
     @property
     def shards(self) -> list[int]:
-        """See StepInput."""
         return list(self.steps)
 
     def run(self, threads: int = 1) -> list[int]:
-        """See StepInput."""
         for shard, one in self.steps.items():
             one.fresh = self._store.merged(self._depth, shard, one.incoming, one.exclude)
             if one.fresh.states:
@@ -168,20 +166,17 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         holder: str,
         place: BlobPlace | None = None,
     ) -> Self:
-        """See AttemptSteps."""
         space = scatter(facts.space(attempt, len(nodes)))
         facts.check(attempt, SPARSE if space.keys is None else space.keys, facts.shards)
         return cls(nodes, attempt, facts, space, cache, holder, place)
 
     def sources_of(self, block: int) -> list[int]:
-        """See AttemptSteps: its own layers before; of others it reads a part each."""
+        """Its own layers before; of others it reads a part each."""
         return [block]
 
     # StepStore
 
     def _open(self, depth: int, shards: Sequence[int]) -> ScatterStepInput:
-        if not shards:
-            return ScatterStepInput(self, depth, {})
         look = self._look(depth, shards, shards)
         visited = self._visited(depth, look)
         steps = {shard: ShardStep() for shard in look.blocks if visited is None or shard in visited}
@@ -343,7 +338,6 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         return runs
 
     def longest_blob(self, states: int) -> int:
-        """See AttemptSteps."""
         return longest_blob(most_bytes(self._width, states))
 
     def _incoming(
