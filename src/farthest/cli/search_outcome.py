@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.bulk import numbered_boards
-from farthest.cli.printing import counted, print_json
+from farthest.cli.printing import print_json
 from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
 from farthest.errors import BoardError, ResourceError, UnreachableError
 from farthest.families.user_input import board_given
@@ -16,7 +16,7 @@ from farthest.heuristics.algorithms import GUIDED
 from farthest.puzzles.move_text import moves_text
 from farthest.puzzles.origin import WORDS, names_of, where_text
 from farthest.search.expansion import named_moves
-from farthest.wording import seconds_text
+from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietSearchReporter
