@@ -10,6 +10,7 @@ from math import perm
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest import _kernel
+from farthest.arrays import np
 from farthest.errors import PuzzleError, ResourceError
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import WILDCARD, Board
@@ -19,7 +20,6 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.definition import MoveName, PuzzleDefinition
@@ -197,8 +197,6 @@ class PatternSpace:
         return dict(LAYOUT)
 
     def encode(self, boards: Boards) -> Codes:
-        import numpy as np
-
         boards = boards.reshape(-1, self.cells)
         keys = np.zeros(len(boards), dtype=np.uint64)
         valid = np.ones(len(boards), dtype=np.bool_)
@@ -214,8 +212,6 @@ class PatternSpace:
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        import numpy as np
-
         keys = np.asarray(codes, dtype=np.uint64)
         if keys.size and int(keys.max()) >= self.keys:
             raise ValueError(f"key {int(keys.max())} is out of range; there are {self.keys}")
@@ -232,8 +228,6 @@ class PatternSpace:
         return boards
 
     def write_boards(self, keys: Sequence[int], rows: bytearray, positions: Sequence[int]) -> None:
-        import numpy as np
-
         written = np.frombuffer(rows, dtype=np.uint8).reshape(len(keys), -1)
         written[:, list(positions)] = self.decode(np.array(keys, dtype=np.uint64))
 
