@@ -1,4 +1,9 @@
-"""Patterns of sliding puzzles: additive ones, whose own moves alone cost; plain ones, whose other pieces are alike."""
+"""Patterns of sliding puzzles: additive ones, whose own moves alone cost; plain ones, whose other pieces are alike.
+
+A state of an additive pattern is the cells of the pattern's pieces, one lane of the kernel's lines. The key of a
+placement is the mixed-radix number of its digits, first label first; a digit is the number of cells before the piece's
+that no earlier label holds (docs/key-layout.md).
+"""
 
 from __future__ import annotations
 
@@ -133,12 +138,6 @@ def _placements(
             found.append((tuple(board), blank))
     return found
 
-
-# --- Additive patterns of sliding puzzles: a state is the cells of the pattern's pieces, one lane of the kernel's
-# lines.
-#
-# The key of a placement is the mixed-radix number of its digits, first label first; a digit is the number of cells
-# before the piece's that no earlier label holds (docs/key-layout.md). numpy is imported where it is used.
 
 LAYOUT = {"version": 1, "kind": "placements"}
 
