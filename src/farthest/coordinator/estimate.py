@@ -16,8 +16,8 @@ from farthest.map_files.places import FolderMaps
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces.contract import gather, known_states
 from farthest.stores.blobs.place import REDIS
+from farthest.stores.blocks import MOST_BLOCKS
 from farthest.stores.memory.gather_store import gathered_form
-from farthest.stores.redis.cutting import MOST_BLOCKS
 from farthest.wording import available_memory, bytes_text
 
 if TYPE_CHECKING:

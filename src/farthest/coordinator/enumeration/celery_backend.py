@@ -85,7 +85,7 @@ class CeleryBackend:
         if space.engine == "scatter":
             self._growing_store = self._growing(scatter(space), name, BLOCK_SIZE.size())
             return self._growing_store
-        from farthest.stores.redis.cutting import cut_for_workers
+        from farthest.stores.blocks import cut_for_workers
         from farthest.stores.redis.gather_attempt import GatherAttempt
 
         blocks = cut_for_workers(gather(space), BLOCK_SIZE.size())
@@ -104,7 +104,7 @@ class CeleryBackend:
     def _tell_of_larger_blocks(self, space: Space, made: Cut) -> None:
         """Where a size was asked for, and a layer would have too many blocks of it."""
         from farthest.environment import BLOCK_SIZE
-        from farthest.stores.redis.cutting import GROWTH, MOST_BLOCKS
+        from farthest.stores.blocks import GROWTH, MOST_BLOCKS
 
         size = made.kernel.words_per_shard * 8 * made.per_block
         if (

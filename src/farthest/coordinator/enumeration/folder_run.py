@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from farthest.coordinator.enumeration.resources import disk_at_peak, expected_layers, file_needs, run_needs
 from farthest.coordinator.estimate import PROCESS_BYTES, SHARD_BYTES
 from farthest.errors import ResourceError
+from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder, same_identity
 from farthest.stores.folder.plan import cut_for_files, shard_classes
 from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
-from farthest.stores.memory.gather_store import searches_in_place
 from farthest.untrusted_json import read_json_object
 from farthest.wording import bytes_text
 

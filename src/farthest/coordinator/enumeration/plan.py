@@ -45,7 +45,8 @@ from farthest.errors import PuzzleError, ResourceError
 from farthest.map_files.places import map_place
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
-from farthest.stores.memory.gather_store import gathered_form, searches_in_place
+from farthest.stores.blocks import searches_in_place
+from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.memory.scatter_store import ROOM
 from farthest.wording import bytes_text
 
