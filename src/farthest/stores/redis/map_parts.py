@@ -62,8 +62,7 @@ class Assembly:
     (kernel/include/farthest/planes.hpp): what the process needs is planes for one block, however large the space.
 
     ``blobs``: gives a block's (depth, blob), in any order, for the depths that ``base`` does not have; ``base`` None:
-    there is no checkpoint. ``colour``: of the shards with even distances, where those of the other colour have odd ones;
-    else -1.
+    there is no checkpoint. ``colour``: of the shards with even distances, where the others have odd ones; else -1.
     """
 
     def __init__(
