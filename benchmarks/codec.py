@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.coordinator.estimate import cores
 from farthest.frames import LEVEL, frame_of, unpack_into
+from farthest.machine import cores
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather

@@ -19,9 +19,9 @@ from importlib import import_module
 
 from farthest.coordinator.enumeration.executors import LayerSearch, ThreadsExecutor
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.estimate import cores
 from farthest.coordinator.settings import Settings
 from farthest.families.python.allowed import allow_module
+from farthest.machine import cores
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space

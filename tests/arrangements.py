@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from farthest.puzzles.catalogue import read_folder
+from catalogued import catalogued
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.arrangement import ArrangementSpace
@@ -21,4 +21,4 @@ def arrangement_space(
 @cache
 def sliding_names() -> tuple[str, ...]:
     """The names of the catalogue's sliding puzzles."""
-    return tuple(puzzle.name for puzzle in read_folder() if puzzle.family == "sliding")
+    return tuple(puzzle.name for puzzle in catalogued() if puzzle.family == "sliding")

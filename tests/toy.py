@@ -10,12 +10,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import numpy
 import pytest
 from numpy.typing import NDArray
 
-from farthest.coordinator.enumeration.record import JobRecorder
+from farthest.coordinator.enumeration.record import Found, JobRecorder
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError
 from farthest.models.chunks import Chunk, Unit
@@ -319,11 +320,12 @@ def store_map(
 ) -> DistanceMap:
     """The map of a toy, stored as an enumeration would."""
     found = distances(puzzle, origin, max_depth)
-    settings = Settings(origin=origin, max_depth=max_depth, state_rows=state_rows)
+    settings = Settings(origin=origin, max_depth=max_depth)
     space: Any = compile_space(puzzle, origin)
     recorder = JobRecorder.begin(database, settings, space, lambda text: None)
     layers = numpy.bincount(list(found.values())).tolist()
     store: Any = ToyStore(space, found, piece, unit)
     seconds = [0.0] * len(layers)
-    recorder.finish(space, store, layers, seconds, max_depth is None, 1)
+    with patch("farthest.coordinator.enumeration.record.STATE_ROWS", state_rows):
+        recorder.finish(Found(space, store, layers, seconds, 1, complete=max_depth is None))
     return DistanceMap(database, Jobs(database).get(recorder.job))

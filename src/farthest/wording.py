@@ -1,8 +1,6 @@
 """How values are shown in error messages."""
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 
 SHOWN = 80
 """Characters of a text that are shown, or looked at, at most."""
@@ -63,11 +61,6 @@ def rate_text(rate: float) -> str:
     return f"{rate:.3g} G"
 
 
-# --- Sizes in words, and how much memory there is.
-
-_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
-
-
 def bytes_text(size: int) -> str:
     """A number of bytes: 812 bytes, 1.5 MiB."""
     if size < 1024:
@@ -78,20 +71,3 @@ def bytes_text(size: int) -> str:
             return f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:,.0f} EiB"
-
-
-def available_memory() -> int:
-    """Bytes of memory that are free for this process, as far as the system tells."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                free = int(line.split()[1]) * 1024
-                break
-        else:
-            raise OSError
-    except OSError:
-        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:
-        return min(free, int(_CGROUP_LIMIT.read_text()))
-    except (OSError, ValueError):  # no limit: the file is not there, or says "max"
-        return free

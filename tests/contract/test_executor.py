@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cluster import Service, until
-from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
+from farthest.coordinator.enumeration.celery_backend import CeleryExecutor
 from farthest.coordinator.enumeration.executors import Executor, LayerSearch, ThreadsExecutor
 from farthest.errors import FarthestError
 from farthest.stores.blocks import Cut

@@ -123,6 +123,26 @@ def test_a_wrong_board_among_many_is_named(client: Client) -> None:
     assert "line 2" in answer.json()["error"]
 
 
+@pytest.mark.parametrize(
+    ("address", "body", "told"),
+    [
+        ("/api/jobs", {"puzzle": "8-puzzle", "max_depth": 3}, "the unknown field 'max_depth'"),
+        ("/api/jobs", {"puzzle": 8}, "Expected `str`"),
+        ("/api/jobs", {}, "missing required field `puzzle`"),
+        ("/api/jobs", [], "not a JSON object"),
+        (f"/api/jobs/{THREE}/distances", {"boards": ["goal"], "limit": 1}, "the unknown field 'limit'"),
+        (f"/api/jobs/{THREE}/distances", {"boards": ["goal", 1]}, "Expected `str`"),
+    ],
+)
+def test_another_body_than_the_declared_one_is_refused(
+    client: Client, address: str, body: object, told: str
+) -> None:
+    answer = client(token=TOKEN, allow_jobs=True).post(address, json=body, headers=BEARER)
+    assert answer.status_code == 400
+    assert told in answer.json()["error"]
+    assert "expected JSON such as" in answer.json()["error"]
+
+
 def test_an_answer_of_a_map_is_kept_for_ever_under_its_digest(client: Client) -> None:
     asked = client()
     digest = asked.get(f"/api/jobs/{KINDS}").json()["digest"]

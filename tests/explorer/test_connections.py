@@ -137,3 +137,15 @@ def test_a_reader_who_takes_nothing_is_left(server: Server) -> None:
             while part := reader.recv(65536):
                 taken += len(part)
         assert taken < 10**6
+
+
+def test_a_body_of_two_lengths_is_refused_and_the_connection_closed(server: Server) -> None:
+    """RFC 9112, 6.3: what stands before the server might see the second request elsewhere."""
+    head = POST.split(b"\r\n\r\n")[0].replace(b"1000", b"5") + b"\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with contextlib.closing(server.connect(head + b"0\r\n\r\n" + HEAD + b"\r\n")) as asked:
+        came = b""
+        while part := asked.recv(65536):
+            came += part
+    assert came.startswith(b"HTTP/1.1 400 ")
+    assert b"both Content-Length and Transfer-Encoding" in came
+    assert came.count(b"HTTP/1.1 ") == 1

@@ -215,6 +215,6 @@ def test_a_proof_is_told(client: Client, stored: Path, tmp_path: Path) -> None:
         assert all(check.proves in unescape(page) for check in checks if not check.note)
     finally:
         with open_database(stored, create=False) as database:
-            from farthest.models.records import Verifications
+            from farthest.models.jobs import Jobs
 
-            Verifications(database).remove(THREE)
+            Jobs(database).remove_mark(THREE)

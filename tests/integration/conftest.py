@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 
 from farthest.cli.app import cli
 from farthest.models.database import Database, open_database
-from farthest.models.sealing import PUZZLE_COLUMNS, record_digest, rows_digest, seal
+from farthest.models.sealing import record_digest, seal
 from farthest.models.tables import job, puzzle
 from farthest.puzzles.puzzle import Puzzle
 
@@ -65,11 +65,11 @@ def forge_digests() -> None:
     with open_database(create=False) as database, database.write() as connection:
         for row in connection.execute(select(puzzle)).all():
             held = {**row._asdict(), "digest": Puzzle.from_json(row.definition).digest}
-            digest = record_digest("puzzle", {name: held[name] for name in PUZZLE_COLUMNS})
+            digest = record_digest("puzzle", {**held, "id": None, "record_digest": None})
             changed = update(puzzle).where(puzzle.c.id == row.id)
             connection.execute(changed.values(digest=held["digest"], record_digest=digest))
         for number in connection.execute(select(job.c.id)).scalars().all():
-            seal(connection, number, {"layer": rows_digest(connection, number, "layer")})
+            seal(connection, number, {}, stored=["layer"])
 
 
 @pytest.fixture

@@ -10,15 +10,22 @@ from typing import Any
 import pytest
 
 from blob_places import Contents
-from farthest.coordinator.enumeration.celery_backend import CeleryBackend
 from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.enumeration.machine import Machine, Servers
+from farthest.coordinator.enumeration.plan import plan
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
-from farthest.errors import LostStateError, NoRoomError, RedisTooSmallError, SettingError, UnavailableError
+from farthest.errors import (
+    FarthestError,
+    LostStateError,
+    NoRoomError,
+    RedisTooSmallError,
+    SettingError,
+    UnavailableError,
+)
 from farthest.models.database import Database, open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
-from farthest.spaces import compile_space
 from farthest.stores.blobs.folder import FolderPlace
 from farthest.stores.redis.connections import RedisNodes
 from run_cases import keys
@@ -224,18 +231,22 @@ def test_redis_needs_room_for_records_alone(
     place: Path, redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of blocks as they are usually, and of many small ones; and without the folder."""
-    space = compile_space(load("sliding-3x4"))
+    puzzle = load("sliding-3x4")
     redis_nodes.main.config_set("maxmemory", "8mb")
     try:
         settings = Settings(workers="celery", histogram_only=True)
-        CeleryBackend(settings, Reporter()).admit(space, None)
+
+        def refusal() -> FarthestError | None:
+            machine = Machine(settings, stored=False, servers=Servers.open(lambda text: None))
+            return plan(puzzle, settings, machine).refusal
+
+        assert refusal() is None
         for name, value in (("FARTHEST_BLOCK_SIZE", "1KiB"), ("FARTHEST_BLOBS", "redis")):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv(name, value)
-                with pytest.raises(
-                    RedisTooSmallError, match=r"of Redis, more than the 8\.0 MiB of its servers"
-                ):
-                    CeleryBackend(settings, Reporter()).admit(space, None)
+                found = refusal()
+                assert isinstance(found, RedisTooSmallError)
+                assert "of Redis, more than the 8.0 MiB of its servers" in str(found)
     finally:
         redis_nodes.main.config_set("maxmemory", "0")
 

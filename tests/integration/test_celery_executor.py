@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from farthest.coordinator import outstanding
-from farthest.coordinator.enumeration import celery_executor
-from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
+from farthest.coordinator.enumeration import celery_backend
+from farthest.coordinator.enumeration.celery_backend import CeleryExecutor
 from farthest.coordinator.outstanding import WorkProgress
 from farthest.errors import JobError, LostStateError, UnavailableError
 from farthest.stores.redis import attempts
@@ -225,7 +225,7 @@ def test_a_small_layer_can_be_stopped(store: GatherAttempt, nodes: RedisNodes) -
 
     executor = CeleryExecutor(nodes, small_states=10**6, should_stop=stop)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(celery_executor, "STEPPED_AT_ONCE", 1)
+        patch.setattr(celery_backend, "STEPPED_AT_ONCE", 1)
         with pytest.raises(KeyboardInterrupt):
             executor.run_layer(store, 1, range(store.kernel.shards))
     assert len(StepWork(store.nodes, store.attempt).finished(1)) == 1

@@ -10,6 +10,7 @@ import pytest
 
 from farthest.cli.app import cli
 from farthest.worker.registry import Work, WorkerRecord
+from field_tables import with_tables
 from integration.conftest import RunJson
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
@@ -81,6 +82,10 @@ def test_what_all_commands_have() -> None:
         assert name in NO_JSON or "--json" in options
         assert name in NO_DATABASE or "--database" in options
         assert (name in IMPORT_NOTHING) != ("--allow-module" in options)
+
+
+def test_the_tables_of_fields_are_those_that_are_declared() -> None:
+    assert with_tables(TEXT) == TEXT, "`python -m field_tables` writes them anew"
 
 
 def fields(value: Any) -> set[str]:

@@ -11,10 +11,9 @@ from click.testing import CliRunner
 
 from farthest.cli.app import cli
 from farthest.coordinator.enumeration.cluster_model import worker_needs
-from farthest.coordinator.enumeration.folder_run import FolderRun
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.resources import coded_bytes, expected_layers, times_loaded
-from farthest.coordinator.estimate import PROCESS_BYTES
+from farthest.coordinator.enumeration.layers_in_files import BitmapsInFiles, coded_bytes, times_loaded
+from farthest.coordinator.enumeration.resources import PROCESS_BYTES, expected_layers
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Settings
 from farthest.errors import ResourceError
@@ -232,7 +231,7 @@ def test_files_take_what_the_model_says(tmp_path: Path, puzzle: str, memory: int
 
 def test_a_plan_with_few_slots_reads_sources_again(tmp_path: Path) -> None:
     space = gather(compile_space(load("sliding-2x6")))
-    few, many = (FolderRun(space, tmp_path, mib * 2**20, 1).cut for mib in (102, 110))
+    few, many = (BitmapsInFiles(space, tmp_path, mib * 2**20, 1, (1,)).cut for mib in (102, 110))
     assert few.slots < many.slots
     assert 1 <= times_loaded(many.plans[0]) <= times_loaded(few.plans[0]) < 4
 

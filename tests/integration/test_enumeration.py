@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from farthest import _kernel
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.runner import Interrupted
-from farthest.coordinator.settings import Outcome, Settings
+from farthest.coordinator.settings import STATE_ROWS, Outcome, Settings
 from farthest.errors import ResourceError, StorageError
 from farthest.families.sliding.definition import sliding
 from farthest.models.database import Database, open_database
@@ -25,6 +26,7 @@ from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
+from kernels import compiled
 from servers import PostgresServer
 from strategies import grid_rows, make_puzzle, puzzles
 
@@ -117,22 +119,42 @@ def test_catalogue_equals_the_naive_model(database: Database, name: str, directi
     assert stored_distances(database, outcome.job) == expected
 
 
+@dataclass(frozen=True)
+class Way:
+    """Settings, and what is patched."""
+
+    settings: Settings
+    isa: str = ""
+    shard_classes: int = 1
+    state_rows: int = STATE_ROWS
+
+    def enumerate(
+        self, puzzle: Puzzle, database: Database | None, reporter: Reporter | None = None, **more: Any
+    ) -> Outcome:
+        with (
+            compiled(self.isa, self.shard_classes),
+            patch("farthest.coordinator.enumeration.record.STATE_ROWS", self.state_rows),
+        ):
+            return enumerate_puzzle(puzzle, database, replace(self.settings, **more), reporter)
+
+
 ways = st.builds(
-    Settings,
-    threads=st.sampled_from([1, 2, 5]),
+    Way,
+    settings=st.builds(
+        Settings, threads=st.sampled_from([1, 2, 5]), checkpoint_seconds=st.sampled_from([0.0, 60.0])
+    ),
     isa=st.sampled_from(ISAS),
     shard_classes=st.integers(1, 3),
-    checkpoint_seconds=st.sampled_from([0.0, 60.0]),
-    state_rows=st.sampled_from([0, 10, 1_000_000]),
+    state_rows=st.sampled_from([0, 10, STATE_ROWS]),
 )
 
 
 @pytest.mark.slow
 @given(puzzles(most=5000), ways)
 @settings(suppress_health_check=[HealthCheck.too_slow])
-def test_any_puzzle_equals_the_naive_model(either: Database, puzzle: Puzzle, way: Settings) -> None:
+def test_any_puzzle_equals_the_naive_model(either: Database, puzzle: Puzzle, way: Way) -> None:
     expected = naive.distances(puzzle)
-    outcome = enumerate_puzzle(puzzle, either, way)
+    outcome = way.enumerate(puzzle, either)
     check_outcome(outcome, expected, puzzle)
     assert outcome.complete
     assert outcome.job is not None
@@ -143,29 +165,28 @@ def test_any_puzzle_equals_the_naive_model(either: Database, puzzle: Puzzle, way
 @pytest.mark.slow
 @given(puzzles(most=5000), ways)
 @settings(suppress_health_check=[HealthCheck.too_slow])
-def test_digests_do_not_depend_on_the_way(database: Database, puzzle: Puzzle, way: Settings) -> None:
-    plain = Settings(threads=1, isa="portable")
-    reference = enumerate_puzzle(puzzle, None, plain)
-    stored = enumerate_puzzle(puzzle, database, way)
+def test_digests_do_not_depend_on_the_way(database: Database, puzzle: Puzzle, way: Way) -> None:
+    plain = Way(Settings(threads=1), isa="portable")
+    reference = plain.enumerate(puzzle, None)
+    stored = way.enumerate(puzzle, database)
     assert stored.job is not None
-    assert stored.digest == enumerate_puzzle(puzzle, None, way).digest == reference.digest
+    assert stored.digest == way.enumerate(puzzle, None).digest == reference.digest
     assert Jobs(database).get(stored.job).digest == reference.digest
     Jobs(database).delete(stored.job)
-    counted = enumerate_puzzle(puzzle, None, replace(way, histogram_only=True))
+    counted = way.enumerate(puzzle, None, histogram_only=True)
     assert counted.layers == reference.layers
     assert sorted(counted.farthest) == sorted(reference.farthest)
-    assert counted.digest == enumerate_puzzle(puzzle, None, replace(plain, histogram_only=True)).digest
+    assert counted.digest == plain.enumerate(puzzle, None, histogram_only=True).digest
 
 
 @pytest.mark.slow
 @given(puzzles(most=5000), ways, st.integers(0, 12), st.booleans())
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_a_depth_limit_cuts_the_same_layers_off(
-    database: Database, puzzle: Puzzle, way: Settings, limit: int, histogram_only: bool
+    database: Database, puzzle: Puzzle, way: Way, limit: int, histogram_only: bool
 ) -> None:
     expected = naive.distances(puzzle, max_depth=limit)
-    limited = replace(way, max_depth=limit, histogram_only=histogram_only)
-    outcome = enumerate_puzzle(puzzle, database, limited)
+    outcome = way.enumerate(puzzle, database, max_depth=limit, histogram_only=histogram_only)
     check_outcome(outcome, expected, puzzle)
     assert outcome.job is not None
     if not histogram_only:
@@ -207,16 +228,16 @@ class StopAt(Reporter):
 @given(puzzles(most=5000), ways, ways, st.integers(0, 1000))
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_a_stopped_run_goes_on_in_any_way(
-    either: Database, puzzle: Puzzle, way: Settings, other: Settings, rng: int
+    either: Database, puzzle: Puzzle, way: Way, other: Way, rng: int
 ) -> None:
     reference = enumerate_puzzle(puzzle, None)
     assume(len(reference.layers) > 1)
     depth = 1 + rng % (len(reference.layers) - 1)
     with pytest.raises(Stop):
-        enumerate_puzzle(puzzle, either, replace(way, checkpoint_seconds=0), StopAt(depth))
+        way.enumerate(puzzle, either, StopAt(depth), checkpoint_seconds=0)
     begun = Jobs(either).list()[-1]
     assert begun.status == "interrupted"
-    outcome = enumerate_puzzle(puzzle, either, other)
+    outcome = other.enumerate(puzzle, either)
     assert outcome.job == begun.id
     assert outcome.resumed_from == (begun.depth if depth > 1 else None)
     assert outcome.resumed_from is None or 1 <= outcome.resumed_from < depth
@@ -231,9 +252,9 @@ def test_a_run_stopped_again_and_again_still_ends(either: Database) -> None:
     reference = enumerate_puzzle(puzzle, None)
     resumed = []
     for depth in range(2, reference.eccentricity or 0, 3):
-        way = Settings(checkpoint_seconds=0, threads=1 + depth % 3, shard_classes=1 + depth % 2)
+        way = Way(Settings(checkpoint_seconds=0, threads=1 + depth % 3), shard_classes=1 + depth % 2)
         with pytest.raises(Stop):
-            enumerate_puzzle(puzzle, either, way, StopAt(depth))
+            way.enumerate(puzzle, either, StopAt(depth))
         resumed.append(Jobs(either).list()[-1].depth)
     assert None not in resumed
     assert resumed == sorted(depth for depth in resumed if depth is not None)

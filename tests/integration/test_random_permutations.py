@@ -53,7 +53,7 @@ SPACES: dict[str, Patches] = {
         (few_reached, "SMALL"): -1,
         (few_reached, "DENSE"): 0,
     },
-    "packed": {(chosen_space, "_too_large"): lambda space, settings: True},
+    "packed": {(chosen_space, "_too_large"): lambda space, settings, machine: True},
 }
 """What is patched for a kind of space."""
 

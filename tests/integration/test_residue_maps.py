@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.residues import FULL_KEYS, with_kind_of_map
-from farthest.coordinator.estimate import check_memory, estimate
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import FULL_KEYS, plan, with_kind_of_map
 from farthest.coordinator.settings import Settings
-from farthest.errors import ResourceError
+from farthest.map_files.places import map_place
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.map_rows import MapFiles
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
-from farthest.spaces.contract import gather
 from integration.conftest import Run, RunJson
+from kernels import compiled
 
 BOARD = "5 4 3 / 2 1 0"
 
@@ -87,23 +87,27 @@ def test_the_default_is_full_up_to_a_number_of_keys() -> None:
     assert chosen("pegs-french") is False
 
 
-def test_residues_are_advised_where_they_fit() -> None:
+def test_residues_are_advised_where_they_fit(tmp_path: Path) -> None:
     puzzle = load("sliding-3x4")
-    kernel = gather(compile_space(puzzle)).kernel
     settings = Settings(memory=170 * 2**20, residues=False)
-    needs = estimate(puzzle, kernel, settings, in_place=True)
-    with pytest.raises(ResourceError, match="use --map residues, which needs"):
-        check_memory(puzzle, kernel, settings, needs, in_place=True)
+    refused = plan(puzzle, settings, Machine(settings))
+    assert "use --map residues, which needs" in refused.needs.problem
     few = replace(settings, residues=True)
-    check_memory(puzzle, kernel, few, estimate(puzzle, kernel, few, in_place=True), in_place=True)
+    assert (
+        plan(puzzle, few, Machine(few, tmp_path, maps=lambda: map_place(tmp_path / "jobs.db"))).store
+        == "memory"
+    )
 
 
 @pytest.mark.parametrize("name", ["eight-kinds", "pancake-6", "hanoi-3-6"])
 def test_the_file_does_not_depend_on_how_it_was_found(tmp_path: Path, name: str) -> None:
     found = set()
-    for number, settings in enumerate((Settings(threads=1), Settings(threads=3), Settings(shard_classes=2))):
-        with open_database(tmp_path / f"{number}.db", create=True) as database:
-            outcome = enumerate_puzzle(load(name), database, replace(settings, residues=True))
+    for number, (threads, shard_classes) in enumerate(((1, 1), (3, 1), (2, 2))):
+        with (
+            open_database(tmp_path / f"{number}.db", create=True) as database,
+            compiled(shard_classes=shard_classes),
+        ):
+            outcome = enumerate_puzzle(load(name), database, Settings(threads=threads, residues=True))
             files = MapFiles(database)
             data = Path(files.place.where, files.get(1).name).read_bytes()
         found.add((outcome.digest, data))

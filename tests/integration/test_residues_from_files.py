@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration.folder_run import FolderRun
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.plan import thread_needs
-from farthest.coordinator.estimate import PROCESS_BYTES
+from farthest.coordinator.enumeration.layers_in_files import BitmapsInFiles
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import plan
+from farthest.coordinator.enumeration.resources import PROCESS_BYTES
 from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import ResourceError, StorageError
@@ -30,6 +31,8 @@ from farthest.stores.memory.gather_store import gathered_form
 
 TIGHT = {"pancake-9": PROCESS_BYTES + 105_000, "sliding-2x5": PROCESS_BYTES + 240_000}
 """Bytes of memory that the layers' bitmaps do not fit: two bits a state, and one."""
+
+LAYERS = load("sliding-2x5").known[0].layers or ()
 
 
 def run(folder: Path, puzzle: str, *, memory: int | None = None, **more: Any) -> tuple[Outcome, bytes]:
@@ -178,35 +181,39 @@ def test_ctrl_c_while_the_map_is_made_keeps_the_layers(
 def test_layers_of_a_run_that_keeps_none_for_a_map_are_not_gone_on_with(tmp_path: Path) -> None:
     space = gather(compile_space(load("pancake-9")))
     form = gathered_form(space, None)
-    FolderRun(space, tmp_path, TIGHT["pancake-9"], 1).store("1").leave()
+    BitmapsInFiles(space, tmp_path, TIGHT["pancake-9"], 1, (1,)).store("1").leave()
     with pytest.raises(StorageError, match="another enumeration"):
-        FolderRun(space, tmp_path, TIGHT["pancake-9"], 1, residues=form).store("1")
+        BitmapsInFiles(space, tmp_path, TIGHT["pancake-9"], 1, (1,), form).store("1")
 
 
 def test_what_the_layers_of_the_map_need_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farthest.coordinator.enumeration.resources.STATE_ROWS", 0)
     space = gather(compile_space(load("sliding-2x5")))
     needs = [
-        FolderRun(space, tmp_path, TIGHT["sliding-2x5"], 1, residues=form).needs
+        BitmapsInFiles(space, tmp_path, TIGHT["sliding-2x5"], 1, LAYERS, form).needs
         for form in (None, gathered_form(space, None))
     ]
-    assert needs[0].kept == 0
-    assert needs[1].disk > max(needs[0].disk, needs[1].kept) > needs[0].disk
-    room = space.kernel.words * 8 + needs[1].kept // 2
+    assert needs[0].marks == 0
+    assert needs[1].disk > max(needs[0].disk, needs[1].marks) > needs[0].disk
+    room = space.kernel.words * 8 + needs[1].marks // 2
     monkeypatch.setattr("farthest.map_files.places.FolderMaps.free", lambda maps: room)
     with pytest.raises(ResourceError, match="free for both; name another disk"):
-        run(tmp_path / "files", "sliding-2x5", state_rows=0)
+        run(tmp_path / "files", "sliding-2x5")
 
 
 def test_a_map_on_its_way_to_an_object_store_needs_room_beside_the_layers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("farthest.coordinator.enumeration.resources.STATE_ROWS", 0)
     space = gather(compile_space(load("sliding-2x5")))
-    settings = Settings(residues=True, memory=TIGHT["sliding-2x5"], threads=2, state_rows=0)
+    settings = Settings(residues=True, memory=TIGHT["sliding-2x5"], threads=2)
     maps = ObjectMaps(Bucket("bucket", "maps"))
-    layers = FolderRun(space, tmp_path, TIGHT["sliding-2x5"], 2, residues=gathered_form(space, None)).needs
-    both = layers.kept + space.kernel.words * 8
+    layers = BitmapsInFiles(
+        space, tmp_path, TIGHT["sliding-2x5"], 2, LAYERS, gathered_form(space, None)
+    ).needs
+    both = layers.marks + space.kernel.words * 8
     assert layers.disk < both
     for free, problem in ((layers.disk, True), (both * 11 // 10, False)):
         monkeypatch.setattr(shutil, "disk_usage", lambda path, free=free: SimpleNamespace(free=free))
-        found = thread_needs(space, settings, tmp_path, maps).estimate
-        assert ("free for both; name another disk" in found.problem) == problem
+        found = plan(space.puzzle, settings, Machine(settings, tmp_path, maps=lambda: maps))
+        assert ("free for both; name another disk" in found.needs.problem) == problem

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from farthest.cli.app import cli
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.estimate import PROCESS_BYTES
+from farthest.coordinator.enumeration.resources import PROCESS_BYTES
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import farthest
-from farthest.coordinator.estimate import MOST_MAP_KEYS, check_shards
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import MOST_MAP_KEYS, plan
 from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError
 from farthest.puzzles.puzzle import Puzzle
@@ -65,7 +66,8 @@ def try_everything(folder: Path, seed: int) -> dict[str, str]:
 def compiled(puzzle: Puzzle) -> None:
     space = compile_space(puzzle)
     if space.engine == "gather":
-        check_shards(gather(space), Settings(memory=MEMORY))
+        settings = Settings(memory=MEMORY)
+        plan(puzzle, settings, Machine(settings), space)
         assert gather(space).kernel.keys == space.keys
         assert len(gather(space).keys_of(space.origins)) == len(space.origins)
 

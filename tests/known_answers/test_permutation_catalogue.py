@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from catalogued import catalogued
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
-from farthest.puzzles.catalogue import read_folder
 from farthest.puzzles.puzzle import Puzzle
 
 QUICK_STATES = 1_000_000
@@ -23,7 +23,7 @@ def cases() -> list[Any]:
             id=puzzle.name,
             marks=[pytest.mark.slow] if sum(layers) > QUICK_STATES or puzzle.name in SLOW else [],
         )
-        for puzzle in read_folder()
+        for puzzle in catalogued()
         for layers in {known.layers for known in puzzle.known if known.layers}
         if puzzle.family == "permutation" and sum(layers) <= MOST_STATES
     ]

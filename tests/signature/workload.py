@@ -7,6 +7,7 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Direction, Origin
+from kernels import compiled
 
 DIGESTS = Path(__file__).parent / "digests.json"
 
@@ -24,8 +25,8 @@ class Work:
 
     def run(self, *, threads: int = 1, isa: str = "", shard_classes: int = 1) -> Outcome:
         origin = Origin(self.direction) if self.direction else None
-        settings = Settings(origin=origin, threads=threads, isa=isa, shard_classes=shard_classes)
-        return enumerate_puzzle(load(self.puzzle), None, settings)
+        with compiled(isa, shard_classes):
+            return enumerate_puzzle(load(self.puzzle), None, Settings(origin=origin, threads=threads))
 
 
 WORKLOAD = (

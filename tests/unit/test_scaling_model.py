@@ -14,7 +14,7 @@ from farthest.coordinator.enumeration.cluster_model import (
     predict,
     simulated_locality,
 )
-from farthest.coordinator.enumeration.folder_run import FolderRun
+from farthest.coordinator.enumeration.layers_in_files import BitmapsInFiles
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
@@ -155,6 +155,7 @@ def test_files_of_runs_that_were_measured(
     tmp_path: Path, puzzle: str, memory: int, measured: tuple[float, ...]
 ) -> None:
     """docs/scaling.md: no run needs more than the model says by a quarter."""
-    run = FolderRun(gather(compile_space(load(puzzle))), tmp_path, memory, 2)
+    layers = load(puzzle).known[0].layers or ()
+    run = BitmapsInFiles(gather(compile_space(load(puzzle))), tmp_path, memory, 2, layers)
     said = (run.cut.memory, run.needs.disk, run.needs.written, run.needs.read)
     assert all(0.65 * model < real < 1.25 * model for model, real in zip(said, measured, strict=True))

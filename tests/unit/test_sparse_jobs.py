@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import toy
-from farthest.coordinator.enumeration.record import JobRecorder
+from farthest.coordinator.enumeration.record import Found, JobRecorder
 from farthest.coordinator.settings import Settings
 from farthest.models.chunks import Chunk, digest_of
 from farthest.models.database import Database, open_database
@@ -35,6 +35,10 @@ def begin(database: Database, codes: str, depth: int, **settings: Any) -> tuple[
     return recorder, toy.ToyStore(space, found, 7, "uint8"), layers
 
 
+def found(codes: str, store: Any, layers: list[int]) -> Found:
+    return Found(compile_space(toy.toy(codes)), store, layers, [0.5] * len(layers), 1)
+
+
 def pieces(store: Any) -> list[Chunk]:
     return list(store.chunks(0, 0))
 
@@ -44,7 +48,7 @@ def test_a_checkpoint_is_resumed(database: Database, codes: str) -> None:
     recorder, store, layers = begin(database, codes, 4)
     space: Any = compile_space(toy.toy(codes))
     assert recorder.last_checkpoint(space) is None
-    recorder.checkpoint(store, layers, [0.5] * 5, 1)
+    recorder.checkpoint(found(codes, store, layers))
     last = recorder.last_checkpoint(space)
     assert last is not None
     assert [layer.states for layer in last.layers] == layers
@@ -60,7 +64,7 @@ def test_the_older_checkpoint_can_be_read_while_the_newer_is_written(database: D
     recorder, older, layers = begin(database, codes, 3)
     bases: list[Any] = []
     older.stored = lambda depth, base: bases.append(base)
-    recorder.checkpoint(older, layers, [0.5] * 4, 1)
+    recorder.checkpoint(found(codes, older, layers))
     _, newer, layers = begin(database, codes, 4)
 
     class Merging(toy.ToyStore):
@@ -78,14 +82,14 @@ def test_the_older_checkpoint_can_be_read_while_the_newer_is_written(database: D
             yield last
 
     merging: Any = Merging.__new__(Merging)
-    recorder.checkpoint(merging, layers, [0.5] * 5, 1)
+    recorder.checkpoint(found(codes, merging, layers))
     assert list(Maps(database).chunks(recorder.job)) == pieces(newer)
 
 
 @pytest.mark.parametrize("codes", CODES)
 def test_a_finished_job(database: Database, codes: str) -> None:
     recorder, store, layers = begin(database, codes, 4, max_depth=4)
-    digest = recorder.finish(compile_space(toy.toy(codes)), store, layers, [0.5] * 5, False, 1)
+    digest = recorder.finish(found(codes, store, layers))
     job = Jobs(database).get(recorder.job)
     assert digest == job.digest == digest_of(layers, store.chunks(0, 0))
     assert (job.keys, job.states, job.unit, job.layout) == (
@@ -102,7 +106,7 @@ def test_a_finished_job(database: Database, codes: str) -> None:
 @pytest.mark.parametrize("codes", CODES)
 def test_a_job_without_a_map_numbers_the_last_layer(database: Database, codes: str) -> None:
     recorder, store, layers = begin(database, codes, 4, histogram_only=True, max_depth=4)
-    recorder.finish(compile_space(toy.toy(codes)), store, layers, [0.5] * 5, False, 1)
+    recorder.finish(found(codes, store, layers))
     rows = list(Maps(database).states(recorder.job))
     assert [(row.key, row.distance) for row in rows] == [(number, 4) for number in range(layers[-1])]
     assert len({row.board for row in rows}) == layers[-1]

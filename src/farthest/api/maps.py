@@ -174,8 +174,8 @@ def cancel_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
     """
     from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
+    from farthest.models.job_reader import job_text
     from farthest.models.jobs import Jobs
-    from farthest.models.naming import job_text
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
@@ -186,8 +186,8 @@ def resume_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
     """Queue a job again that was cancelled, interrupted, or failed; the job. ``job``, errors: as for `cancel_job`."""
     from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
+    from farthest.models.job_reader import job_text
     from farthest.models.jobs import Jobs
-    from farthest.models.naming import job_text
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
@@ -201,8 +201,8 @@ def delete_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
     ``job``: a number, a puzzle's name for its newest finished enumeration, or a `JobRecord`.
     """
     from farthest.models.database import open_database
+    from farthest.models.job_reader import job_text
     from farthest.models.jobs import Jobs
-    from farthest.models.naming import job_text
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)

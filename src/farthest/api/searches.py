@@ -128,11 +128,11 @@ def compare(
 
     from farthest.api.bars import progress_bar
     from farthest.heuristics.registry import in_full
+    from farthest.machine import memory_limit
     from farthest.models.database import open_database
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, entrants
     from farthest.search.contract import start_or
-    from farthest.wording import available_memory
 
     loaded = puzzle_given(puzzle)
     named = [word.strip() for word in algorithms.split(",")] if isinstance(algorithms, str) else algorithms
@@ -143,7 +143,7 @@ def compare(
         maps = None
         if any("@" in in_full(text, loaded) for text in asked):
             maps = PatternMaps(stack.enter_context(open_database(database, create=False)))
-        limit = available_memory() * 4 // 5 if memory is None else index(memory)
+        limit = memory_limit(None if memory is None else index(memory))
         comparison = Comparison(loaded, chosen, memory=limit, load_map=maps)
         searched = [start_or(loaded, board) for board in wanted]
         count = len(searched) * len(chosen)

@@ -175,9 +175,12 @@ def _lines(needs: Estimate) -> list[tuple[str, str]]:
     if needs.layers_in == "files":
         lines += [
             ("Disk at the peak", bytes_text(needs.layers_disk)),
-            ("Written, read", f"{bytes_text(needs.written)}, {bytes_text(needs.read)} in all"),
-            ("Units", f"{needs.units:,} a layer, of {needs.shards:,} shards"),
         ]
+        if needs.written:
+            lines += [
+                ("Written, read", f"{bytes_text(needs.written)}, {bytes_text(needs.read)} in all"),
+                ("Units", f"{needs.units:,} a layer, of {needs.shards:,} shards"),
+            ]
     size = f", about {bytes_text(needs.disk)} of disk" if needs.disk else ""
     lines.append(("Map", f"{needs.map}{size}"))
     if needs.seconds is not None and needs.processor_seconds is not None:
@@ -220,8 +223,7 @@ STATES_SEARCHED = 5_000_000
 
 def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     """The outcome of a finished job, as it was at its end, without the depth where it was resumed."""
-    from farthest.coordinator.enumeration.job import FARTHEST_BOARDS
-    from farthest.coordinator.settings import Outcome
+    from farthest.coordinator.settings import FARTHEST_BOARDS, Outcome
     from farthest.models.jobs import Jobs
     from farthest.models.maps import Maps
 

@@ -28,7 +28,6 @@ from farthest.cli.options import (
 from farthest.cli.printing import counted, print_json, print_table
 from farthest.errors import JobError, StorageError
 from farthest.safe_text import raw
-from farthest.wording import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -304,6 +303,7 @@ def compare(
       farthest compare 8-puzzle --heuristic misplaced+manhattan --csv runs.csv --routes routes
       farthest compare pancake-7 --algorithms astar,ida,iddfs --instances 20
     """
+    from farthest.machine import memory_limit
     from farthest.puzzles import catalogue
     from farthest.queries.output_files import comparison_files
     from farthest.queries.pattern_maps import PatternMaps
@@ -315,7 +315,7 @@ def compare(
     chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)
     with ExitStack() as stack:
         opened, truth, why_none = _stored(stack, puzzle, database)
-        limit = available_memory() * 4 // 5 if memory is None else memory
+        limit = memory_limit(memory)
         load_map = None if opened is None else PatternMaps(opened)
         comparison = Comparison(puzzle, chosen, memory=limit, load_map=load_map)
         boards = _boards(puzzle, instances, seed, truth)

@@ -367,8 +367,7 @@ class _Deletion:
 
     def _layers(self, number: int) -> Path | None:
         """The folder of the job's layers, where it was stopped and they were in files."""
-        from farthest.coordinator.enumeration.folder_run import layers_folder
-        from farthest.coordinator.runner import attempt_of
+        from farthest.coordinator.runner import attempt_of, layers_folder
 
         try:
             return layers_folder(self._scratch, attempt_of(self._jobs.get(number)))

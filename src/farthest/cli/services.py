@@ -88,8 +88,8 @@ def workers(as_json: bool) -> None:
 
 def _processes() -> int:
     """FARTHEST_CONCURRENCY, or one a processor."""
-    from farthest.coordinator.estimate import cores
     from farthest.environment import CONCURRENCY
+    from farthest.machine import cores
 
     wanted = CONCURRENCY.number() if CONCURRENCY.text() else cores()
     if wanted > MOST_PROCESSES:

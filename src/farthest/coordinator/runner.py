@@ -1,4 +1,9 @@
-"""A job that this process runs: its lease is renewed while it runs, and it is marked as interrupted where it stops."""
+"""What running an enumeration and running a search have in common: the job that this process owns, signals that ask it
+to stop, losses of its working state, memory that runs out.
+
+A runner makes an ``OwnedJob`` of a job that it has ``claimed`` or ``added``, works within ``running()`` and
+``stop_requests()``, calls ``check()`` now and then, and counts what it loses with ``Losses``.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
+from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,21 +22,26 @@ from farthest.errors import (
     FarthestError,
     JobError,
     LostStateError,
+    MemoryUsedUpError,
     NoRoomError,
     RedisFullError,
+    ResourceError,
     StorageError,
     UnavailableError,
 )
+from farthest.machine import available_memory
 from farthest.map_files.place import job_token
 from farthest.models.jobs import Jobs
-from farthest.models.records import Setbacks, Takeovers
+from farthest.models.leases import owner_token
+from farthest.models.records import ENUMERATION, Setbacks, Takeovers
 from farthest.retry import retry_while_away
 from farthest.stores.redis.connections import MEMORY_VARIABLES
-from farthest.wording import times
+from farthest.wording import bytes_text, times
 
 if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
+    from farthest.puzzles.puzzle import Puzzle
 
 
 Result = TypeVar("Result")
@@ -37,10 +49,63 @@ Result = TypeVar("Result")
 PROGRESS_SECONDS = 1.0
 """How often the lease is renewed at least, and the progress stored with it."""
 
+WATCH_SECONDS = 1.0
+LEAST_FREE = 20
+"""A run that goes by what is free stops, or goes over to files, where less than such a part of that is left."""
+
 
 def attempt_of(record: JobRecord) -> str:
     """The beginning of the names of all attempts at a job."""
     return job_token(record.id, record.created, record.puzzle_digest)
+
+
+def attempt_name(job: OwnedJob | None) -> str:
+    """The beginning of the names of a runner's attempts, where it has no job, too."""
+    return f"0-{token_hex(4)}" if job is None else job.name
+
+
+def layers_folder(scratch: Path, name: str) -> Path:
+    """The folder of the layers in files of the job whose attempts are called ``name``."""
+    return scratch / f"farthest-{name}"
+
+
+def claimed(
+    database: Database,
+    puzzle: Puzzle,
+    parameters: dict[str, Any],
+    lease_seconds: float,
+    layout: dict[str, Any] | None = None,
+) -> tuple[JobRecord, str] | None:
+    """The unfinished job of the same puzzle and parameters which nobody runs, claimed by this process, with its owner's
+    token; None where there is none. ``layout``: another one's job is left alone."""
+    jobs, owner = Jobs(database), owner_token()
+    begun = jobs.find_interrupted(puzzle.digest, parameters)
+    if begun is None or (layout is not None and begun.layout != layout):
+        return None
+    return (begun, owner) if jobs.claim(begun.id, owner, lease_seconds) else None
+
+
+def added(
+    database: Database,
+    puzzle: Puzzle,
+    parameters: dict[str, Any],
+    lease_seconds: float,
+    layout: dict[str, Any],
+    kind: str = ENUMERATION,
+) -> tuple[JobRecord, str]:
+    """A new job, with the token of its owner, this process."""
+    jobs, owner = Jobs(database), owner_token()
+    number = jobs.add(
+        puzzle.to_json(),
+        puzzle.digest,
+        puzzle.name,
+        parameters,
+        layout,
+        owner,
+        kind=kind,
+        lease_seconds=lease_seconds,
+    )
+    return jobs.get(number), owner
 
 
 class OwnedJob:
@@ -71,9 +136,20 @@ class OwnedJob:
             **Takeovers.of(record.progress).progress(),
         }
         self._lost = False
+        self._file = _identity(database.path)
         self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away
         self.job = record.id
         self.name = attempt_of(record)
+
+    @property
+    def owner(self) -> str:
+        """Who runs the job: this process."""
+        return self._owner
+
+    @property
+    def database(self) -> Database:
+        """Where the job is."""
+        return self._database
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -109,9 +185,19 @@ class OwnedJob:
         self._progress = {name: value for name, value in told.items() if value is not None}
 
     def check(self) -> None:
-        """Raises JobError when this process no longer owns the job."""
+        """Raises JobError when this process no longer owns the job, and as ``check_file``."""
+        self.check_file()
         if self._lost:
             raise JobError(f"job {self.job} was cancelled, or another process has taken it over")
+
+    def check_file(self) -> None:
+        """Raises StorageError where the database's file was deleted, or another is in its place: what is written now
+        goes into a file that nobody can open again."""
+        if self._file != _identity(self._database.path):
+            raise StorageError(
+                f"{self._database.place}: the file was deleted or replaced while job {self.job} ran: what the job has "
+                "stored is lost; enumerate or search again"
+            )
 
     def confirm(self) -> None:
         """Asks the database whether this process, which may have been stopped, still owns the job. Raises JobError."""
@@ -137,9 +223,16 @@ class OwnedJob:
         return retry_while_away(write, wait, told=self._notice, while_waiting=self.while_waiting)
 
 
-# --- Ctrl-C, SIGTERM and SIGHUP during an attempt: they are noted, and it stops after the layer, with a checkpoint.
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """What tells a file from another of the same name; None where there is none."""
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -150,10 +243,6 @@ class Interrupted(KeyboardInterrupt):
         super().__init__()
         self.depth = depth
         self.folder = folder
-
-
-class LayerGivenUp(Exception):
-    """The layer under way was given up because a signal asked the attempt to stop."""
 
 
 class StopRequest:
@@ -190,28 +279,71 @@ def stop_requests(notice: Callable[[], None]) -> Iterator[StopRequest]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-# --- The errors of jobs that are given up because their working state, or their coordinators, were lost too often.
+class Losses:
+    """How often the working state was lost since anything was stored: ``since``, in words. After ``allowed`` losses the
+    job is given up."""
 
+    def __init__(self, allowed: int, since: str) -> None:
+        self.number = 0
+        self._allowed = allowed
+        self._since = since
+        self._restarts = 0  # of servers, among the losses
 
-def lost_again(error: LostStateError, since: str, losses: int, restarts: int) -> StorageError:
-    """The error that ends the job. ``restarts``: how many of the losses came with a restart of Redis."""
-    told = f"{error}; this is the {losses}th loss {since}"
-    if not restarts:
-        return LostStateError(
-            f"{told}: look for what damages or evicts data in Redis, or take checkpoints more often"
+    def forget(self) -> None:
+        """Something was stored."""
+        self.number = self._restarts = 0
+
+    def add(self, error: LostStateError, *, restarted: bool) -> None:
+        """Counts a loss; ``restarted``: a server was, too. Raises StorageError where there were too many."""
+        self.number += 1
+        self._restarts += restarted
+        if self.number > self._allowed:
+            raise self._given_up(error) from error
+
+    def _given_up(self, error: LostStateError) -> StorageError:
+        told = f"{error}; this is the {self.number}th loss {self._since}"
+        if not self._restarts:
+            return LostStateError(
+                f"{told}: look for what damages or evicts data in Redis, or take checkpoints more often"
+            )
+        return RedisFullError(
+            f"{told}, and Redis was restarted {times(self._restarts)}: see its log. A Redis that uses more memory than "
+            "its container or machine has is killed and starts empty: lower its maxmemory or raise that limit; "
+            f"{MEMORY_VARIABLES}"
         )
-    return RedisFullError(
-        f"{told}, and Redis was restarted {times(restarts)}: see its log. A Redis that uses more memory than its "
-        "container or machine has is killed and starts empty: lower its maxmemory or raise that limit; "
-        f"{MEMORY_VARIABLES}"
-    )
 
 
-def taken_over_again(record: JobRecord, takeovers: int) -> JobError:
-    """The error of a job that seems to kill its coordinators."""
-    kept = "nothing" if record.depth is None else f"nothing beyond depth {record.depth}"
-    return JobError(
-        f"the coordinators that ran it ended {takeovers} times in a row without a word, and stored {kept} meanwhile: "
-        "it may need more memory than they have, or be killed by its puzzle; see their logs and those of the "
-        f"system, then `farthest resume {record.id}` lets it go on"
-    )
+class SqueezedError(MemoryUsedUpError):
+    """Other programs use the memory that a run counts on."""
+
+
+class MemoryWatch:
+    """Whether the memory that a run counts on is free while it runs: the default of what it may use goes by what is
+    free at its start, and other programs may take that. ``wanted``: nobody has said how much it may use."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._least = available_memory() // LEAST_FREE if wanted else 0
+        self._due = monotonic() + WATCH_SECONDS
+
+    def check(self) -> None:
+        """Raises SqueezedError where hardly any memory is left. Looks about once a second."""
+        if not self._least or monotonic() < self._due:
+            return
+        self._due = monotonic() + WATCH_SECONDS
+        free = available_memory()
+        if free < self._least:
+            raise SqueezedError(
+                f"only {bytes_text(free)} of memory are left, as other programs use it too; free some, or say with "
+                "--memory how much this one may use"
+            )
+
+
+@contextmanager
+def memory_errors(puzzle: Puzzle) -> Iterator[None]:
+    """Raises ResourceError where the system gives this process no more memory."""
+    try:
+        yield
+    except MemoryError as error:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: the system gives this process no more memory; free some, or see ulimit -v"
+        ) from error

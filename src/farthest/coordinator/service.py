@@ -11,7 +11,7 @@ import time
 
 from farthest.coordinator.enumeration.job import continue_job
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import StopRequest, attempt_of, stop_requests, taken_over_again
+from farthest.coordinator.runner import StopRequest, attempt_of, stop_requests
 from farthest.coordinator.settings import Estimate, Outcome, Settings
 from farthest.environment import (
     BLOCK_SIZE,
@@ -44,16 +44,14 @@ from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
 
-# --- Removes the keys of attempts whose coordinators could not remove them at their end, because Redis was away.
-
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 60.0
 
 
 class Leftovers:
-    """Removes the keys of attempts at jobs of this database that nobody runs, and their blobs in a ``place``
-    elsewhere."""
+    """Removes the keys of attempts at jobs of this database that nobody runs: their coordinators could not remove them,
+    because Redis was away. ``place``: of their blobs, where they are elsewhere."""
 
     def __init__(self, jobs: Jobs, nodes: RedisNodes, place: BlobPlace | None = None) -> None:
         self._jobs = jobs
@@ -163,7 +161,7 @@ class Service:
         log.info("job %d (%s): claimed", record.id, record.name)
         takeovers = Takeovers.of(record.progress).times
         if takeovers > TAKEOVERS_ALLOWED:
-            self._settle(record, taken_over_again(record, takeovers))
+            self._settle(record, _taken_over_again(record, takeovers))
             return
         reporter = LogReporter(record.id, stop)
         try:
@@ -213,7 +211,7 @@ class Service:
             self._owed = None
             return
         if isinstance(error, RedisFullError) and self._alone(record):
-            setbacks = Setbacks.of(now.progress).one_more(-1 if now.depth is None else now.depth)
+            setbacks = Setbacks.of(now.progress).one_more(now.depth)
             if setbacks.times > SETBACKS_ALONE:
                 told = f"{error}. It was so {setbacks.times} times, without another job in Redis: this does not fit"
                 self._settle(record, RedisFullError(told))
@@ -347,3 +345,13 @@ def _pause(seconds: float, stop: StopRequest) -> None:
     until = time.monotonic() + seconds
     while not stop.wanted and (left := until - time.monotonic()) > 0:
         time.sleep(min(SLICE_SECONDS, left))
+
+
+def _taken_over_again(record: JobRecord, takeovers: int) -> JobError:
+    """The error of a job that seems to kill its coordinators."""
+    kept = "nothing" if record.depth is None else f"nothing beyond depth {record.depth}"
+    return JobError(
+        f"the coordinators that ran it ended {takeovers} times in a row without a word, and stored {kept} meanwhile: "
+        "it may need more memory than they have, or be killed by its puzzle; see their logs and those of the "
+        f"system, then `farthest resume {record.id}` lets it go on"
+    )

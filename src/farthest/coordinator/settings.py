@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 MapKind = Literal["full", "sparse", "residues", "none"]
 
+STATE_ROWS = 1_000_000
+"""Most readable rows of states that are stored of a job."""
+
+FARTHEST_BOARDS = 1000
+"""Most boards in ``Outcome.farthest``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -31,10 +37,7 @@ class Settings:
     histogram_only: bool = False
     residues: bool | None = None  # keep a residue map; a full one, unless that would be too large
     checkpoint_seconds: float = 60.0
-    state_rows: int = 1_000_000
     scratch: Path | None = None  # folder of layers that do not fit the memory; FARTHEST_SCRATCH
-    shard_classes: int = 1
-    isa: str = ""  # the best that the processor has
     workers: Literal["threads", "celery"] = "threads"
     hand_back: bool = False  # an attempt that is stopped puts its job back into the queue of coordinators
     lease_seconds: float = LEASE_SECONDS  # how long an attempt may be silent before its job may be taken over
@@ -44,8 +47,6 @@ class Settings:
             ("max_depth", 0),
             ("threads", 1),
             ("memory", 0),
-            ("state_rows", 0),
-            ("shard_classes", 1),
         ):
             value = getattr(self, name)
             if value is not None and value < least:

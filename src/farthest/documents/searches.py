@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
 from farthest.documents.jobs import JobDocument, job_fields
-from farthest.models.searches import IterationRecord
+from farthest.models.records import IterationRecord
 from farthest.puzzles.definition import MoveName
 
 if TYPE_CHECKING:

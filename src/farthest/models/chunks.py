@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
+    from farthest.models.records import ChunkRecord
+
 Unit = Literal["uint8", "uint16"]
 
 WIDTHS: dict[Unit, int] = {"uint8": 1, "uint16": 2}
@@ -95,24 +97,6 @@ class Chunk:
         if wrong is not None:
             return f"the code of state {self.first + wrong} is not greater than the one before"
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkRecord:
-    """One row of ``chunk``: keys ``first_key`` to ``last_key`` inclusive, known up to ``depth``.
-
-    In a sparse map a key is a state's number, and ``lead`` the written form of the first state's code.
-    """
-
-    job_id: int
-    first_key: int
-    last_key: int
-    depth: int
-    codec: str
-    payload: bytes
-    checksum: str
-    lead: bytes | None = None
-    record_digest: str | None = None
 
 
 def checked(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
@@ -202,6 +186,30 @@ class Payload:
     checksum: str
     payload: bytes
     lead: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeChunk:
+    """An encoded chunk of a dense map. ``checksum``: of its payload; ``digest``: of its distances
+    (``chunk_digest``); both SHA-256 in hexadecimal."""
+
+    first: int
+    last: int
+    unit: Unit
+    checksum: str
+    digest: str
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDraft:
+    """A chunk whose draft is stored under ``nonce``."""
+
+    first: int
+    last: int
+    unit: Unit
+    checksum: str
+    nonce: str
 
 
 def encode(one: Chunk) -> Payload:

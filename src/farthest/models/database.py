@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from sqlalchemy import URL, Connection, Engine, create_engine, insert, inspect, make_url, select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
 from farthest.environment import DATABASE_URL
 from farthest.errors import MissingDatabaseError, StorageError
@@ -254,7 +254,8 @@ def _parse(text: str) -> URL:
         parsed = make_url(
             text.replace("postgres://", "postgresql://", 1) if text.startswith("postgres:") else text
         )
-        parsed.get_backend_name()
+        if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+            raise NoSuchModuleError
         parsed.get_dialect()
         if "@" in (parsed.host or "") or (
             "@" in (parsed.database or "") and parsed.get_backend_name() != "sqlite"

@@ -32,7 +32,7 @@ _DAMAGED = (
 
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
-_DRIVERS = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
+_DRIVERS = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary"}
 
 
 @contextmanager

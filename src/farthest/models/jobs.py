@@ -1,5 +1,5 @@
-"""Jobs: enumerations and searches, their parameters, progress and results. Their owners are in ``job_queue``; what
-searches store in addition is in ``searches``."""
+"""What changes jobs: who runs them, what is stored of them, their proofs, their end. What searches store in addition is
+in ``searches``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from farthest.errors import JobError, StorageError, UnavailableError
-from farthest.models import naming
 from farthest.models.job_reader import JobReader, is_job
 from farthest.models.leases import LEASE_SECONDS, Lease, Silence
 from farthest.models.map_rows import remove_map_files
@@ -28,25 +28,28 @@ from farthest.models.records import (
     LayerRecord,
     Setbacks,
     Takeovers,
+    Verification,
     may_be_taken,
     now,
 )
-from farthest.models.rows import NOBODYS, change_job, put_layers, puzzle_row, stored_bytes
-from farthest.models.sealing import PARTS, canonical, rows_digest, seal
+from farthest.models.sealing import NOBODYS, PARTS, canonical, change_job, put_rows, record_digest, seal
 from farthest.models.structure import check_next_number, check_owners
-from farthest.models.tables import job, layer, puzzle, state
+from farthest.models.tables import chunk, job, layer, map_file, puzzle, solution, state, verification
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
-
-# --- Who runs a job: submitted jobs and their queue, claims, leases, and how a job is taken from its owner.
 
 FIRST_SETBACK = 5.0
 LONGEST_SETBACK = 600.0
 """The pause in seconds before a job that there was no room for is tried again."""
 
 
-class JobQueue(JobReader):
-    """The changes of a job's owner. A job has an owner exactly while it is running."""
+class Jobs(JobReader):
+    """The jobs of a database: enumerations and searches, their parameters, progress, results and owners. A job has an
+    owner exactly while it is running. Methods that change a job take part in ``Database.write`` blocks around them.
+
+    Where ``owner`` is given to a method, the job must still be that owner's (JobError if another took it over), so that
+    a process that was stopped for longer than its lease cannot overwrite what its successor stores.
+    """
 
     def submit(
         self,
@@ -57,32 +60,41 @@ class JobQueue(JobReader):
         layout: Mapping[str, Any],
     ) -> int:
         """Stores a job for coordinators to claim, and its puzzle; gives the job's id."""
-        return self._insert(
-            puzzle_json, digest, name, parameters, layout, {"status": QUEUED, "submitted": True}
-        )
+        return self.add(puzzle_json, digest, name, parameters, layout, None)
 
-    def _insert(
+    def add(
         self,
         puzzle_json: str,
         digest: str,
         name: str,
         parameters: Mapping[str, Any],
         layout: Mapping[str, Any],
-        values: Mapping[str, Any],
+        owner: str | None,
+        *,
+        kind: str = ENUMERATION,
+        has_map: bool = False,
+        lease_seconds: float = LEASE_SECONDS,
     ) -> int:
+        """Stores a job that ``owner`` runs from now on (None: it is submitted), and its puzzle; gives the job's id."""
         moment = now()
+        running: dict[str, Any] = {
+            "status": RUNNING,
+            "owner": owner,
+            "lease_until": moment + timedelta(seconds=lease_seconds),
+            "started": moment,
+        }
         with self._database.write() as connection:
             row = {
-                "puzzle_id": puzzle_row(connection, puzzle_json, digest, name, moment),
+                "puzzle_id": _puzzle_row(connection, puzzle_json, digest, name, moment),
                 "name": name,
-                "kind": ENUMERATION,
+                "kind": kind,
                 "parameters": canonical(parameters),
                 "layout": canonical(layout),
                 "created": moment,
                 "complete": False,
-                "has_map": False,
-                "submitted": False,
-                **values,
+                "has_map": has_map,
+                "submitted": owner is None,
+                **({"status": QUEUED} if owner is None else running),
             }
             check_next_number(connection)
             key = connection.execute(insert(job).values(row)).inserted_primary_key
@@ -118,7 +130,7 @@ class JobQueue(JobReader):
             if seen is None and at_once:
                 return False
             if seen is None:
-                raise naming.no_such_id(self._database.place, job_id, self.list())
+                raise self._no_such_id(job_id)
             if seen.status not in among:
                 return False
             held = seen.status == RUNNING and silent != (seen.owner, seen.lease_until)
@@ -172,12 +184,8 @@ class JobQueue(JobReader):
                 except UnavailableError:
                     raise
                 except StorageError as damage:  # else it would be claimed again and again
-                    self._set_aside(row.id, owner, str(damage))
+                    self.fail(row.id, str(damage), owner=owner)
         return None
-
-    def _set_aside(self, job_id: int, owner: str, error: str) -> None:
-        with self._database.write() as connection:
-            change_job(connection, job_id, owner, {**NOBODYS, "status": FAILED, "error": error})
 
     def renew(
         self,
@@ -210,7 +218,7 @@ class JobQueue(JobReader):
             row = connection.execute(asked).one_or_none()
             if row is None:
                 return None
-            setbacks = Setbacks.of(_parsed(row.progress)).one_more(-1 if row.depth is None else row.depth)
+            setbacks = Setbacks.of(_parsed(row.progress)).one_more(row.depth)
             pause = min(LONGEST_SETBACK, FIRST_SETBACK * 2.0 ** min(setbacks.times - 1, 20))
             until = now() + timedelta(seconds=pause)
             values = {"error": reason, "lease_until": until, "progress": json.dumps(setbacks.progress())}
@@ -230,7 +238,9 @@ class JobQueue(JobReader):
         """
         record = self.get(job_id)
         if record.kind == SEARCH:
-            raise naming.a_search(record, "queued")
+            from farthest.models.naming import a_search
+
+            raise a_search(record, "queued")
         return self._move(
             job_id,
             QUEUED,
@@ -257,78 +267,15 @@ class JobQueue(JobReader):
                 .with_for_update()  # ignored by SQLite, which has one writer at a time
             ).one_or_none()
             if seen is None:
-                raise naming.no_such_id(self._database.place, job_id, self.list())
+                raise self._no_such_id(job_id)
             free = seen.status == RUNNING and may_be_taken(seen.owner, seen.lease_until, now())
             if seen.status not in from_states and not (abandoned and free):
-                raise naming.wrong_state(job_id, seen.status, seen.owner, verb)
+                from farthest.models.naming import wrong_state
+
+                raise wrong_state(job_id, seen.status, seen.owner, verb)
             change = {**NOBODYS, **values, "status": status}
             connection.execute(update(job).where(job.c.id == job_id).values(change))
             return self.get(job_id)
-
-
-def _release(connection: Connection, job_id: int, owner: str, values: Mapping[str, Any]) -> bool:
-    mine = (job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING, job.c.submitted)
-    queued = {**NOBODYS, "status": QUEUED, **values}
-    return connection.execute(update(job).where(*mine).values(queued)).rowcount == 1
-
-
-def _may_be_tried(not_before: datetime | None) -> bool:
-    """Whether a queued job may be taken. A time further away than any pause was written by a wrong clock, and is
-    ignored, as is a value that is not a time, in a damaged database."""
-    wait = not_before - now() if isinstance(not_before, datetime) else timedelta(0)
-    return wait <= timedelta(0) or wait > timedelta(seconds=LONGEST_SETBACK)
-
-
-def _kept_progress(text: str | None, status: str, depth: int | None) -> str | None:
-    """The part of a job's progress that the next owner needs: its setbacks and its takeovers; one takeover more where
-    the job was still marked as running, as its owner ended without giving it back."""
-    known = _parsed(text)
-    kept = Setbacks.of(known).progress()
-    if status == RUNNING:
-        kept |= Takeovers.of(known).one_more(-1 if depth is None else depth).progress()
-    return json.dumps(kept) if kept else None
-
-
-def _parsed(text: str | None) -> dict[str, int]:
-    """The whole numbers in a job's progress; none where it is damaged: then the pauses begin again."""
-    try:
-        known = {} if text is None else read_json_object(text)
-    except (ValueError, TypeError):
-        return {}
-    return {name: one for name, one in known.items() if isinstance(one, int)}
-
-
-class Jobs(JobQueue):
-    """The jobs of a database. Methods that change a job take part in ``Database.write`` blocks around them.
-
-    Where ``owner`` is given to a method, the job must still be that owner's (JobError if another took it over), so that
-    a process that was stopped for longer than its lease cannot overwrite what its successor stores.
-    """
-
-    def add(
-        self,
-        puzzle_json: str,
-        digest: str,
-        name: str,
-        parameters: Mapping[str, Any],
-        layout: Mapping[str, Any],
-        owner: str,
-        *,
-        kind: str = ENUMERATION,
-        has_map: bool = False,
-        lease_seconds: float = LEASE_SECONDS,
-    ) -> int:
-        """Stores a job that ``owner`` runs from now on, and its puzzle; returns the job's id."""
-        moment = now()
-        values = {
-            "kind": kind,
-            "status": RUNNING,
-            "owner": owner,
-            "lease_until": moment + timedelta(seconds=lease_seconds),
-            "started": moment,
-            "has_map": has_map,
-        }
-        return self._insert(puzzle_json, digest, name, parameters, layout, values)
 
     def delete(self, job_id: int, *, force: bool = False) -> int:
         """Removes a job with all that is stored of it, and its puzzle unless another job uses it. Gives the bytes of
@@ -341,14 +288,14 @@ class Jobs(JobQueue):
             asked = select(job.c.puzzle_id, job.c.status, job.c.owner, job.c.lease_until)
             record = connection.execute(asked.where(is_job(job_id))).one_or_none()
             if record is None:
-                raise naming.no_such_id(self._database.place, job_id, self.list())
+                raise self._no_such_id(job_id)
             runs = record.status == RUNNING and not may_be_taken(record.owner, record.lease_until, now())
             if runs and not force:
                 raise JobError(
                     f"job {job_id} is being run by {record.owner}; stop that process, then delete the job"
                 )
             check_owners(connection)
-            size = stored_bytes(connection, job_id)
+            size = _stored_bytes(connection, job_id)
             remove_map_files(connection, self._database, job_id)
             # Locked before its jobs are counted: a job that another process adds now is counted, or waits.
             connection.execute(select(puzzle.c.id).where(puzzle.c.id == record.puzzle_id).with_for_update())
@@ -362,11 +309,11 @@ class Jobs(JobQueue):
     def record_layers(self, job_id: int, layers: Sequence[LayerRecord], *, owner: str | None = None) -> None:
         """Stores complete layers and replaces those of the same depth; the deepest is the job's ``depth``."""
         with self._database.write() as connection:
-            put_layers(connection, job_id, layers)
+            put_rows(connection, job_id, layers)
             if layers:
                 deepest = select(func.max(layer.c.depth)).where(layer.c.job_id == job_id).scalar_subquery()
                 change_job(connection, job_id, owner, {"depth": deepest})
-                seal(connection, job_id, {"layer": rows_digest(connection, job_id, "layer")})
+                seal(connection, job_id, {}, stored=["layer"])
 
     def finish(
         self,
@@ -420,3 +367,108 @@ class Jobs(JobQueue):
         values = {**NOBODYS, "status": status, "error": error}
         with self._database.write() as connection:
             change_job(connection, job_id, owner, values)
+
+    # Proofs
+
+    def mark(self, job_id: int, job_record: str, found: Verification) -> None:
+        """Stores the proof of a job in place of the last one. ``job_record``: ``JobRecord.proved_as`` of the job that
+        was proved; if it is another job by now, nothing is stored."""
+        checks = [[one.name, one.proves, one.checked] for one in found.checks]
+        values = {
+            "job_id": job_id,
+            "job_record": job_record,
+            "made": found.made,
+            "version": found.version,
+            "seconds": found.seconds,
+            "checks": canonical({"checks": checks}),
+        }
+        values["record_digest"] = record_digest("verification", values)
+        with self._database.write() as connection:
+            asked = select(job.c.record_digest, job.c.digest).where(job.c.id == job_id).with_for_update()
+            row = connection.execute(asked).one_or_none()
+            if row is None or (row.record_digest or row.digest) != job_record:
+                return
+            connection.execute(delete(verification).where(verification.c.job_id == job_id))
+            connection.execute(insert(verification).values(values))
+
+    def remove_mark(self, job_id: int) -> None:
+        """Removes the proof of a job, if it has one."""
+        mine = verification.c.job_id == job_id
+        with self._database.read() as connection:
+            if connection.execute(select(verification.c.job_id).where(mine)).first() is None:
+                return
+        with self._database.write() as connection:
+            connection.execute(delete(verification).where(mine))
+
+
+def _release(connection: Connection, job_id: int, owner: str, values: Mapping[str, Any]) -> bool:
+    mine = (job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING, job.c.submitted)
+    queued = {**NOBODYS, "status": QUEUED, **values}
+    return connection.execute(update(job).where(*mine).values(queued)).rowcount == 1
+
+
+def _may_be_tried(not_before: datetime | None) -> bool:
+    """Whether a queued job may be taken. A time further away than any pause was written by a wrong clock, and is
+    ignored, as is a value that is not a time, in a damaged database."""
+    wait = not_before - now() if isinstance(not_before, datetime) else timedelta(0)
+    return wait <= timedelta(0) or wait > timedelta(seconds=LONGEST_SETBACK)
+
+
+def _kept_progress(text: str | None, status: str, depth: int | None) -> str | None:
+    """The part of a job's progress that the next owner needs: its setbacks and its takeovers; one takeover more where
+    the job was still marked as running, as its owner ended without giving it back."""
+    known = _parsed(text)
+    kept = Setbacks.of(known).progress()
+    if status == RUNNING:
+        kept |= Takeovers.of(known).one_more(depth).progress()
+    return json.dumps(kept) if kept else None
+
+
+def _parsed(text: str | None) -> dict[str, int]:
+    """The whole numbers in a job's progress; none where it is damaged: then the pauses begin again."""
+    try:
+        known = {} if text is None else read_json_object(text)
+    except (ValueError, TypeError):
+        return {}
+    return {name: one for name, one in known.items() if isinstance(one, int)}
+
+
+def _puzzle_row(connection: Connection, definition: str, digest: str, name: str, moment: datetime) -> int:
+    """The row of a puzzle, which is made if it is missing; its name and title, which the digest leaves out, become the
+    newest."""
+    # Locked, so that it is not deleted with its last job before this one is stored (PostgreSQL; SQLite has one writer
+    # at a time).
+    same = (
+        select(puzzle.c.id, puzzle.c.created, puzzle.c.record_digest)
+        .where(puzzle.c.digest == digest)
+        .with_for_update(read=True, key_share=True)
+    )
+    values = {"digest": digest, "name": name, "definition": definition, "created": moment}
+    values["record_digest"] = record_digest("puzzle", values)
+    while (row := connection.execute(same).one_or_none()) is None:
+        try:
+            with connection.begin_nested():
+                key = connection.execute(insert(puzzle).values(values)).inserted_primary_key
+                assert key is not None
+                return int(key[0])
+        except IntegrityError:  # another process was first
+            continue
+    held = {"digest": digest, "name": name, "definition": definition, "created": row.created}
+    if (now := record_digest("puzzle", held)) != row.record_digest:
+        changed = update(puzzle).where(puzzle.c.id == row.id)
+        connection.execute(changed.values(name=name, definition=definition, record_digest=now))
+    return int(row.id)
+
+
+def _stored_bytes(connection: Connection, job_id: int) -> int:
+    """The bytes of a job's payloads, boards, solutions and map files."""
+    found = 0
+    for table, size in (
+        (chunk, func.length(chunk.c.payload)),
+        (state, func.length(state.c.board)),
+        (solution, func.length(solution.c.moves)),
+        (map_file, map_file.c.bytes),
+    ):
+        of_job = select(func.coalesce(func.sum(size), 0)).where(table.c.job_id == job_id)
+        found += int(connection.execute(of_job).scalar_one())
+    return found

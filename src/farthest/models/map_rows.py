@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,8 @@ from sqlalchemy import delete, func, insert, select
 from farthest.errors import DamagedMapError, SettingError, UnavailableError
 from farthest.map_files.place import checked_name, job_token
 from farthest.map_files.places import map_place
-from farthest.models.rows import change_job
-from farthest.models.sealing import ROWS, check_rows, check_values, damaged, rows_digest, seal
+from farthest.models.records import MapFileRecord
+from farthest.models.sealing import change_job, damaged, read_rows, seal
 from farthest.models.tables import job, map_file, puzzle
 
 if TYPE_CHECKING:
@@ -23,18 +23,6 @@ if TYPE_CHECKING:
 
 RESIDUES = "residues"
 """The kind of all map files."""
-
-
-@dataclass(frozen=True, slots=True)
-class MapFileRow:
-    """A map file: the keys ``first_key`` to ``last_key`` inclusive; ``name`` in the place of map files."""
-
-    first_key: int
-    last_key: int
-    kind: str
-    name: str
-    bytes: int
-    checksum: str
 
 
 class MapFiles:
@@ -48,27 +36,23 @@ class MapFiles:
         """Where the files are. Raises SettingError where FARTHEST_MAPS has to say it."""
         return map_place(self._database.path)
 
-    def put(self, job_id: int, row: MapFileRow, owner: str | None = None) -> None:
+    def put(self, job_id: int, row: MapFileRecord, owner: str | None = None) -> None:
         """Stores the file of a job in place of any that it had. Raises JobError where the job is gone, or not
         ``owner``'s any more."""
         with self._database.write() as connection:
             change_job(connection, job_id, owner, {"keys": row.last_key + 1})
             connection.execute(delete(map_file).where(map_file.c.job_id == job_id))
             connection.execute(insert(map_file), [{"job_id": job_id, **asdict(row)}])
-            seal(connection, job_id, {"map_file": rows_digest(connection, job_id, "map_file")})
+            seal(connection, job_id, {}, stored=["map_file"])
 
-    def get(self, job_id: int) -> MapFileRow:
+    def get(self, job_id: int) -> MapFileRecord:
         """The file of a job. Raises DamagedMapError where it has none, StorageError where its row is not what was
         stored."""
         with self._database.read() as connection:
-            rows = connection.execute(ROWS["map_file"].where(map_file.c.job_id == job_id)).all()
-            check_rows(connection, job_id, "map_file", rows)
-        names = MapFileRow.__match_args__
-        for row in rows:
-            check_values(map_file, names, row, f"of job {job_id}", job_id)
+            rows = read_rows(connection, job_id, MapFileRecord)
         if len(rows) != 1:
             raise DamagedMapError(f"job {job_id}: it has {len(rows)} map files, expected one")
-        found = MapFileRow(*rows[0])
+        (found,) = rows
         try:
             checked_name(found.name)
             if found.kind != RESIDUES:

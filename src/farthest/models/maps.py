@@ -1,103 +1,46 @@
-"""Distance maps in the database: checkpoints, chunks, and readable rows of states."""
+"""What changes distance maps: checkpoints, the drafts that workers store for one, and readable rows of states.
+
+A draft is a row of ``chunk`` with a negative ``first_key``, which tells the chunk and a nonce of the work that made it;
+all else is as in the chunk that it is to become, its digest too. No reader looks at negative keys. Only the transaction
+that stores a checkpoint gives drafts their keys, and only those that it names: what a worker stored for work that
+another one was given, or for a coordinator that lost its job, never becomes a part of a map. It is removed with the
+next checkpoint, or with the job.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain as joined
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import Connection, LargeBinary, Select, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from farthest.errors import JobError, StorageError
-from farthest.models.bulk import insert_states, payload_row, payload_rows
-from farthest.models.chunks import (
-    CHUNK_KEYS,
-    MOST_PAYLOAD,
-    WIDTHS,
-    Chunk,
-    ChunkRecord,
-    Unit,
-    checked,
-    encode,
-    open_chunk,
-    unpack_into,
-)
+from farthest.errors import LateStepError, LostStateError
+from farthest.models.chunks import CHUNK_KEYS, Chunk, MadeChunk, Payload, StoredDraft, checked, encode
 from farthest.models.database import Database
-from farthest.models.drafts import MadeChunk, StoredDraft, adopt_drafts, chunk_row
-from farthest.models.records import LayerRecord
-from farthest.models.rows import change_job, put_layers
+from farthest.models.map_reader import MapReader, driver_of, in_order
+from farthest.models.records import RUNNING, LayerRecord
 from farthest.models.sealing import (
-    CHUNK_COLUMNS,
-    ROWS,
+    StatesDigest,
     chain,
-    check_states,
-    check_values,
-    compare,
-    damaged,
+    change_job,
+    put_rows,
     record_digest,
     rows_digest,
     seal,
-    states_digest,
 )
 from farthest.models.tables import chunk, job, layer, state
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    import sqlite3
+
+Row = tuple[int, int, str]
+"""A readable row: key, distance, board."""
 
 
-# --- Applies a function to the items of a stream in two threads, with the results in the order of the stream.
-#
-# zstd and SHA-256 release the interpreter's lock, so two threads compress while the caller reads or writes the
-# database.
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-THREADS = 2
-AHEAD = 4
-"""Most items taken from the stream before their results are used: it bounds the memory."""
-
-
-def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yields ``function(item)`` for each item, in order; raises the first exception of the function or the stream."""
-    pending: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(THREADS, thread_name_prefix="farthest-chunk") as executor:
-        try:
-            for item in items:
-                pending.append(executor.submit(function, item))
-                if len(pending) > AHEAD:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()
-
-
-__all__ = ["CHUNK_KEYS", "Chunk", "ChunkRecord", "Maps", "StateRecord"]
-
-
-_STATES = 1000
-"""Readable rows that are fetched at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class StateRecord:
-    """One readable row: a key, its distance, and its board as people write it."""
-
-    key: int
-    distance: int
-    board: str
-
-
-class Maps:
+class Maps(MapReader):
     """The distance maps of a database; what changes one takes part in ``Database.write`` blocks around it."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def checkpoint(
         self,
@@ -120,29 +63,25 @@ class Maps:
         """
         with self._database.write() as connection:
             self._begin(connection, job_id, depth, layers, seconds, owner)
-            keys, unit_of_all = 0, None
+            keys, unit = 0, None
             digests: list[tuple[str]] = []
             leads: list[tuple[int, bytes]] = []
             for one in in_order(encode, checked(chunks)):
                 connection.execute(_CHUNK_DELETION, {"job": job_id, "first": one.first, "last": one.last})
-                row = chunk_row(job_id, depth, one)
+                row = _chunk_row(job_id, depth, one)
                 connection.execute(insert(chunk), {**row, "payload": one.payload})
                 digests.append((row["record_digest"],))
                 if one.lead is not None:
                     leads.append((one.first, one.lead))
-                keys, unit_of_all = one.last + 1, one.unit
+                keys, unit = one.last + 1, one.unit
             if not keys:
                 raise ValueError("a checkpoint needs at least one chunk")
             others = (chunk.c.first_key >= keys) | (chunk.c.first_key < 0)
             connection.execute(delete(chunk).where(chunk.c.job_id == job_id, others))
-            change_job(connection, job_id, owner, {"keys": keys, "unit": unit_of_all})
-            parts = {
-                "layer": rows_digest(connection, job_id, "layer"),
-                "chunk": chain("chunk", digests),
-                "lead": chain("lead", leads) if leads else None,
-                "state": None,
-            }
-            seal(connection, job_id, parts)
+            change_job(connection, job_id, owner, {"keys": keys, "unit": unit})
+            lead = chain("lead", leads) if leads else None
+            parts = {"chunk": chain("chunk", digests), "lead": lead, "state": None}
+            seal(connection, job_id, parts, stored=["layer"])
 
     def checkpoint_made(
         self,
@@ -158,22 +97,21 @@ class Maps:
         where their drafts are not in the database."""
         with self._database.write() as connection:
             self._begin(connection, job_id, depth, layers, seconds, owner)
-            keys, unit_of_all = 0, None
+            keys, unit = 0, None
 
             def passed() -> Iterator[MadeChunk | StoredDraft]:
-                nonlocal keys, unit_of_all
+                nonlocal keys, unit
                 for one in made:
-                    if one.first != keys or unit_of_all not in (None, one.unit):
+                    if one.first != keys or unit not in (None, one.unit):
                         raise ValueError(
                             f"chunk of keys {one.first} to {one.last}: expected it from key {keys}"
                         )
-                    keys, unit_of_all = one.last + 1, one.unit
+                    keys, unit = one.last + 1, one.unit
                     yield one
 
-            adopt_drafts(connection, job_id, depth, passed())
-            change_job(connection, job_id, owner, {"keys": keys, "unit": unit_of_all})
-            parts = {name: rows_digest(connection, job_id, name) for name in ("layer", "chunk")}
-            seal(connection, job_id, {**parts, "lead": None, "state": None})
+            _adopt_drafts(connection, job_id, depth, passed())
+            change_job(connection, job_id, owner, {"keys": keys, "unit": unit})
+            seal(connection, job_id, {"lead": None, "state": None}, stored=["layer", "chunk"])
 
     def _begin(
         self,
@@ -188,109 +126,10 @@ class Maps:
         change_job(connection, job_id, owner, {"depth": depth, "seconds": seconds})
         for table in (state, layer):
             connection.execute(delete(table).where(table.c.job_id == job_id))
-        put_layers(connection, job_id, layers)
+        put_rows(connection, job_id, layers)
 
-    def depth(self, job_id: int) -> int | None:
-        """The depth that a job's stored map includes; None if it has none.
-
-        Raises StorageError where its chunks have different stamps: they were not written together.
-        """
-        columns = select(func.min(chunk.c.depth), func.max(chunk.c.depth)).where(
-            chunk.c.job_id == job_id, chunk.c.first_key >= 0
-        )
-        with self._database.read() as connection:
-            lowest, highest = connection.execute(columns).one()
-        if lowest != highest:
-            raise self._mixed(job_id, lowest, highest)
-        return None if lowest is None else int(lowest)
-
-    def chunks(self, job_id: int, first: int = 0, last: int | None = None) -> Generator[Chunk, None, None]:
-        """Streams the decoded chunks that hold keys ``first`` to ``last`` inclusive, in key order.
-
-        Without ``last`` to the end of the map. All are of one checkpoint, whatever is stored meanwhile. Raises JobError
-        if the job has no map, StorageError where a chunk is damaged or missing or the stamps differ.
-        """
-        yield from self._each(job_id, first, last, open_chunk)
-
-    def read_into(self, job_id: int, unit: Unit, out: NDArray[np.uint8]) -> None:
-        """Writes all distances of a dense map to ``out``, as bytes (little endian). Raises as ``chunks`` does."""
-        width = WIDTHS[unit]
-
-        def unpack(row: ChunkRecord) -> int:
-            unpack_into(row, unit, out[row.first_key * width : (row.last_key + 1) * width])
-            return row.last_key + 1 - row.first_key
-
-        keys = sum(self._each(job_id, 0, None, unpack))
-        if keys * width != len(out):
-            raise self._missing(job_id, keys)
-
-    def bytes_of(self, job_id: int) -> Generator[tuple[int, NDArray[np.uint8]], None, None]:
-        """Streams the distances of a dense map of bytes, from its first key on: the first key of each chunk, and its
-        distances. Raises as ``chunks`` does."""
-        import numpy
-
-        def unpacked(row: ChunkRecord) -> tuple[int, NDArray[np.uint8]]:
-            whole = numpy.empty(row.last_key + 1 - row.first_key, dtype=numpy.uint8)
-            unpack_into(row, "uint8", whole)
-            return row.first_key, whole
-
-        yield from self._each(job_id, 0, None, unpacked)
-
-    def _each(
-        self, job_id: int, first: int, last: int | None, function: Callable[[ChunkRecord], Result]
-    ) -> Generator[Result, None, None]:
-        """The results of ``function`` for each chunk, in key order, computed by two threads."""
-        with self._database.read() as connection:
-            end = self._keys(connection, job_id) - 1
-            whole = first == 0 and last is None
-            wanted = (
-                chunk.c.last_key >= first,
-                chunk.c.first_key <= (end if last is None else min(last, end)),
-            )
-            selected = _chunk_rows(job_id)
-            rows = payload_rows(connection, selected if whole else selected.where(*wanted))
-            digests: list[tuple[str | None]] = []
-
-            def records() -> Iterator[ChunkRecord]:
-                for row in rows:
-                    one = _record(job_id, row)
-                    digests.append((one.record_digest,))
-                    yield one
-
-            try:
-                yield from in_order(
-                    function, self._joined(job_id, records(), first, end if last is None else min(last, end))
-                )
-            finally:
-                rows.close()  # before the end of the transaction, also if the stream is closed early
-            if whole:
-                compare(connection, job_id, "chunk", chain("chunk", digests))
-
-    def chunk_at(self, job_id: int, key: int, *, apart: bool = False) -> Chunk:
-        """The decoded chunk that holds a key; raises as ``chunks`` does. ``apart``: see ``Database.read``."""
-        with self._database.read(apart=apart) as connection:
-            found = payload_row(connection, _NEAREST, {"job": job_id, "key": key})
-            row = None if found is None else _record(job_id, found)
-            if row is None or not row.first_key <= key <= row.last_key:
-                keys = self._keys(connection, job_id)
-                if not 0 <= key < keys:
-                    raise ValueError(f"key {key} is outside the map of job {job_id}, which has {keys} keys")
-                raise self._missing(job_id, 0 if row is None else row.last_key + 1)
-        return open_chunk(row)
-
-    def leads(self, job_id: int) -> list[tuple[int, bytes]]:
-        """The first number of each chunk of a sparse map, and the written form of its code, in order. Raises
-        StorageError where they are not what was stored."""
-        with self._database.read() as connection:
-            found = connection.execute(ROWS["lead"].where(chunk.c.job_id == job_id)).all()
-            for row in found:
-                check_values(chunk, ("first_key", "lead"), row, f"of job {job_id}", job_id)
-            leads = [(row[0], bytes(row[1])) for row in found]
-            compare(connection, job_id, "lead", chain("lead", leads) if leads else None)
-            return leads
-
-    def add_states(self, job_id: int, rows: Iterable[tuple[int, int, str]]) -> None:
-        """Stores readable rows (key, distance, board) from an iterator; fastest in key order.
+    def add_states(self, job_id: int, rows: Iterable[Row]) -> None:
+        """Stores readable rows from an iterator; fastest in key order.
 
         JobError if there is no such job.
         """
@@ -300,104 +139,149 @@ class Maps:
             if connection.execute(wanted).one_or_none() is None:
                 raise self._no_job(job_id)
             first = not connection.execute(select(state.c.key).where(state.c.job_id == job_id).limit(1)).all()
-            digest = insert_states(connection, job_id, rows)
-            known = digest.hexdigest() if first and digest.ascending else states_digest(connection, job_id)
-            seal(connection, job_id, {"state": known})
-
-    def check_states(self, job_id: int) -> None:
-        """Raises StorageError unless the readable rows are those that were stored."""
-        with self._database.read() as connection:
-            check_states(connection, job_id)
-
-    def states(
-        self, job_id: int, distance: int | None = None, *, checked: bool = True
-    ) -> Iterator[StateRecord]:
-        """Streams a job's readable rows, all or those at one distance, in key order. Raises StorageError at once where
-        they are not what was stored, unless ``checked`` is False: then the reader compares them with the map."""
-        rows = select(state.c.key, state.c.distance, state.c.board).where(state.c.job_id == job_id)
-        if distance is not None:
-            rows = rows.where(state.c.distance == distance)
-        with self._database.read() as connection:
-            if checked:
-                check_states(connection, job_id)
-            ordered = rows.order_by(state.c.key)
-            with connection.execute(ordered, execution_options={"yield_per": _STATES}) as result:
-                for row in result:
-                    yield StateRecord(*row)
-
-    def _keys(self, connection: Connection, job_id: int) -> int:
-        row = connection.execute(select(job.c["keys"], job.c.name).where(job.c.id == job_id)).one_or_none()
-        if row is None:
-            raise self._no_job(job_id)
-        if row[0] is None:
-            raise JobError(
-                f"job {job_id} ({row.name}) has no stored map: run `farthest enumerate {row.name}` again"
-            )
-        return int(row[0])
-
-    def _no_job(self, job_id: int) -> JobError:
-        return JobError(f"{self._database.place}: there is no job {job_id}; see `farthest jobs`")
-
-    def _joined(
-        self, job_id: int, rows: Iterable[ChunkRecord], first: int, last: int
-    ) -> Iterator[ChunkRecord]:
-        """Passes rows on; raises StorageError unless they go from ``first`` to ``last`` without gaps, with one
-        stamp."""
-        expected, depth = first, None
-        for row in rows:
-            if row.first_key > expected:
-                raise self._missing(job_id, expected)
-            if depth not in (None, row.depth):
-                raise self._mixed(job_id, depth, row.depth)
-            expected, depth = row.last_key + 1, row.depth
-            yield row
-        if expected <= last:
-            raise self._missing(job_id, expected)
-
-    def _missing(self, job_id: int, key: int) -> StorageError:
-        return StorageError(
-            f"{self._database.place}: job {job_id}: the chunk that should begin at key {key} is missing; restore "
-            f"the database from a copy, or remove the job with `farthest delete {job_id}` and enumerate again"
-        )
-
-    def _mixed(self, job_id: int, one: int | None, other: int | None) -> StorageError:
-        return StorageError(
-            f"{self._database.place}: job {job_id}: its chunks are of different depths ({one} and {other}), "
-            f"expected one checkpoint; restore the database from a copy, or remove the job with `farthest delete "
-            f"{job_id}` and enumerate again"
-        )
+            insert_all = _insert_in_sqlite if connection.dialect.name == "sqlite" else _copy_to_postgres
+            digest = insert_all(connection, job_id, rows)
+            whole = first and digest.ascending
+            found = digest.hexdigest() if whole else rows_digest(connection, job_id, "state")
+            seal(connection, job_id, {"state": found})
 
 
 _CHUNK_DELETION = delete(chunk).where(
     chunk.c.job_id == bindparam("job"), chunk.c.first_key.between(bindparam("first"), bindparam("last"))
 )
-# One byte more than a payload can have: a larger one is cut here, and does not match its checksum.
-_PAYLOAD = func.substr(chunk.c.payload, 1, MOST_PAYLOAD + 1, type_=LargeBinary)
-_COLUMNS = select(*(_PAYLOAD if name == "payload" else chunk.c[name] for name in ChunkRecord.__match_args__))
-_NEAREST = (
-    _COLUMNS.where(chunk.c.job_id == bindparam("job"), chunk.c.first_key.between(0, bindparam("key")))
-    .order_by(chunk.c.first_key.desc())
-    .limit(1)
+
+
+def _chunk_row(job_id: int, depth: int, one: Payload | MadeChunk | StoredDraft) -> dict[str, Any]:
+    """The columns of a chunk, without its payload."""
+    codec, lead = (one.codec, one.lead) if isinstance(one, Payload) else (f"zstd:{one.unit}", None)
+    head = {
+        "job_id": job_id,
+        "first_key": one.first,
+        "last_key": one.last,
+        "depth": depth,
+        "codec": codec,
+        "checksum": one.checksum,
+        "lead": lead,
+    }
+    return {**head, "record_digest": record_digest("chunk", head)}
+
+
+# Drafts
+
+_NUMBERS = 2**30
+"""Chunks that a draft's key tells from each other; a map has fewer."""
+
+
+def _draft_key(nonce: str, first: int) -> int:
+    """The ``first_key`` of the draft of the chunk from key ``first`` on; ``nonce``: eight hexadecimal digits."""
+    return -1 - (int(nonce, 16) * _NUMBERS + first // CHUNK_KEYS % _NUMBERS)
+
+
+def write_drafts(
+    database: Database, job_id: int, owner: str, depth: int, nonce: str, chunks: Sequence[MadeChunk]
+) -> None:
+    """Stores drafts of a job on PostgreSQL in one transaction. Raises LateStepError where the job is not run by
+    ``owner`` any more."""
+    with database.write() as connection:
+        with driver_of(connection).cursor() as cursor, cursor.copy(_COPY) as copy:
+            copy.set_types(list(_COLUMNS.values()))
+            for one in chunks:
+                row = _chunk_row(job_id, depth, one)
+                values = {**row, "first_key": _draft_key(nonce, one.first), "payload": one.payload}
+                copy.write_row([values[name] for name in _COLUMNS])
+        # Without a lock, which a worker that is stopped here would keep: rows that come too late are only of no use.
+        mine = select(job.c.id).where(job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING)
+        if connection.execute(mine).one_or_none() is None:
+            raise LateStepError(f"job {job_id} is not run by {owner} any more")
+
+
+def _adopt_drafts(
+    connection: Connection, job_id: int, depth: int, made: Iterable[MadeChunk | StoredDraft]
+) -> None:
+    """Makes chunks, in key order, a job's whole map in place of its older one, and removes all other drafts. Raises
+    LostStateError where the drafts are not those that were stored."""
+    connection.execute(delete(chunk).where(chunk.c.job_id == job_id, chunk.c.first_key >= 0))
+    drafts, chunks = [], 0
+    for one in made:
+        chunks += 1
+        row = _chunk_row(job_id, depth, one)
+        if isinstance(one, MadeChunk):
+            connection.execute(insert(chunk), {**row, "payload": one.payload})
+        else:
+            draft = _draft_key(one.nonce, one.first)
+            drafts.append(
+                {"of_job": job_id, "draft": draft, "key": one.first, "digest": row["record_digest"]}
+            )
+    if drafts:
+        # PostgreSQL leaves payloads where they are when other columns change.
+        connection.execute(_ADOPTION, drafts)
+    connection.execute(delete(chunk).where(chunk.c.job_id == job_id, chunk.c.first_key < 0))
+    stored = connection.execute(
+        select(func.count()).select_from(chunk).where(chunk.c.job_id == job_id)
+    ).scalar_one()
+    if stored != chunks:
+        raise LostStateError(
+            f"job {job_id}: {stored} of the {chunks} chunks that were made of its map are in the database"
+        )
+
+
+_COLUMNS = {
+    "job_id": "int4",
+    "first_key": "int8",
+    "last_key": "int8",
+    "depth": "int4",
+    "codec": "varchar",
+    "payload": "bytea",
+    "checksum": "varchar",
+    "record_digest": "varchar",
+}
+_COPY = f"COPY chunk ({', '.join(_COLUMNS)}) FROM STDIN (FORMAT BINARY)".encode()
+_ADOPTION = (
+    update(chunk)
+    .where(
+        chunk.c.job_id == bindparam("of_job"),
+        chunk.c.first_key == bindparam("draft"),
+        chunk.c.record_digest == bindparam("digest"),
+    )
+    .values(first_key=bindparam("key"))
 )
-"""The statement for the chunk that holds a key, made once: looking up one distance is the most frequent query."""
+
+# Readable rows, written without SQLAlchemy's own methods: several times faster. Each function returns their digest.
+
+_ROWS = 500
+"""Rows of states sent to SQLite in one statement."""
+
+_COPIED_ROWS = 50_000
+"""Rows of states in one COPY of PostgreSQL; a few MB."""
 
 
-def _record(job_id: int, row: Sequence[Any]) -> ChunkRecord:
-    """A row of ``_COLUMNS``. Raises StorageError where it is another job's, because of a damaged index, or where its
-    digest differs."""
-    names = ChunkRecord.__match_args__
-    where = f"of keys {row[1]!r} to {row[2]!r} of job {job_id}"
-    check_values(chunk, names, row, where, job_id)
-    one = ChunkRecord(*row)
-    if one.job_id != job_id:
-        raise damaged("chunk", where, f"column job_id: {one.job_id}", job_id)
-    if one.record_digest is not None:
-        digest = record_digest("chunk", {name: getattr(one, name) for name in CHUNK_COLUMNS})
-        if digest != one.record_digest:
-            raise damaged("chunk", where, "it is not what was stored: its digest differs", job_id)
-    return one
+def _insert_in_sqlite(connection: Connection, job_id: int, rows: Iterable[Row]) -> StatesDigest:
+    # Many rows in a statement: 0.06 s for 90,720 rows, against 0.14 s with one row in a statement.
+    driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+    digest = StatesDigest()
+    # One list of all values: where rows are zipped columns, no tuple of a row is made.
+    stream: Iterator[Any] = joined.from_iterable(rows)
+    statement, length = "", 0
+    while values := list(islice(stream, 3 * _ROWS)):
+        if len(values) != length:  # all except the last have the same length
+            length = len(values)
+            places = ",".join([f"({int(job_id)},?,?,?)"] * (length // 3))
+            statement = f"INSERT INTO state VALUES {places}"
+        driver.execute(statement, values)
+        digest.add(values[::3], values[1::3], values[2::3])
+    return digest
 
 
-def _chunk_rows(job_id: int) -> Select[Any]:
-    """A job's chunks in key order, in the order of ChunkRecord's fields."""
-    return _COLUMNS.where(chunk.c.job_id == job_id, chunk.c.first_key >= 0).order_by(chunk.c.first_key)
+def _copy_to_postgres(connection: Connection, job_id: int, rows: Iterable[Row]) -> StatesDigest:
+    digest, stream = StatesDigest(), iter(rows)
+    # In several COPYs: the rows may be made from what is read over the same connection, which a COPY keeps busy.
+    while batch := list(islice(stream, _COPIED_ROWS)):
+        with (
+            driver_of(connection).cursor() as cursor,
+            cursor.copy(b"COPY state (job_id, key, distance, board) FROM STDIN (FORMAT BINARY)") as copy,
+        ):
+            copy.set_types(["int4", "int8", "int4", "text"])
+            for key, distance, board in batch:
+                copy.write_row((job_id, key, distance, board))
+        digest.add(*zip(*batch, strict=True))
+    return digest

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from operator import index
 
 from farthest.errors import JobError, PuzzleError
 from farthest.models.records import (
@@ -17,27 +16,16 @@ from farthest.models.records import (
     SEARCH,
     JobRecord,
 )
-from farthest.puzzles.catalogue import called, meant
+from farthest.puzzles.catalogue import called, find, meant
 from farthest.untrusted_json import read_json_object
 
 _SHOWN = 8
 
 
-def job_text(job: object) -> str:
-    """A job's number or name as people write it. Raises TypeError for anything else."""
-    if isinstance(job, str):
-        return job
-    if isinstance(job, JobRecord):
-        return str(job.id)
-    if hasattr(job, "__index__") and not isinstance(job, bool):
-        return str(index(job))
-    raise TypeError(f"job: expected a number, a puzzle's name or a JobRecord, got {type(job).__name__}")
-
-
 def digest_of(name: str) -> str | None:
     """That of the puzzle which has this name without a file; None where there is none."""
     with suppress(PuzzleError):
-        puzzle = called(name)
+        puzzle = find(name) or called(name)
         return None if puzzle is None else puzzle.digest
     return None
 

@@ -1,36 +1,172 @@
-"""Jobs and layers as read from the database."""
+"""What is stored of jobs and their maps: one class for the rows of each table, and what the status of a job means.
+
+The fields of these classes are the columns of the tables (``models.tables``), and say what may be read from them
+(``models.sealing``): an ``Annotated`` type has more to tell of a column. Nothing here needs SQLAlchemy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypedDict
-
-from sqlalchemy import Row, Select, delete, insert, select
-
-from farthest.models.database import Database
-from farthest.models.leases import owner_is_dead
-from farthest.models.sealing import (
-    PUZZLE_COLUMNS,
-    canonical,
-    check_values,
-    covered,
-    damaged,
-    json_object,
-    record_digest,
+from functools import cache
+from types import NoneType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    NamedTuple,
+    Self,
+    TypedDict,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
 )
-from farthest.models.tables import job, puzzle, verification
-from farthest.untrusted_json import read_json_object
-from farthest.wording import shown
 
-# --- The last proof of a job: when `farthest verify` has proved it, which version, and what was proved.
-#
-# A mark is of one result. It names the digest of the job's row, which covers the digests of all that is stored of
-# the job; where the row is another by now, the mark does not count. Like those digests it is no signature: who can
-# write to the database can write a mark.
+from farthest.models.leases import owner_is_dead
 
-VERIFICATION_COLUMNS = ("job_record", "made", "version", "seconds", "checks", "record_digest")
+ENUMERATION, SEARCH = "enumeration", "search"
+QUEUED, RUNNING, INTERRUPTED, CANCELLED = "queued", "running", "interrupted", "cancelled"
+FINISHED, FAILED = "finished", "failed"
+KINDS = (ENUMERATION, SEARCH)
+STATUSES = (QUEUED, RUNNING, INTERRUPTED, CANCELLED, FINISHED, FAILED)
+
+Json = dict[str, Any]
+"""An object, stored as text."""
+BIG, DIGITS = "big", "digits"
+Big = Annotated[int, BIG]
+"""May pass 2**31; below 2**63, the largest that SQLite and PostgreSQL can hold."""
+Digits = Annotated[int, DIGITS]
+"""Of any size: the number of ways through a graph may need more than 64 bits."""
+Digest = Annotated[str, 64]
+"""A SHA-256 in hexadecimal. The number is the most characters of a text."""
+
+
+class Field(NamedTuple):
+    """A column of a table: its type in Python, what ``Annotated`` says of it, and whether it may be null."""
+
+    name: str
+    kind: type
+    mark: str | int | None
+    nullable: bool
+
+
+@cache
+def fields_of(record: type) -> tuple[Field, ...]:
+    """The fields of one of the classes below, in order."""
+    hints = get_type_hints(record, include_extras=True)
+    return tuple(_field(name, hints[name]) for name in record.__match_args__)  # type: ignore[attr-defined]
+
+
+def _field(name: str, hint: Any) -> Field:
+    one_of = [each for each in get_args(hint) if each is not NoneType] if NoneType in get_args(hint) else []
+    kind = one_of[0] if one_of else hint
+    mark = None
+    if get_origin(kind) is Annotated:
+        kind, mark = get_args(kind)
+    kind = dict if is_typeddict(kind) else get_origin(kind) or kind
+    return Field(name, kind, mark, bool(one_of))
+
+
+@dataclass(frozen=True, slots=True)
+class PuzzleRecord:
+    """A row of ``puzzle``. ``record_digest``: null where an older version of the program stored the row."""
+
+    digest: Digest
+    name: str
+    definition: str
+    created: datetime
+    record_digest: Digest | None
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRecord:
+    """One layer: its depth, its number of states, and the seconds that it took where that was measured."""
+
+    depth: int
+    states: Big
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRecord:
+    """One row of ``chunk``: keys ``first_key`` to ``last_key`` inclusive, known up to ``depth``. A negative
+    ``first_key`` is that of a draft (``models.maps``).
+
+    In a sparse map a key is a state's number, and ``lead`` the written form of the first state's code.
+    """
+
+    job_id: int
+    first_key: Big
+    last_key: Big
+    depth: int
+    codec: Annotated[str, 32]
+    payload: bytes
+    checksum: Digest
+    lead: bytes | None = None
+    record_digest: Digest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapFileRecord:
+    """A map file, outside the database: the keys ``first_key`` to ``last_key`` inclusive; ``name`` in the place of map
+    files. A map file is what its row says, or it is none."""
+
+    first_key: Big
+    last_key: Big
+    kind: Annotated[str, 16]
+    name: str
+    bytes: Big
+    checksum: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class StateRecord:
+    """One readable row: a key, its distance, and its board as people write it."""
+
+    key: Big
+    distance: int
+    board: str
+
+
+@dataclass(frozen=True, slots=True)
+class IterationRecord:
+    """One iteration of a search: its totals, and the next bound. ``pieces``: how many pieces its totals include.
+
+    An iteration that is not ``complete`` is under way: its totals are those of its first pieces in order, the rest is
+    in rows of ``subtree``. ``kept``: how many rows; None where it is complete, or was stored by a version without this
+    number.
+    """
+
+    bound: int
+    nodes: Big
+    solutions: Digits
+    pieces: Big
+    seconds: float
+    next_bound: int | None
+    complete: bool
+    kept: Big | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubtreeRecord:
+    """A piece of the iteration under way that its totals do not include: ``node`` is still to be searched, or
+    ``result`` was found, both JSON with a checksum. ``place``: in the order of the search; 3.0.12 is of what 3.0 has
+    left over. ``root``: of the split. A long search has few rows at any time, but millions in all."""
+
+    place: str
+    root: int
+    node: str | None
+    result: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionRecord:
+    """A listed solution of a search; ``moves`` as JSON."""
+
+    number: int
+    moves: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,72 +186,6 @@ class Verification:
     version: str
     seconds: float
     checks: tuple[Proved, ...]
-
-
-class Verifications:
-    """The marks of a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def mark(self, job_id: int, row_digest: str, found: Verification) -> None:
-        """Stores a proof in place of the last one. ``row_digest``: ``JobRecord.row_digest`` of the job that was proved;
-        if it is another job by now, nothing is stored."""
-        checks = [[one.name, one.proves, one.checked] for one in found.checks]
-        values = {
-            "job_id": job_id,
-            "job_record": row_digest,
-            "made": found.made,
-            "version": found.version,
-            "seconds": found.seconds,
-            "checks": canonical({"checks": checks}),
-        }
-        digest = record_digest("verification", values)
-        with self._database.write() as connection:
-            now = connection.execute(_NOW.where(job.c.id == job_id).with_for_update()).one_or_none()
-            if now is None or (now.record_digest or now.digest) != row_digest:
-                return
-            connection.execute(delete(verification).where(verification.c.job_id == job_id))
-            connection.execute(insert(verification).values(**values, record_digest=digest))
-
-    def remove(self, job_id: int) -> None:
-        """Removes the mark of a job, if it has one."""
-        mine = verification.c.job_id == job_id
-        with self._database.read() as connection:
-            if connection.execute(select(verification.c.job_id).where(mine)).first() is None:
-                return
-        with self._database.write() as connection:
-            connection.execute(delete(verification).where(mine))
-
-
-def verification_of(job_id: int, row_digest: str | None, values: Mapping[str, Any]) -> Verification | None:
-    """The mark in a row of ``verification``; None where there is none, where it is of another result, and where it is
-    not what was stored. ``values``: ``VERIFICATION_COLUMNS``, all None where there is no row."""
-    if row_digest is None or values["job_record"] != row_digest:
-        return None
-    held = {"job_id": job_id, **{name: values[name] for name in VERIFICATION_COLUMNS[:-1]}}
-    try:
-        if record_digest("verification", held) != values["record_digest"]:
-            return None
-        checks = tuple(_proved(one) for one in read_json_object(values["checks"])["checks"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    return Verification(values["made"], values["version"], values["seconds"], checks)
-
-
-def _proved(one: Sequence[Any]) -> Proved:
-    name, proves, checked = one
-    return Proved(name, proves, checked)
-
-
-_NOW = select(job.c.record_digest, job.c.digest)
-
-
-ENUMERATION, SEARCH = "enumeration", "search"
-QUEUED, RUNNING, INTERRUPTED, CANCELLED = "queued", "running", "interrupted", "cancelled"
-FINISHED, FAILED = "finished", "failed"
-KINDS = (ENUMERATION, SEARCH)
-STATUSES = (QUEUED, RUNNING, INTERRUPTED, CANCELLED, FINISHED, FAILED)
 
 
 class Progress(TypedDict, total=False):
@@ -143,15 +213,6 @@ class Progress(TypedDict, total=False):
     pieces_waiting: int
 
 
-@dataclass(frozen=True, slots=True)
-class LayerRecord:
-    """One layer: its depth, its number of states, and the seconds that it took where that was measured."""
-
-    depth: int
-    states: int
-    seconds: float | None = None
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class JobRecord:
     """A row of ``job`` with its puzzle's digest and definition; times are in UTC.
@@ -163,53 +224,58 @@ class JobRecord:
     reported last. A queued job has an ``error`` if it was handed back because of one, and ``lease_until`` if no
     coordinator may take it before that time. ``kind``: ENUMERATION or SEARCH. A search has no states and no map; its
     ``depth`` is the bound of the last known iteration, at the end the length of its solutions, and ``result`` its
-    result. ``row_digest``: the digest of its row, which covers all that is stored of it; None where an older version
-    stored it. ``version``: of the program that finished it, None where that is not known. ``verified``: its last proof,
-    if it is one of what is stored now.
+    result; of an enumeration from files ``result`` has the figures of the layers. ``parts``: the digest of the job's
+    rows in each table, as JSON. ``record_digest``: that of its row, which covers all that is stored of it. Both are
+    None where an older version stored the job. ``version``: of the program that finished it, None where that is not
+    known. ``verified``: its last proof, if it is one of what is stored now.
     """
 
     id: int
     puzzle_id: int
     name: str
-    kind: str
-    parameters: dict[str, Any]
-    layout: dict[str, Any]
-    status: str
+    kind: Annotated[str, 32]
+    parameters: Json
+    layout: Json
+    status: Annotated[str, 16]
     owner: str | None
     lease_until: datetime | None
     created: datetime
     started: datetime | None
     finished: datetime | None
     seconds: float | None
-    states: int | None
+    states: Big | None
     eccentricity: int | None
     depth: int | None
     complete: bool
     has_map: bool
-    unit: str | None
-    keys: int | None
-    digest: str | None
+    unit: Annotated[str, 8] | None
+    keys: Big | None
+    digest: Digest | None
     error: str | None
     submitted: bool
     progress: Progress | None
-    result: dict[str, Any] | None
+    result: Json | None
+    parts: str | None
+    record_digest: Digest | None
+    version: Annotated[str, 32] | None
     puzzle_digest: str
     puzzle_json: str
-    version: str | None
-    row_digest: str | None
     verified: Verification | None
 
+    BESIDES: ClassVar = ("puzzle_digest", "puzzle_json", "verified")
+    """The last fields, which are no columns of ``job``."""
+
     def __repr__(self) -> str:
-        return f"<JobRecord {self.id}: {', '.join(f'{name} {value}' for name, value in self._told)}>"
+        return f"<JobRecord {self.id}: {', '.join(f'{name} {value}' for name, value in self._facts)}>"
 
     def _repr_html_(self) -> str:
         from farthest.drawing.svg import facts
 
-        return facts(f"job {self.id}", self._told)
+        return facts(f"job {self.id}", self._facts)
 
     @property
-    def _told(self) -> list[tuple[str, str]]:
-        """What is told of it to people: names and values."""
+    def _facts(self) -> list[tuple[str, str]]:
+        """What people are told of it: names and values."""
         bound = "depth" if self.kind == ENUMERATION else "bound"
         numbers = [("states", self.states), (bound, self.depth)]
         map_ = [("map", "residues" if self.keeps_residues else "full")] if self.has_map else []
@@ -225,7 +291,14 @@ class JobRecord:
     @property
     def sealed(self) -> bool:
         """Whether digests cover all that is stored of it."""
-        return self.row_digest is not None
+        return self.record_digest is not None
+
+    @property
+    def proved_as(self) -> str:
+        """The digest that a proof names: of its row, which covers the digests of all that is stored of it; of the
+        result, where an older version stored it. Where it is another by now, the proof does not count. Like the other
+        digests it is no signature."""
+        return self.record_digest or self.digest or ""
 
     @property
     def keeps_residues(self) -> bool:
@@ -264,114 +337,39 @@ def may_be_taken(owner: str | None, lease_until: datetime | None, moment: dateti
 
 
 @dataclass(frozen=True, slots=True)
-class Setbacks:
-    """How often in a row a job was handed back because there was no room, and the depth of its checkpoint then (-1:
-    none). They are a part of the job's progress."""
+class _Row:
+    """How many ``times`` in a row something happened to a job, and the ``depth`` of its checkpoint then (-1: none).
+    They are a part of the job's progress, under the ``NAME``."""
 
+    NAME: ClassVar[str]
     times: int = 0
     depth: int = -1
 
     @classmethod
-    def of(cls, progress: Mapping[str, Any] | None) -> Setbacks:
+    def of(cls, progress: Mapping[str, Any] | None) -> Self:
         """Those in a job's progress."""
         known = progress or {}
-        return cls(known.get("set_back", 0), known.get("set_back_depth", -1))
+        return cls(known.get(cls.NAME, 0), known.get(f"{cls.NAME}_depth", -1))
 
-    def one_more(self, depth: int) -> Setbacks:
+    def one_more(self, depth: int | None) -> Self:
         """With another one at a checkpoint of that depth: one that is deeper than before begins a new row."""
-        return Setbacks(1 if depth > self.depth else self.times + 1, depth)
+        at = -1 if depth is None else depth
+        return type(self)(1 if at > self.depth else self.times + 1, at)
 
     def progress(self) -> dict[str, int]:
         """As a part of the job's progress."""
-        return {"set_back": self.times, "set_back_depth": self.depth} if self.times else {}
+        return {self.NAME: self.times, f"{self.NAME}_depth": self.depth} if self.times else {}
 
 
 @dataclass(frozen=True, slots=True)
-class Takeovers:
-    """How often in a row a job was taken from an owner that had ended without a word, and the depth of its checkpoint
-    then (-1: none). They are a part of the job's progress."""
+class Setbacks(_Row):
+    """How often in a row a job was handed back because there was no room."""
 
-    times: int = 0
-    depth: int = -1
-
-    @classmethod
-    def of(cls, progress: Mapping[str, Any] | None) -> Takeovers:
-        """Those in a job's progress."""
-        known = progress or {}
-        return cls(known.get("taken_over", 0), known.get("taken_over_depth", -1))
-
-    def one_more(self, depth: int) -> Takeovers:
-        """With another one at a checkpoint of that depth: one that is deeper than before begins a new row."""
-        return Takeovers(1 if depth > self.depth else self.times + 1, depth)
-
-    def progress(self) -> dict[str, int]:
-        """As a part of the job's progress."""
-        return {"taken_over": self.times, "taken_over_depth": self.depth} if self.times else {}
+    NAME: ClassVar[str] = "set_back"
 
 
-def select_jobs() -> Select[Any]:
-    """Jobs joined with their puzzles, as ``job_record`` has them."""
-    of_puzzle = (puzzle.c[name].label(f"puzzle_{name}") for name in _OF_PUZZLE)
-    # An outer join, so that a job whose puzzle is missing is reported.
-    of_proof = (verification.c[name].label(f"verification_{name}") for name in VERIFICATION_COLUMNS)
-    return (
-        select(job, *of_puzzle, *of_proof)
-        .join_from(job, puzzle, isouter=True)
-        .outerjoin(verification, verification.c.job_id == job.c.id)
-    )
+@dataclass(frozen=True, slots=True)
+class Takeovers(_Row):
+    """How often in a row a job was taken from an owner that had ended without a word."""
 
-
-def job_record(row: Row[Any]) -> JobRecord:
-    """A row of ``select_jobs`` as a record. Raises StorageError where it is not what was stored."""
-    values = row._asdict()
-    number = values["id"]
-    of_puzzle = {name: values.pop(f"puzzle_{name}") for name in _OF_PUZZLE}
-    of_proof = {name: values.pop(f"verification_{name}") for name in VERIFICATION_COLUMNS}
-    check_values(job, tuple(values), tuple(values.values()), number, number)
-    check_values(puzzle, _OF_PUZZLE, tuple(of_puzzle.values()), values["puzzle_id"], number)
-    _check_digests(values, of_puzzle)
-    if values["kind"] not in KINDS or values["status"] not in STATUSES:
-        raise damaged("job", number, f"of kind {shown(values['kind'])}, {shown(values['status'])}", number)
-    ended = values["finished"] is not None
-    if values["record_digest"] is not None and (values["status"] == FINISHED) != ended:
-        raise damaged("job", number, f"{values['status']}, but with an end of another status", number)
-    for name in ("parameters", "layout", "progress", "result"):
-        if values[name] is not None:
-            values[name] = json_object(values[name], "job", number, name, number)
-    if not _are_numbers(values["progress"] or {}):
-        raise damaged("job", number, "column progress: expected numbers", number)
-    del values["parts"]
-    row_digest = values.pop("record_digest")
-    return JobRecord(
-        **values,
-        puzzle_digest=of_puzzle["digest"],
-        puzzle_json=of_puzzle["definition"],
-        row_digest=row_digest,
-        verified=verification_of(number, row_digest or values["digest"], of_proof),
-    )
-
-
-def _are_numbers(progress: Mapping[str, Any]) -> bool:
-    """All values are numbers, but for ``layers``, the states at each depth until now."""
-    layers = progress.get("layers", [])
-    numbers = [value for name, value in progress.items() if name != "layers"]
-    return isinstance(layers, list) and all(isinstance(one, int | float) for one in [*numbers, *layers])
-
-
-def _check_digests(values: Mapping[str, Any], of_puzzle: Mapping[str, Any]) -> None:
-    """Raises StorageError where a row does not match its digest. Rows that an older version of the program has stored
-    have none; a puzzle gets one with the first job that a newer version stores."""
-    number, sealed = values["id"], values["record_digest"] is not None
-    if sealed != (values["parts"] is not None):
-        raise damaged("job", number, "it has one of its two digests", number)
-    held = covered({**values, "puzzle_digest": of_puzzle["digest"]})
-    if sealed and record_digest("job", held) != values["record_digest"]:
-        raise damaged("job", number, _DIFFERS, number)
-    of_row = of_puzzle["record_digest"]
-    held = {name: of_puzzle[name] for name in PUZZLE_COLUMNS}
-    if (sealed or of_row is not None) and record_digest("puzzle", held) != of_row:
-        raise damaged("puzzle", values["puzzle_id"], _DIFFERS, number)
-
-
-_OF_PUZZLE = (*PUZZLE_COLUMNS, "record_digest")
-_DIFFERS = "it is not what was stored: its digest differs"
+    NAME: ClassVar[str] = "taken_over"

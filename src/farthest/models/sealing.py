@@ -4,6 +4,11 @@
 ``parts`` and the puzzle's digest. The owner and the progress of an unfinished job change without that: they are not in
 the digest until the job is finished. A finished job never changes again. A job that an older version stored has none of
 these; the first transaction that writes a part of it seals all of it, and its puzzle.
+
+The digests are computed from Python values, so they are the same on every database; docs/chunk-format.md has the
+format. They are not signatures: whoever can write to the database can write digests too. So the values that are read
+are checked once more, here: SQLite holds values of any type in any column, and a damaged file may hold any value. A
+StorageError names table, row and column.
 """
 
 from __future__ import annotations
@@ -12,60 +17,119 @@ import hashlib
 import json
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Float,
-    Integer,
-    LargeBinary,
-    Row,
-    Select,
-    Table,
-    bindparam,
-    select,
-    update,
-)
+from sqlalchemy import Column, Connection, Row, Select, bindparam, delete, insert, select, update
 
-from farthest.errors import StorageError
-from farthest.models.tables import (
-    Digits,
-    Truth,
-    UtcDateTime,
-    chunk,
-    iteration,
-    job,
-    layer,
-    map_file,
-    puzzle,
-    solution,
-    state,
+from farthest.errors import JobError, StorageError
+from farthest.models.records import (
+    CANCELLED,
+    ChunkRecord,
+    Field,
+    IterationRecord,
+    LayerRecord,
+    MapFileRecord,
+    PuzzleRecord,
+    SolutionRecord,
+    fields_of,
 )
+from farthest.models.tables import chunk, iteration, job, layer, map_file, puzzle, solution, state
 from farthest.untrusted_json import read_json_object
 from farthest.wording import shown
 
-# --- The digests of the rows that are stored besides distances: they show whether rows are still those that were
-# written.
-#
-# They are computed from Python values, so they are the same on every database; docs/chunk-format.md has the format.
-# They are not signatures: whoever can write to the database can write digests too.
+Record = TypeVar("Record")
+
+# What is read
+
+
+def damaged(table: str, row: object, what: str, job: int | None = None) -> StorageError:
+    """The error for a row that is not what was stored. ``what``: where in the row, and the problem. ``job``: the job of
+    the row."""
+    of_job = "" if job is None else f"job {job}: "
+    gone = "the jobs that need it" if job is None else f"the job with `farthest delete {job}`"
+    return StorageError(
+        f"{of_job}what is stored is damaged: table {table}, row {row}: {what}; restore the database from a copy, or "
+        f"remove {gone} and enumerate or search again"
+    )
+
+
+def canonical(value: Any) -> str:
+    """Canonical JSON: the stored text, equal for equal values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def json_object(text: str, table: str, row: object, column: str, job: int | None = None) -> dict[str, Any]:
+    """The JSON object of a column. Raises StorageError where it is not an object."""
+    try:
+        return read_json_object(text)
+    except ValueError as error:
+        raise damaged(table, row, f"column {column}: {error}, expected a JSON object", job) from None
+
+
+_KINDS: dict[type, tuple[type, ...]] = {float: (float, int), bytes: (bytes, memoryview), dict: (str,)}
+"""What is read for a field of a type, where that is not one value of the type."""
+
+
+def check_values(record: type, table: str, values: Iterable[Any], row: object, job: int | None) -> None:
+    """Raises StorageError unless each value is one of the record's field, as far as there are values."""
+    for one, value in zip(fields_of(record), values, strict=False):
+        _check_value(one, table, value, row, job)
+
+
+def _check_value(one: Field, table: str, value: Any, row: object, job: int | None) -> None:
+    kinds = _KINDS.get(one.kind, (one.kind,))
+    if type(value) in kinds or (value is None and one.nullable):
+        return
+    found = "nothing" if value is None else f"{type(value).__name__} {shown(value)}"
+    raise damaged(table, row, f"column {one.name}: {found}, expected {kinds[0].__name__}", job)
+
+
+def read_record(record: type[Record], table: str, values: Sequence[Any], row: object, job: int) -> Record:
+    """A row of a job's as a record. Raises StorageError as ``check_values``."""
+    check_values(record, table, values, row, job)
+    return record(*values)
+
+
+def read_rows(connection: Connection, job_id: int, record: type[Record]) -> list[Record]:
+    """The job's rows of the table with these records, in order. Raises StorageError where they are not what was
+    stored."""
+    part = _PART_OF[record]
+    rows = connection.execute(_rows(part, job_id)).all()
+    check_rows(connection, job_id, part, rows)
+    return [read_record(record, part, row, f"of job {job_id}", job_id) for row in rows]
+
+
+def read_leads(connection: Connection, job_id: int) -> list[tuple[int, bytes]]:
+    """The first number of each chunk of a sparse map, and the written form of its code, in order. Raises StorageError
+    where they are not what was stored."""
+    rows = connection.execute(_rows("lead", job_id)).all()
+    for row in rows:
+        for one in fields_of(ChunkRecord):
+            if one.name in row._fields:
+                _check_value(one, "chunk", getattr(row, one.name), f"of job {job_id}", job_id)
+    check_rows(connection, job_id, "lead", rows)
+    return [(row.first_key, bytes(row.lead)) for row in rows]
+
+
+# Digests of rows
 
 
 def chain(table: str, rows: Iterable[Sequence[Any]], before: str | None = None) -> str:
     """The digest of rows in order. ``before``: the digest of the rows before these; None: these are the first."""
     digest = hashlib.sha256(f"farthest {table} rows 1\n".encode()).hexdigest() if before is None else before
     for row in rows:
-        digest = hashlib.sha256(f"{digest}\n{_json([_plain(value) for value in row])}\n".encode()).hexdigest()
+        digest = hashlib.sha256(
+            f"{digest}\n{canonical([_plain(value) for value in row])}\n".encode()
+        ).hexdigest()
     return digest
 
 
 def record_digest(table: str, values: Mapping[str, Any]) -> str:
     """The digest of one row; values that are None are left out, so that a later column does not change it."""
     held = {name: _plain(value) for name, value in values.items() if value is not None}
-    return hashlib.sha256(f"farthest {table} record 1\n{_json(held)}\n".encode()).hexdigest()
+    return hashlib.sha256(f"farthest {table} record 1\n{canonical(held)}\n".encode()).hexdigest()
 
 
 class StatesDigest:
@@ -109,114 +173,59 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-# --- Checks values from the database, and reads their JSON; a StorageError names table, row and column. SQLite
-# holds values of any type in any column, and a damaged file may hold any value.
-
-
-def canonical(value: Mapping[str, Any]) -> str:
-    """Canonical JSON: the stored text, equal for equal values."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def damaged(table: str, row: object, what: str, job: int | None = None) -> StorageError:
-    """The error for a row that is not what was stored. ``what``: where in the row, and the problem. ``job``: the job of
-    the row."""
-    of_job = "" if job is None else f"job {job}: "
-    gone = "the jobs that need it" if job is None else f"the job with `farthest delete {job}`"
-    return StorageError(
-        f"{of_job}what is stored is damaged: table {table}, row {row}: {what}; restore the database from a copy, or "
-        f"remove {gone} and enumerate or search again"
-    )
-
-
-def json_object(text: str, table: str, row: object, column: str, job: int | None = None) -> dict[str, Any]:
-    """The JSON object of a column. Raises StorageError where it is not an object."""
-    try:
-        return read_json_object(text)
-    except ValueError as error:
-        raise damaged(table, row, f"column {column}: {error}, expected a JSON object", job) from None
-
-
-def check_values(
-    table: Table, names: Sequence[str], values: Sequence[Any], row: object, job: int | None
-) -> None:
-    """Raises StorageError unless each value has its column's type."""
-    for (name, kinds, nullable), value in zip(_expected(table, tuple(names)), values, strict=True):
-        if (value is None and nullable) or type(value) in kinds:
-            continue
-        found = "nothing" if value is None else f"{type(value).__name__} {shown(value)}"
-        raise damaged(table.name, row, f"column {name}: {found}, expected {kinds[0].__name__}", job)
-
-
-@lru_cache(maxsize=32)
-def _expected(table: Table, names: tuple[str, ...]) -> list[tuple[str, tuple[type, ...], bool]]:
-    return [(name, _kinds(table.c[name]), bool(table.c[name].nullable)) for name in names]
-
-
-def _kinds(column: Column[Any]) -> tuple[type, ...]:
-    kind = column.type
-    if isinstance(kind, Integer | Digits):
-        return (int,)
-    if isinstance(kind, UtcDateTime):
-        return (datetime,)
-    if isinstance(kind, Truth):
-        return (bool,)
-    if isinstance(kind, Float):
-        return (float, int)
-    return (bytes, memoryview) if isinstance(kind, LargeBinary) else (str,)
-
+# Digests of jobs
 
 RUNNERS = ("status", "owner", "lease_until", "started", "error", "submitted", "progress")
 """Columns of ``job`` that say who runs an unfinished job."""
 
-PUZZLE_COLUMNS = ("digest", "name", "definition", "created")
 CHUNK_COLUMNS = ("job_id", "first_key", "last_key", "depth", "codec", "checksum", "lead")
-"""The columns that the digests of rows of ``puzzle`` and ``chunk`` cover; a checksum covers the payload."""
+"""The columns that the digests of rows of ``chunk`` cover; a checksum covers the payload."""
 
-ROWS: dict[str, Select[Any]] = {
-    "layer": select(layer.c.depth, layer.c.states, layer.c.seconds).order_by(layer.c.depth),
-    "iteration": select(
-        *(
-            iteration.c[one]
-            for one in ("bound", "nodes", "solutions", "pieces", "seconds", "next_bound", "complete", "kept")
+
+class _Part(NamedTuple):
+    """The rows that a digest in ``parts`` covers, and what they are sorted by. ``record``: what they are read as."""
+
+    rows: Select[Any]
+    key: Column[Any]
+    record: type | None = None
+
+
+_PARTS = {
+    **{
+        table.name: _Part(select(*(table.c[one.name] for one in fields_of(record))), table.c[key], record)
+        for table, record, key in (
+            (layer, LayerRecord, "depth"),
+            (iteration, IterationRecord, "bound"),
+            (solution, SolutionRecord, "number"),
+            (map_file, MapFileRecord, "first_key"),
         )
-    ).order_by(iteration.c.bound),
-    "solution": select(solution.c.number, solution.c.moves).order_by(solution.c.number),
-    "chunk": select(chunk.c.record_digest).where(chunk.c.first_key >= 0).order_by(chunk.c.first_key),
-    "map_file": select(
-        *(map_file.c[one] for one in ("first_key", "last_key", "kind", "name", "bytes", "checksum"))
-    ).order_by(map_file.c.first_key),
-    "lead": select(chunk.c.first_key, chunk.c.lead).where(chunk.c.lead.is_not(None)).order_by(chunk.c.lead),
+    },
+    "chunk": _Part(select(chunk.c.record_digest).where(chunk.c.first_key >= 0), chunk.c.first_key),
+    "lead": _Part(select(chunk.c.first_key, chunk.c.lead).where(chunk.c.lead.is_not(None)), chunk.c.lead),
 }
-"""The rows that a digest in ``parts`` covers, in their order; for ``state`` see ``StatesDigest``."""
+_PART_OF = {part.record: name for name, part in _PARTS.items()}
 
-PARTS = (*ROWS, "state")
-"""All names in ``parts``."""
+PARTS = (*_PARTS, "state")
+"""All names in ``parts``; for ``state`` see ``StatesDigest``."""
 
 STATES_AT_ONCE = 5000
 
 
-def seal(connection: Connection, job_id: int, parts: Mapping[str, str | None]) -> None:
-    """Stores the digests of the parts that were written (None: there are no rows now) and that of the job's row."""
+def seal(
+    connection: Connection, job_id: int, parts: Mapping[str, str | None], *, stored: Collection[str] = ()
+) -> None:
+    """Stores the digests of the parts that were written (None: there are no rows now), and that of the job's row.
+    ``stored``: parts that were written too, and are digested as they are stored now."""
+    parts = {**parts, **{name: rows_digest(connection, job_id, name) for name in stored}}
     row = connection.execute(_SEALED, {"job": job_id}).one()
     values = row._asdict()
     held = json_object(row.parts or "{}", "job", job_id, "parts", job_id)
     if row.record_digest is None:  # new, or stored by an older version of the program, perhaps with rows
-        held = _parts_besides(connection, job_id, parts)
+        held = {name: rows_digest(connection, job_id, name) for name in PARTS if name not in parts}
         _seal_puzzle(connection, row.puzzle_id)
     values["parts"] = canonical({name: one for name, one in {**held, **parts}.items() if one is not None})
     digest = record_digest("job", covered(values))
     connection.execute(_SEAL, {"job": job_id, "new_parts": values["parts"], "new_digest": digest})
-
-
-def _parts_besides(connection: Connection, job_id: int, written: Collection[str]) -> dict[str, str | None]:
-    """The digests of a job's parts as they are stored now, without those that were written."""
-    held = {name: rows_digest(connection, job_id, name) for name in ROWS if name not in written}
-    return held if "state" in written else {**held, "state": states_digest(connection, job_id)}
 
 
 def _seal_puzzle(connection: Connection, puzzle_id: int) -> None:
@@ -233,15 +242,21 @@ def covered(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in outside}
 
 
-def rows_digest(connection: Connection, job_id: int, table: str) -> str | None:
-    """The digest of a job's rows as they are stored now; None where there are none."""
-    rows = connection.execute(ROWS[table].where(_job_of(table) == job_id)).all()
-    return chain(table, rows) if rows else None
+def rows_digest(connection: Connection, job_id: int, part: str) -> str | None:
+    """The digest of a job's rows as they are stored now; None where there are none. Raises StorageError where a value
+    cannot have been written."""
+    if part == "state":
+        return _states_digest(connection, job_id)
+    rows = connection.execute(_rows(part, job_id)).all()
+    return chain(part, rows) if rows else None
 
 
-def states_digest(connection: Connection, job_id: int) -> str | None:
-    """The digest of a job's readable rows as they are stored now; None where there are none. Raises StorageError where
-    a value cannot have been written."""
+def _rows(part: str, job_id: int) -> Select[Any]:
+    rows, key, _ = _PARTS[part]
+    return rows.where(key.table.c.job_id == job_id).order_by(key)
+
+
+def _states_digest(connection: Connection, job_id: int) -> str | None:
     digest = StatesDigest()
     try:
         for block in _state_blocks(connection, job_id):
@@ -251,19 +266,28 @@ def states_digest(connection: Connection, job_id: int) -> str | None:
     return digest.hexdigest()
 
 
-def check_rows(connection: Connection, job_id: int, table: str, rows: Sequence[Row[Any]]) -> None:
-    """Raises StorageError unless these are the job's rows of the table as they were stored."""
+def _state_blocks(connection: Connection, job_id: int) -> Iterator[list[tuple[Any, ...]]]:
+    rows = select(state.c.key, state.c.distance, state.c.board).where(state.c.job_id == job_id)
+    with connection.execute(
+        rows.order_by(state.c.key), execution_options={"yield_per": STATES_AT_ONCE}
+    ) as result:
+        for block in result.partitions(STATES_AT_ONCE):
+            yield list(map(tuple, block))
+
+
+def check_rows(connection: Connection, job_id: int, part: str, rows: Sequence[Row[Any]]) -> None:
+    """Raises StorageError unless these are the job's rows as they were stored."""
     try:
-        found = chain(table, rows) if rows else None
+        found = chain(part, rows) if rows else None
     except TypeError:  # a value is bytes where a text was stored
         found = ""
-    compare(connection, job_id, table, found)
+    compare(connection, job_id, part, found)
 
 
 def check_states(connection: Connection, job_id: int) -> None:
     """Raises StorageError unless the job's readable rows are as they were stored."""
     if stored_parts(connection, job_id) is not None:
-        compare(connection, job_id, "state", states_digest(connection, job_id))
+        compare(connection, job_id, "state", rows_digest(connection, job_id, "state"))
 
 
 def compare(connection: Connection, job_id: int, part: str, found: str | None) -> None:
@@ -282,29 +306,8 @@ def compare(connection: Connection, job_id: int, part: str, found: str | None) -
 
 def stored_parts(connection: Connection, job_id: int) -> dict[str, Any] | None:
     """The digests of a job's parts; None where an older version of the program has stored it without them."""
-    text = connection.execute(_PARTS, {"job": job_id}).scalar_one_or_none()
+    text = connection.execute(_STORED_PARTS, {"job": job_id}).scalar_one_or_none()
     return None if text is None else json_object(text, "job", job_id, "parts", job_id)
-
-
-def _state_blocks(connection: Connection, job_id: int) -> Iterator[list[tuple[Any, ...]]]:
-    rows = select(state.c.key, state.c.distance, state.c.board).where(state.c.job_id == job_id)
-    with connection.execute(
-        rows.order_by(state.c.key), execution_options={"yield_per": STATES_AT_ONCE}
-    ) as result:
-        for block in result.partitions(STATES_AT_ONCE):
-            yield list(map(tuple, block))
-
-
-def _job_of(table: str) -> Any:
-    tables = {
-        "layer": layer,
-        "iteration": iteration,
-        "solution": solution,
-        "chunk": chunk,
-        "lead": chunk,
-        "map_file": map_file,
-    }
-    return tables[table].c.job_id
 
 
 _SEALED = (
@@ -319,8 +322,42 @@ _SEAL = (
 )
 # Locked, so that its name does not change meanwhile (PostgreSQL; SQLite has one writer at a time).
 _UNSEALED_PUZZLE = (
-    select(*(puzzle.c[name] for name in PUZZLE_COLUMNS))
+    select(*(puzzle.c[one.name] for one in fields_of(PuzzleRecord)[:-1]))
     .where(puzzle.c.id == bindparam("puzzle"), puzzle.c.record_digest.is_(None))
     .with_for_update(key_share=True)
 )
-_PARTS = select(job.c.parts).where(job.c.id == bindparam("job"))
+_STORED_PARTS = select(job.c.parts).where(job.c.id == bindparam("job"))
+
+
+# Writing
+
+NOBODYS: dict[str, Any] = {"owner": None, "lease_until": None, "progress": None, "error": None}
+"""The values of a job's row where nobody runs it and there was no error."""
+
+
+def change_job(connection: Connection, job_id: int, owner: str | None, values: Mapping[str, Any]) -> None:
+    """Updates a job's row, which is to be sealed then. Raises JobError if it is gone, or is not ``owner``'s any more
+    (None: the owner does not matter)."""
+    mine = (job.c.id == job_id,) if owner is None else (job.c.id == job_id, job.c.owner == owner)
+    if connection.execute(update(job).where(*mine).values(values)).rowcount == 1:
+        return
+    row = connection.execute(select(job.c.owner, job.c.status).where(job.c.id == job_id)).one_or_none()
+    if row is None:
+        raise JobError(f"job {job_id} was deleted while it ran; nothing of this change was stored")
+    if row.status == CANCELLED:
+        raise JobError(f"job {job_id} was cancelled; nothing of this change was stored")
+    raise JobError(
+        f"job {job_id} was taken over (it is {row.status}, owner {row.owner or 'none'}) because this process "
+        "was silent for longer than its lease; nothing of this change was stored"
+    )
+
+
+def put_rows(connection: Connection, job_id: int, records: Sequence[LayerRecord | IterationRecord]) -> None:
+    """Stores records of one kind, and replaces those with the same keys."""
+    if not records:
+        return
+    key = _PARTS[_PART_OF[type(records[0])]].key
+    rows = [{"job_id": job_id, **asdict(one)} for one in records]
+    replaced = delete(key.table).where(key.table.c.job_id == job_id, key.in_([row[key.name] for row in rows]))
+    connection.execute(replaced)
+    connection.execute(insert(key.table), rows)

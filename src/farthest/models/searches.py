@@ -3,58 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from farthest.models.database import Database
-from farthest.models.records import FINISHED, now
-from farthest.models.rows import NOBODYS, change_job
+from farthest.models.records import (
+    FINISHED,
+    IterationRecord,
+    SolutionRecord,
+    SubtreeRecord,
+    fields_of,
+    now,
+)
 from farthest.models.sealing import (
-    ROWS,
+    NOBODYS,
     canonical,
     chain,
-    check_rows,
-    check_values,
+    change_job,
     damaged,
+    put_rows,
+    read_record,
+    read_rows,
     rows_digest,
     seal,
     stored_parts,
 )
-from farthest.models.tables import iteration, solution, subtree
+from farthest.models.tables import solution, subtree
 from farthest.untrusted_json import read_json
 from farthest.version import __version__
-
-
-@dataclass(frozen=True, slots=True)
-class IterationRecord:
-    """One iteration: its totals, and the next bound. ``pieces``: how many pieces its totals include.
-
-    An iteration that is not ``complete`` is under way: its totals are those of its first pieces in order, the rest is
-    in rows of ``subtree``. ``kept``: how many rows; None where it is complete, or was stored by a version without this
-    number.
-    """
-
-    bound: int
-    nodes: int
-    solutions: int
-    pieces: int
-    seconds: float
-    next_bound: int | None
-    complete: bool
-    kept: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SubtreeRecord:
-    """A piece of the iteration under way that its totals do not include: ``node`` is still to be searched, or
-    ``result`` was found, both JSON with a checksum. ``place``: in the order of the search. ``root``: of the split."""
-
-    place: str
-    root: int
-    node: str | None
-    result: str | None
 
 
 class Searches:
@@ -78,29 +56,19 @@ class Searches:
         if the job is gone or is not ``owner``'s any more.
         """
         with self._database.write() as connection:
-            bounds = [one.bound for one in iterations]
-            change_job(connection, job_id, owner, {"depth": max(bounds)})
-            connection.execute(
-                delete(iteration).where(iteration.c.job_id == job_id, iteration.c.bound.in_(bounds))
-            )
+            change_job(connection, job_id, owner, {"depth": max(one.bound for one in iterations)})
+            put_rows(connection, job_id, iterations)
             listed = list(solutions)
             places = [{"job": job_id, "at": place} for place in {*gone, *(one.place for one in pieces)}]
             for statement, rows in (
                 (_PIECE_DELETION, places),
-                (insert(iteration), [{"job_id": job_id, **asdict(one)} for one in iterations]),
                 (insert(subtree), [{"job_id": job_id, **asdict(one)} for one in pieces]),
                 (insert(solution), [{"job_id": job_id, "number": n, "moves": m} for n, m in listed]),
             ):
                 if rows:
                     connection.execute(statement, rows)
-            seal(
-                connection,
-                job_id,
-                {
-                    "iteration": rows_digest(connection, job_id, "iteration"),
-                    "solution": self._solutions_digest(connection, job_id, listed),
-                },
-            )
+            found = self._solutions_digest(connection, job_id, listed)
+            seal(connection, job_id, {"solution": found}, stored=["iteration"])
 
     @staticmethod
     def _solutions_digest(
@@ -148,35 +116,24 @@ class Searches:
     def iterations(self, job_id: int) -> list[IterationRecord]:
         """The iterations of a search, by bound. Raises StorageError where they are not what was stored."""
         with self._database.read() as connection:
-            rows = connection.execute(ROWS["iteration"].where(iteration.c.job_id == job_id)).all()
-            check_rows(connection, job_id, "iteration", rows)
-        for row in rows:
-            check_values(iteration, IterationRecord.__match_args__, row, f"of job {job_id}", job_id)
-        return [IterationRecord(*row) for row in rows]
+            return read_rows(connection, job_id, IterationRecord)
 
     def pieces(self, job_id: int) -> list[SubtreeRecord]:
         """The pieces that the totals of the iteration under way do not include, in no particular order.
 
         No digest covers them: their texts have checksums, and the iteration says how many they are."""
-        columns = select(*(subtree.c[name] for name in SubtreeRecord.__match_args__))
+        columns = select(*(subtree.c[one.name] for one in fields_of(SubtreeRecord)))
         with self._database.read() as connection:
             rows = connection.execute(columns.where(subtree.c.job_id == job_id)).all()
-        for row in rows:
-            check_values(subtree, SubtreeRecord.__match_args__, row, f"of job {job_id}", job_id)
-        return [SubtreeRecord(*row) for row in rows]
+        return [read_record(SubtreeRecord, "subtree", row, f"of job {job_id}", job_id) for row in rows]
 
     def solutions(self, job_id: int, limit: int | None = None, after: int = 0) -> list[list[Any]]:
         """The moves of the listed solutions of a search, in order, as they come through JSON: at most ``limit``,
         without the first ``after``. Raises StorageError where they are not what was stored."""
         with self._database.read() as connection:
-            rows = connection.execute(ROWS["solution"].where(solution.c.job_id == job_id)).all()
-            check_rows(connection, job_id, "solution", rows)
-        for row in rows:
-            check_values(solution, ("number", "moves"), row, f"of job {job_id}", job_id)
-        return [
-            _moves(job_id, row.number, row.moves)
-            for row in rows[after : None if limit is None else after + limit]
-        ]
+            rows = read_rows(connection, job_id, SolutionRecord)
+        end = None if limit is None else after + limit
+        return [_moves(job_id, row.number, row.moves) for row in rows[after:end]]
 
     def listed(self, job_id: int) -> int:
         """How many solutions are listed."""

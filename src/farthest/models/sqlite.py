@@ -41,6 +41,10 @@ def check_file(path: Path, create: bool) -> None:
         raise StorageError(f"{path}: the database cannot be opened ({error}); check the name") from error
     if is_folder:
         raise StorageError(f"{path}: this is a folder, expected a database file; name a file inside it")
+    if path.resolve().is_relative_to("/proc") or path.resolve().is_relative_to("/sys"):
+        raise StorageError(
+            f"{path}: the kernel's own files hold no database, expected one on a disk; name another"
+        )
     if exists and not is_file:  # SQLite would wait for a pipe forever
         raise StorageError(f"{path}: this is a pipe or a device, expected a database file; name another")
     if exists:

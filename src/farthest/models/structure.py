@@ -24,19 +24,6 @@ _MOST = 10
 _LAST_NUMBER = "SELECT seq FROM sqlite_sequence WHERE name = 'job'"
 
 
-def check_table(connection: Connection, table: str) -> None:
-    """Raises StorageError unless SQLite finds the pages of a small table intact: otherwise a row may be missing without
-    an error."""
-    if connection.dialect.name != "sqlite":
-        return
-    found = connection.exec_driver_sql(f"PRAGMA quick_check({table})").scalars().all()
-    if found != ["ok"]:
-        raise StorageError(
-            f"the database file is damaged: table {table}: {' '.join(found[0].split())}; restore it from a copy, or "
-            "rescue what can be read with `sqlite3 FILE .recover`"
-        )
-
-
 def check_owners(connection: Connection) -> None:
     """Raises StorageError unless the indexes that say to which job a row belongs agree with the rows: with a damaged
     one, deleting a job would delete rows of other jobs."""

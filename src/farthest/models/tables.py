@@ -1,13 +1,13 @@
 """The tables, as SQLAlchemy Core objects (``sqlalchemy.orm`` alone would add 80 ms to every command).
 
-Numbers that may pass 2**31 (keys, counts of states) are BIGINT; keys stay below 2**63, the largest that SQLite and
-PostgreSQL can hold. Times are UTC. JSON is stored as text, so that it is the same for every dialect and every tool. A
-change here needs a new revision in ``migrations/versions`` and its number in ``SCHEMA_VERSION``; a test compares them.
+Their columns are the fields of the classes in ``models.records``. Times are UTC. JSON is stored as text, so that it is
+the same for every dialect and every tool. A change there or here needs a new revision in ``migrations/versions`` and
+its number in ``SCHEMA_VERSION``; a test compares them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,6 +34,22 @@ from sqlalchemy import (
     false,
 )
 
+from farthest.models.records import (
+    BIG,
+    DIGITS,
+    ChunkRecord,
+    Field,
+    IterationRecord,
+    JobRecord,
+    LayerRecord,
+    MapFileRecord,
+    PuzzleRecord,
+    SolutionRecord,
+    StateRecord,
+    SubtreeRecord,
+    fields_of,
+)
+
 SCHEMA_VERSION = "0008"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
@@ -43,7 +59,7 @@ _MOST_DIGITS = 4000
 class UtcDateTime(TypeDecorator[datetime]):
     """Aware datetimes in Python; in the database the same instant in UTC, without a zone.
 
-    A value that is not a time passes unchanged in both directions, so that it can be compared; ``records`` reports it
+    A value that is not a time passes unchanged in both directions, so that it can be compared; ``sealing`` reports it
     with its row.
     """
 
@@ -78,7 +94,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Truth(TypeDecorator[bool]):
-    """Truth values; SQLite holds 0 and 1. Another value passes unchanged; ``records`` reports it with its row."""
+    """Truth values; SQLite holds 0 and 1. Another value passes unchanged; ``sealing`` reports it with its row."""
 
     impl = Boolean
     cache_ok = True
@@ -88,10 +104,8 @@ class Truth(TypeDecorator[bool]):
 
 
 class Digits(TypeDecorator[int]):
-    """Whole numbers of any size: the number of ways through a graph may need more than 64 bits.
-
-    A value that is not a number in the database passes unchanged; ``records`` reports it with its row.
-    """
+    """Whole numbers of any size. A value that is not a number in the database passes unchanged; ``sealing`` reports it
+    with its row."""
 
     impl = Text
     cache_ok = True
@@ -115,77 +129,72 @@ metadata = MetaData(
     }
 )
 
+_TYPES: dict[tuple[type, object], Any] = {
+    (int, None): Integer,
+    (int, BIG): BigInteger,
+    (int, DIGITS): Digits,
+    (float, None): Float,
+    (bool, None): Truth,
+    (datetime, None): UtcDateTime,
+    (bytes, None): LargeBinary,
+    (str, None): Text,
+    (dict, None): Text,
+}
+
+
+def _columns(record: type, *own: Column[Any], besides: Collection[str] = ()) -> list[Column[Any]]:
+    """A column for each field of a record, but for those ``besides``; ``own``: those that have more to them."""
+    given = {column.name: column for column in own}
+    return [given.get(one.name, _column(one)) for one in fields_of(record) if one.name not in besides]
+
+
+def _column(one: Field) -> Column[Any]:
+    kind = String(one.mark) if isinstance(one.mark, int) else _TYPES[one.kind, one.mark]
+    return Column(one.name, kind, nullable=one.nullable, autoincrement=False)
+
+
+def _job_id() -> Column[Any]:
+    return Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False)
+
+
+def _of_jobs(name: str, record: type, key: str) -> Table:
+    """A table of a job's rows, which differ in their ``key``."""
+    columns = _columns(record)
+    return Table(
+        name, metadata, _job_id(), *columns, PrimaryKeyConstraint("job_id", key), sqlite_with_rowid=False
+    )
+
+
 puzzle = Table(
     "puzzle",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("digest", String(64), nullable=False, unique=True),
-    Column("name", Text, nullable=False),
-    Column("definition", Text, nullable=False),
-    Column("created", UtcDateTime, nullable=False),
-    Column("record_digest", String(64)),  # null where an older version of the program stored the row
+    *_columns(PuzzleRecord, Column("digest", String(64), nullable=False, unique=True)),
 )
 
 job = Table(
     "job",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("puzzle_id", ForeignKey("puzzle.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("name", Text, nullable=False),
-    Column("kind", String(32), nullable=False),
-    Column("parameters", Text, nullable=False),
-    Column("layout", Text, nullable=False),
-    Column("status", String(16), nullable=False),
-    Column("owner", Text),
-    Column("lease_until", UtcDateTime),
-    Column("created", UtcDateTime, nullable=False),
-    Column("started", UtcDateTime),
-    Column("finished", UtcDateTime),
-    Column("seconds", Float),
-    Column("states", BigInteger),
-    Column("eccentricity", Integer),
-    Column("depth", Integer),
-    Column("complete", Truth, nullable=False),
-    Column("has_map", Truth, nullable=False),
-    Column("unit", String(8)),
-    Column("keys", BigInteger),
-    Column("digest", String(64)),
-    Column("error", Text),
-    Column("submitted", Truth, nullable=False, server_default=false()),
-    Column("progress", Text),
-    Column("result", Text),  # as JSON: of a search, or the figures of the layers of an enumeration from files
-    # JSON: table to digest of the job's rows in it. Both are null where an older version stored the job.
-    Column("parts", Text),
-    Column("record_digest", String(64)),
-    Column("version", String(32)),  # of the program that finished it; null where that is not known
+    *_columns(
+        JobRecord,
+        Column("id", Integer, primary_key=True),
+        Column("puzzle_id", ForeignKey("puzzle.id", ondelete="CASCADE"), nullable=False, index=True),
+        Column("submitted", Truth, nullable=False, server_default=false()),
+        besides=JobRecord.BESIDES,
+    ),
     sqlite_autoincrement=True,  # the id of a deleted job is never given to another
 )
 
-layer = Table(
-    "layer",
-    metadata,
-    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
-    Column("depth", Integer, nullable=False, autoincrement=False),
-    Column("states", BigInteger, nullable=False),
-    Column("seconds", Float),
-    PrimaryKeyConstraint("job_id", "depth"),
-    sqlite_with_rowid=False,
-)
+layer = _of_jobs("layer", LayerRecord, "depth")
+map_file = _of_jobs("map_file", MapFileRecord, "first_key")
+iteration = _of_jobs("iteration", IterationRecord, "bound")
+subtree = _of_jobs("subtree", SubtreeRecord, "place")
+solution = _of_jobs("solution", SolutionRecord, "number")
 
 chunk = Table(
     "chunk",
     metadata,
-    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
-    Column(
-        "first_key", BigInteger, nullable=False, autoincrement=False
-    ),  # negative: a draft (models/drafts.py)
-    Column("last_key", BigInteger, nullable=False),
-    Column("depth", Integer, nullable=False),
-    Column("codec", String(32), nullable=False),
-    Column("payload", LargeBinary, nullable=False),
-    Column("checksum", String(64), nullable=False),
-    Column("lead", LargeBinary),  # of a sparse map: the first code; null in a dense one
-    Column("record_digest", String(64)),  # null where an older version stored it
+    *_columns(ChunkRecord, _job_id()),
     PrimaryKeyConstraint("job_id", "first_key"),
     # The columns for finding a code's chunk come first: SQLite would read through the payload to a column after it.
     Index("ix_chunk_lead", "job_id", "lead", "first_key"),
@@ -201,28 +210,11 @@ def _leave_payloads_as_they_are(_table: Table, connection: Connection, **_option
         connection.exec_driver_sql(EXTERNAL_PAYLOADS)
 
 
-# Files of maps that are kept outside the database; a map file is what its row says, or it is none.
-map_file = Table(
-    "map_file",
-    metadata,
-    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
-    Column("first_key", BigInteger, nullable=False, autoincrement=False),
-    Column("last_key", BigInteger, nullable=False),
-    Column("kind", String(16), nullable=False),
-    Column("name", Text, nullable=False),  # in the folder of map files
-    Column("bytes", BigInteger, nullable=False),
-    Column("checksum", String(64), nullable=False),
-    PrimaryKeyConstraint("job_id", "first_key"),
-    sqlite_with_rowid=False,
-)
-
 state = Table(
     "state",
     metadata,
     Column("job_id", Integer, nullable=False, autoincrement=False),
-    Column("key", BigInteger, nullable=False, autoincrement=False),
-    Column("distance", Integer, nullable=False),
-    Column("board", Text, nullable=False),
+    *_columns(StateRecord),
     PrimaryKeyConstraint("job_id", "key"),
     # No foreign key: PostgreSQL would look the job up for each row, which takes three quarters of the time to store
     # them.
@@ -230,48 +222,8 @@ state = Table(
     sqlite_with_rowid=False,
 )
 
-iteration = Table(
-    "iteration",
-    metadata,
-    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
-    Column("bound", Integer, nullable=False, autoincrement=False),
-    Column("nodes", BigInteger, nullable=False),
-    Column("solutions", Digits, nullable=False),
-    Column("pieces", BigInteger, nullable=False),
-    Column("seconds", Float, nullable=False),
-    Column("next_bound", Integer),
-    Column("complete", Truth, nullable=False),
-    Column("kept", BigInteger),  # rows of subtree; null where an older version of the program stored it
-    PrimaryKeyConstraint("job_id", "bound"),
-    sqlite_with_rowid=False,
-)
-
-# The pieces of the iteration under way that its totals do not include yet: for each either what is to be searched
-# (node) or what was found (result), as JSON. A long search has few at any time, but millions in all.
-subtree = Table(
-    "subtree",
-    metadata,
-    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
-    Column("place", Text, nullable=False),  # in the order of the search: 3.0.12 is of what 3.0 has left over
-    Column("root", Integer, nullable=False),
-    Column("node", Text),
-    Column("result", Text),
-    PrimaryKeyConstraint("job_id", "place"),
-    sqlite_with_rowid=False,
-)
-
-solution = Table(
-    "solution",
-    metadata,
-    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
-    Column("number", Integer, nullable=False, autoincrement=False),
-    Column("moves", Text, nullable=False),
-    PrimaryKeyConstraint("job_id", "number"),
-    sqlite_with_rowid=False,
-)
-
-# The last proof of a job by `farthest verify` (models/records.py). It is no part of the job's result: no digest
-# of the job covers it, and it counts only while ``job_record`` is what the job's row is.
+# The last proof of a job by `farthest verify`. It is no part of the job's result: no digest of the job covers it, and
+# it counts only while ``job_record`` is what the job's row is.
 verification = Table(
     "verification",
     metadata,

@@ -7,10 +7,9 @@ source = "M. Hiroi"                 # where the puzzle comes from
 family = "sliding"
 metric = "step"                     # or "slide"
 origin = "to goal"                  # or "from start", "from 1 2 3 / ...", "from moves: R U"
-[sliding]                           # the table of the family: farthest/families/FAMILY/reader.py
-[[known]]                           # any number of published results: source, and some of
-                                    # states, eccentricity, layers, first_layers, farthest, goal (see
-                                    # KnownAnswer)
+[sliding]                           # the table of the family: its class ``table`` (farthest/families)
+[[known]]                           # any number of published results: source, and some of states, eccentricity,
+                                    # layers, first_layers, farthest, goal (see KnownAnswer)
 """
 
 from __future__ import annotations
@@ -40,10 +39,8 @@ from farthest.puzzles.puzzle import (
     Puzzle,
     rules,
 )
-from farthest.puzzles.tables import Source
+from farthest.puzzles.tables import Given, Source, Table, Text, Word
 from farthest.wording import near_match, shown
-
-# --- The bytes of a puzzle's file, and its TOML as tables; both are bounded, whatever was named or written.
 
 MOST_BYTES = 2**20
 """Of a file: the largest of the catalogue has some kilobytes."""
@@ -103,9 +100,194 @@ def read_toml(text: str) -> dict[str, Any]:
         raise NestedTooDeepError from None
 
 
-_KEYS = ("name", "title", "also", "source", "family", "metric", "origin", "known", *FAMILIES)
-_KNOWN_KEYS = ("states", "eccentricity", "layers", "first_layers", "farthest", "goal", "source")
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+class _Line(Text):
+    """A text of one line."""
+
+    def __init__(self, default: str = "") -> None:
+        super().__init__(write="...", default=default)
+
+    def problem(self, value: object) -> str | None:
+        if isinstance(value, str) and len(value) > MAX_TEXT:
+            return f"{len(value):,} characters, expected at most {MAX_TEXT}; write a shorter text"
+        if isinstance(value, str) and not value.isprintable():
+            return f"expected a text of one line, got {shown(value)}; leave out control characters"
+        return super().problem(value)
+
+
+class _Name(_Line):
+    """What a puzzle is called on command lines."""
+
+    def __init__(self) -> None:
+        Text.__init__(self, write="eight-kinds", what="at most 64 letters and digits, - _ or . between")
+
+    def problem(self, value: object) -> str | None:
+        if not isinstance(value, str):
+            return super().problem(value)
+        if len(value) > MAX_NAME or not NAME.fullmatch(value):
+            return f"name {shown(value)}: expected {self.expected}; put other words into title"
+        if value.isdigit():
+            return f"name {shown(value)}: digits alone are the number of a job; add a word to it"
+        return None
+
+
+class _PuzzleTable(Table):
+    """The top of the file, and the tables in it."""
+
+    name = _Name()
+    title = _Line()
+    also = _Line()
+    source_ = _Line()
+    family = Word(FAMILIES)
+    metric = _Line()
+    origin = _Line()
+    known = Given()
+    more_keys = FAMILIES
+
+    def read(self) -> Puzzle:
+        """The puzzle. Raises PuzzleError."""
+        name, family, _ = self.name, self.family, self.also
+        expected = rules(family)
+        metric = self.metric or expected.metrics[0]
+        if metric not in expected.metrics:
+            listed = " or ".join(f'"{each}"' for each in expected.metrics)
+            mend = near_match(metric, expected.metrics) or "write one of them"
+            raise self.fail("metric", f"metric {shown(metric)} is not known, expected {listed}; {mend}")
+        table = self.fields.get(family)
+        if not isinstance(table, dict):
+            found = f"expected a table, got {shown(table)}" if family in self else f"no table [{family}]"
+            raise self.fail(family, f"{found}; write [{family}] and below it {expected.example}")
+        definition = expected.read(table, self.source, metric)
+        problem = definition.metric_problem(metric)
+        if problem:
+            raise self.fail("metric", problem)
+        answers = self.inners("known", _KnownTable) if "known" in self else []
+        puzzle = Puzzle(
+            name=name,
+            title=self.title or name,
+            source=self.source_,
+            family=family,
+            metric=metric,
+            origin=self._origin(definition, name, expected.default_origin),
+            known=tuple(each.answer(definition, name) for each in answers),
+            definition=definition,
+        )
+        if is_moves(puzzle.origin.where):
+            return self._moves_made(puzzle, expected.default_origin)
+        return puzzle
+
+    def _origin(self, definition: PuzzleDefinition, name: str, default: str) -> Origin:
+        text = self.origin or default
+        direction, _, where = text.strip().partition(" ")
+        where = where.strip()
+        if direction not in ("to", "from") or not where:
+            raise self.fail(
+                "origin",
+                f'origin {shown(text)}: expected "to goal", "from start", or such a word and a board; '
+                "write one of these",
+            )
+        if where in WORDS and not definition.has_origin(where):
+            mend = (
+                f'write origin = "{direction} start"'
+                if where == "goal"
+                else "add start to the puzzle's table"
+            )
+            raise self.fail("origin", f"the origin is the {where}, but there is none; {mend}")
+        if where not in WORDS and not is_moves(where):
+            where = self.board_text("origin", where, definition, name)
+        return Origin(cast(Direction, direction), where)
+
+    def _moves_made(self, puzzle: Puzzle, default: str) -> Puzzle:
+        """The puzzle whose origin is the board that the moves in its place lead to, from the goal or the start."""
+        words = [default.partition(" ")[2], *WORDS]
+        begin = next((word for word in words if puzzle.definition.has_origin(word)), puzzle.origin.where)
+        try:
+            board = board_given(replace(puzzle, origin=Origin("to", begin)), puzzle.origin.where)
+        except (BoardError, ResourceError) as error:
+            raise self.fail("origin", str(error)) from None
+        return replace(puzzle, origin=replace(puzzle.origin, where=puzzle.definition.format_board(board)))
+
+
+class _KnownTable(Table):
+    """A published result."""
+
+    header = "known"
+    states = Given()
+    eccentricity = Given()
+    layers = Given()
+    first_layers = Given()
+    farthest = Given()
+    goal = Given()
+    source_ = _Line()
+
+    def answer(self, definition: PuzzleDefinition, name: str) -> KnownAnswer:
+        """The result. Raises PuzzleError."""
+        source = self.source_.strip()
+        if not source:
+            raise self.fail(
+                "source" if "source" in self else "", 'no source; expected who found it: source = "..."'
+            )
+        if len(self.fields) == 1:
+            expected = ", ".join(key for key in self.keys if key != "source")
+            raise self.fail("", f"no answer; expected some of {expected}")
+        states, eccentricity = self._count("states", 1), self._count("eccentricity", 0)
+        layers = self._numbers("layers")
+        if layers is not None:
+            for key, value, summed in (
+                ("states", states, sum(layers)),
+                ("eccentricity", eccentricity, len(layers) - 1),
+            ):
+                if value not in (None, summed):
+                    raise self.fail(
+                        key, f"{key} is {value}, but the layers give {summed}; correct one of them"
+                    )
+            states, eccentricity = sum(layers), len(layers) - 1
+        return KnownAnswer(
+            states=states,
+            eccentricity=eccentricity,
+            layers=layers,
+            farthest=self._boards(definition, name, layers) if "farthest" in self else None,
+            source=source,
+            goal=self._count("goal", 0),
+            first_layers=self._numbers("first_layers"),
+        )
+
+    def _count(self, key: str, least: int) -> int | None:
+        value: int | None = self.fields.get(key)
+        if value is not None and (type(value) is not int or value < least):
+            raise self.fail(
+                key, f"expected a whole number of at least {least}, got {shown(value)}; correct it"
+            )
+        return value
+
+    def _numbers(self, key: str) -> tuple[int, ...] | None:
+        value = self.fields.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list) or not value or any(type(n) is not int or n < 1 for n in value):
+            raise self.fail(
+                key, f"expected whole numbers of at least 1, one for each depth from 0; write {key} = [1, 2]"
+            )
+        return tuple(value)
+
+    def _boards(
+        self, definition: PuzzleDefinition, name: str, layers: tuple[int, ...] | None
+    ) -> tuple[str, ...]:
+        texts = self.farthest
+        if not isinstance(texts, list) or not texts or any(not isinstance(board, str) for board in texts):
+            raise self.fail(
+                "farthest", f"expected an array of boards, got {shown(texts)}; write each board as a text"
+            )
+        boards = tuple(self.board_text("farthest", board, definition, name) for board in texts)
+        if len(set(boards)) != len(boards):
+            raise self.fail("farthest", "a board is listed twice; expected each once, leave one out")
+        if layers is not None and len(boards) > layers[-1]:
+            raise self.fail(
+                "farthest", f"{len(boards)} boards, but the last layer has {layers[-1]}; correct one of them"
+            )
+        return boards
 
 
 def read_puzzle(path: Path | str) -> Puzzle:
@@ -146,44 +328,7 @@ def read_puzzle(path: Path | str) -> Puzzle:
 
 def parse_puzzle(text: str, place: str) -> Puzzle:
     """The puzzle that TOML text defines; messages call it ``place``. Raises PuzzleError when not valid."""
-    source = Source(text, place)
-    fields = _load(text, place)
-    for key in fields:
-        if key not in _KEYS:
-            mend = near_match(key, _KEYS) or f"the keys are {', '.join(_KEYS)}"
-            raise source.error("", key, f"key {shown(key)} is not known; {mend}")
-    name = _name(fields, source)
-    _text(fields, source, "also")
-    family = _text(fields, source, "family")
-    if family not in FAMILIES:
-        found = f"family {shown(family)} is not known" if family else "no family"
-        mend = near_match(family, FAMILIES) or 'write for example family = "sliding"'
-        raise source.error("", "family", f"{found}; expected {', '.join(FAMILIES)}; {mend}")
-    reader = rules(family)
-    metric = _text(fields, source, "metric", reader.metrics[0])
-    if metric not in reader.metrics:
-        expected = " or ".join(f'"{each}"' for each in reader.metrics)
-        mend = near_match(metric, reader.metrics) or "write one of them"
-        raise source.error("", "metric", f"metric {shown(metric)} is not known, expected {expected}; {mend}")
-    table = fields.get(family)
-    if not isinstance(table, dict):
-        found = f"expected a table, got {shown(table)}" if family in fields else f"no table [{family}]"
-        raise source.error("", family, f"{found}; write [{family}] and below it {reader.example}")
-    definition = reader.read(table, source, metric)
-    problem = definition.metric_problem(metric)
-    if problem:
-        raise source.error("", "metric", problem)
-    puzzle = Puzzle(
-        name=name,
-        title=_text(fields, source, "title", name),
-        source=_text(fields, source, "source"),
-        family=family,
-        metric=metric,
-        origin=_origin(fields, source, definition, name, reader.default_origin),
-        known=_known_answers(fields, source, definition, name),
-        definition=definition,
-    )
-    return _moves_made(puzzle, source, reader.default_origin) if is_moves(puzzle.origin.where) else puzzle
+    return _PuzzleTable(_load(text, place), Source(text, place)).read()
 
 
 def _load(text: str, place: str) -> dict[str, Any]:
@@ -203,172 +348,3 @@ def _load(text: str, place: str) -> dict[str, Any]:
         raise PuzzleError(f"{place}: not valid TOML: {message}; {mend}") from None
     except ValueError:  # from the reader of numbers, which refuses thousands of digits
         raise PuzzleError(f"{place}: a number has too many digits; write a smaller one") from None
-
-
-def _text(fields: dict[str, Any], source: Source, key: str, default: str = "") -> str:
-    value = fields.get(key, default)
-    if not isinstance(value, str):
-        raise source.error("", key, f'expected a text, got {shown(value)}; write {key} = "..."')
-    if len(value) > MAX_TEXT:
-        raise source.error(
-            "", key, f"a text of {len(value):,} characters, expected at most {MAX_TEXT}; write a shorter one"
-        )
-    if not all(character.isprintable() for character in value):
-        raise source.error(
-            "", key, f"expected a text of one line, got {shown(value)}; leave out control characters"
-        )
-    return value
-
-
-def _name(fields: dict[str, Any], source: Source) -> str:
-    name = _text(fields, source, "name")
-    if not name:
-        raise source.error("", "name", 'no name; expected for example name = "eight-kinds"')
-    if len(name) > MAX_NAME or not NAME.fullmatch(name):
-        raise source.error(
-            "",
-            "name",
-            f"name {shown(name)}: expected at most {MAX_NAME} letters and digits, - _ or . between; "
-            "put other words into title",
-        )
-    if name.isdigit():
-        raise source.error(
-            "", "name", f"name {shown(name)}: digits alone are the number of a job; add a word to it"
-        )
-    return name
-
-
-def _origin(
-    fields: dict[str, Any], source: Source, definition: PuzzleDefinition, name: str, default: str
-) -> Origin:
-    text = _text(fields, source, "origin", default)
-    direction, _, where = text.strip().partition(" ")
-    where = where.strip()
-    if direction not in ("to", "from") or not where:
-        raise source.error(
-            "",
-            "origin",
-            f'origin {shown(text)}: expected "to goal", "from start", or such a word and a board; '
-            "write one of these",
-        )
-    if where == "goal" and not definition.has_origin("goal"):
-        raise source.error(
-            "", "origin", f'the origin is the goal, but there is none; write origin = "{direction} start"'
-        )
-    if where == "start" and not definition.has_origin("start"):
-        raise source.error(
-            "", "origin", "the origin is the start, but there is none; add start to the puzzle's table"
-        )
-    if where not in ("goal", "start"):
-        where = where if is_moves(where) else _board(where, source, definition, name, "", "origin")
-    return Origin(cast(Direction, direction), where)
-
-
-def _moves_made(puzzle: Puzzle, source: Source, default: str) -> Puzzle:
-    """The puzzle whose origin is the board that the moves in its place lead to, from the goal or the start."""
-    words = [default.partition(" ")[2], *WORDS]
-    begin = next((word for word in words if puzzle.definition.has_origin(word)), puzzle.origin.where)
-    try:
-        board = board_given(replace(puzzle, origin=Origin("to", begin)), puzzle.origin.where)
-    except (BoardError, ResourceError) as error:
-        raise source.error("", "origin", str(error)) from None
-    return replace(puzzle, origin=replace(puzzle.origin, where=puzzle.definition.format_board(board)))
-
-
-def _board(
-    text: str,
-    source: Source,
-    definition: PuzzleDefinition,
-    name: str,
-    table: str,
-    key: str,
-    occurrence: int = 0,
-) -> str:
-    try:
-        return definition.format_board(definition.parse_board(text, name=name))
-    except BoardError as error:
-        raise source.error(table, key, str(error), occurrence) from None
-
-
-def _known_answers(
-    fields: dict[str, Any], source: Source, definition: PuzzleDefinition, name: str
-) -> tuple[KnownAnswer, ...]:
-    known = fields.get("known", [])
-    if not isinstance(known, list) or not all(isinstance(answer, dict) for answer in known):
-        raise source.error(
-            "", "known", f"expected tables, got {shown(known)}; write [[known]] and its keys below"
-        )
-    return tuple(_known(answer, i, source, definition, name) for i, answer in enumerate(known))
-
-
-def _known(
-    fields: dict[str, Any], index: int, source: Source, definition: PuzzleDefinition, name: str
-) -> KnownAnswer:
-    def fail(key: str, problem: str) -> PuzzleError:
-        return source.error("known", key, problem, index)
-
-    def numbers(key: str) -> tuple[int, ...] | None:
-        value = fields.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, list) or not value or any(type(n) is not int or n < 1 for n in value):
-            raise fail(
-                key, f"expected whole numbers of at least 1, one for each depth from 0; write {key} = [1, 2]"
-            )
-        return tuple(value)
-
-    def count(key: str, least: int) -> int | None:
-        value = fields.get(key)
-        if value is not None and (type(value) is not int or value < least):
-            raise fail(key, f"expected a whole number of at least {least}, got {shown(value)}; correct it")
-        return value
-
-    for key in fields:
-        if key not in _KNOWN_KEYS:
-            mend = near_match(key, _KNOWN_KEYS) or f"the keys are {', '.join(_KNOWN_KEYS)}"
-            raise fail(key, f"key {shown(key)} is not known; {mend}")
-    told = fields.get("source")
-    if not isinstance(told, str) or not told.strip():
-        raise fail("source" if told is not None else "", 'no source; expected who found it: source = "..."')
-    if len(told) > MAX_TEXT:
-        raise fail("source", f"{len(told):,} characters, expected at most {MAX_TEXT}; write a shorter one")
-    if len(fields) == 1:
-        raise fail(
-            "", "no answer; expected some of states, eccentricity, layers, first_layers, farthest, goal"
-        )
-    states, eccentricity, layers = count("states", 1), count("eccentricity", 0), numbers("layers")
-    if layers is not None:
-        for key, told_value, summed in (
-            ("states", states, sum(layers)),
-            ("eccentricity", eccentricity, len(layers) - 1),
-        ):
-            if told_value not in (None, summed):
-                raise fail(key, f"{key} is {told_value}, but the layers give {summed}; correct one of them")
-        states, eccentricity = sum(layers), len(layers) - 1
-    farthest = fields.get("farthest")
-    if farthest is not None:
-        if (
-            not isinstance(farthest, list)
-            or not farthest
-            or any(not isinstance(board, str) for board in farthest)
-        ):
-            raise fail(
-                "farthest", f"expected an array of boards, got {shown(farthest)}; write each board as a text"
-            )
-        farthest = [_board(board, source, definition, name, "known", "farthest", index) for board in farthest]
-        if len(set(farthest)) != len(farthest):
-            raise fail("farthest", "a board is listed twice; expected each once, leave one out")
-        if layers is not None and len(farthest) > layers[-1]:
-            raise fail(
-                "farthest",
-                f"{len(farthest)} boards, but the last layer has {layers[-1]}; correct one of them",
-            )
-    return KnownAnswer(
-        states=states,
-        eccentricity=eccentricity,
-        layers=layers,
-        farthest=None if farthest is None else tuple(farthest),
-        source=told.strip(),
-        goal=count("goal", 0),
-        first_layers=numbers("first_layers"),
-    )

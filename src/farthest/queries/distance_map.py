@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, SupportsIndex, overload
 import numpy
 
 from farthest.models.database import open_database
+from farthest.models.job_reader import job_text
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.naming import job_text
 from farthest.queries.paths import BoardPath, SolutionGraph, nearer_moves, neighbours, walk
 from farthest.queries.states import state_blocks
 from farthest.queries.stored_map import StoredMap

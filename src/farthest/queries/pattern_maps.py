@@ -17,10 +17,11 @@ from farthest.errors import DamagedMapError, JobError, MissingMapError, PuzzleEr
 from farthest.families.permutation.representatives import representatives_of
 from farthest.heuristics.contract import HALF, HalfBytes, ReducedMap
 from farthest.models.jobs import Jobs
-from farthest.models.maps import Maps, in_order
+from farthest.models.map_reader import in_order
+from farthest.models.maps import Maps
 from farthest.models.records import FINISHED
 from farthest.models.stored_job import origin_of, space_of
-from farthest.puzzles.catalogue import known
+from farthest.puzzles.catalogue import find
 from farthest.puzzles.family import MARK
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -241,7 +242,7 @@ def _enumeration(puzzle: Puzzle) -> str:
     """The command that makes the map. A puzzle from a file cannot be named by its name, and the file is not known
     here."""
     try:
-        named = known(puzzle.name)
+        named = find(puzzle.name)
     except PuzzleError:
         named = None
     if named is not None and named.digest == puzzle.digest:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from farthest.environment import scratch_folder
 from farthest.errors import StorageError
 from farthest.families.sliding.definition import Sliding
+from farthest.machine import memory_limit
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.records import SEARCH, Proved, Verification, Verifications, now
+from farthest.models.records import SEARCH, Proved, Verification, now
 from farthest.models.sealing import damaged
 from farthest.models.searches import Searches
 from farthest.models.stored_job import origin_of, puzzle_of
@@ -27,7 +28,6 @@ from farthest.verify.rows import Facts
 from farthest.verify.sliding import verify_map
 from farthest.verify.without_map import verify_layers, verify_search
 from farthest.version import __version__
-from farthest.wording import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,14 +65,14 @@ def prove_without_map(database: Database, record: JobRecord, told: Callable[[str
 def keep_mark(database: Database, record: JobRecord, report: Report, told: Callable[[str], None]) -> None:
     """Stores that the job was proved; what disproves it removes the mark of an earlier proof. ``told`` gets why that
     could not be stored."""
-    marks = Verifications(database)
+    jobs = Jobs(database)
     try:
         if report.failures:
-            marks.remove(record.id)
+            jobs.remove_mark(record.id)
         elif report.ok:
             checks = tuple(Proved(one.name, one.proves, one.checked) for one in report.checks if not one.note)
             found = Verification(now(), __version__, report.seconds, checks)
-            marks.mark(record.id, record.row_digest or record.digest or "", found)
+            jobs.mark(record.id, record.proved_as, found)
     except StorageError as error:
         told(f"the outcome of this proof is not stored: {error}")
 
@@ -148,7 +148,7 @@ def _prove_residues(
 ) -> Report:
     bits = distance_map.residue_bits()
     means = Means(
-        available_memory() * 4 // 5 if memory is None else memory,
+        memory_limit(memory),
         scratch_folder(scratch, distance_map.database.folder),
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         told=Progress(distance_map.told, distance_map.layers),

@@ -13,11 +13,11 @@ import numpy
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError
+from farthest.machine import available_memory, memory_limit
 from farthest.map_files.form import LOW, PAGE, WordOrder
 from farthest.models.chunks import CHUNK_KEYS
 from farthest.queries.lookup import Chunk
 from farthest.spaces.contract import gather
-from farthest.wording import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -358,7 +358,7 @@ class ResidueReader:
         kernel = gather(self._space).kernel
         layers = ResidueLayers(kernel, self._form, self._pages.words, origins, self._depth)
         needed = layers.bytes + self._form.words * 8 + besides
-        return layers if needed <= available_memory() * 4 // 5 else None
+        return layers if needed <= memory_limit(None) else None
 
     @cached_property
     def _compiled(self) -> _kernel.ResidueMap | None:

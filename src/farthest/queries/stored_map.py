@@ -12,11 +12,12 @@ from farthest.errors import BoardError, JobError, ResourceError, UnreachableErro
 from farthest.families.python.allowed import named_in
 from farthest.families.python.definition import Python
 from farthest.families.user_input import board_given, is_plain
+from farthest.machine import memory_limit
 from farthest.map_files.form import layout_digest
 from farthest.models.jobs import Jobs
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.queries.lookup import MapReader
-from farthest.wording import available_memory, bytes_text
+from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -224,7 +225,7 @@ class StoredMap:
         back. Raises ResourceError where that is more than four fifths of the free memory.
         """
         needed = self._length * self.unit.itemsize
-        if needed > available_memory() * 4 // 5:
+        if needed > memory_limit(None):
             raise ResourceError(
                 f"job {self.job} ({self.record.name}): an array of the distances of all {self._length:,} keys takes "
                 f"{bytes_text(needed)} of memory, more than four fifths of what is free; ask for single boards or "

@@ -18,7 +18,7 @@ from farthest.models.chunks import Chunk
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.models.drafts import MadeChunk, StoredDraft
+    from farthest.models.chunks import MadeChunk, StoredDraft
 
 
 Excluded = Literal["none", "before", "two", "all"]

@@ -88,6 +88,8 @@ class Gate:
                 self._check(scope)
             except RefusalError as refusal:
                 response = await self._refuse(Request(scope, receive), refusal)
+                if _has_two_lengths(Headers(scope=scope)):  # where the next request begins is not known
+                    response.headers["connection"] = "close"
                 await response(scope, receive, answer)
                 return
             await self._app(scope, receive, answer)
@@ -103,6 +105,10 @@ class Gate:
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
+        if _has_two_lengths(headers):
+            raise RefusalError(
+                400, "the request has both Content-Length and Transfer-Encoding; expected one of them"
+            )
         host = headers.get("host", "")
         if not self._settings.is_name(_without_port(host)):
             raise RefusalError(
@@ -155,6 +161,11 @@ def cookie_of(token: str) -> str:
 def equal(given: str, expected: str) -> bool:
     """Whether two secrets are equal, in a time that does not tell how far they are."""
     return bool(expected) and hmac.compare_digest(given.encode(), expected.encode())
+
+
+def _has_two_lengths(headers: Headers) -> bool:
+    """Whether what stands before this server may see the end of the body at another place (RFC 9112, 6.3)."""
+    return "content-length" in headers and "transfer-encoding" in headers
 
 
 def _without_port(host: str) -> str:

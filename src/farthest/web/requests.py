@@ -98,7 +98,7 @@ def of_map(opened: DistanceMap) -> JobFound:
 
 def puzzle_named(name: str) -> Puzzle:
     """A puzzle of the catalogue, or of a parametric name; never a file. Raises PuzzleError."""
-    puzzle = catalogue.known(name)
+    puzzle = catalogue.find(name)
     if puzzle is None:
         raise RefusalError(404, "no puzzle of the catalogue has this name; the first page lists them")
     return puzzle

@@ -13,6 +13,7 @@ from farthest.coordinator.reporter import Pace
 from farthest.coordinator.runner import OwnedJob
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
+from kernels import compiled
 
 
 def test_a_pace() -> None:
@@ -50,8 +51,8 @@ def test_what_a_running_job_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(OwnedJob, "progress", told_too)
     # Each call of the kernel counts as a long one: shards are stepped one by one.
     monkeypatch.setattr("farthest.coordinator.enumeration.executors._fitting", lambda shards, seconds: 1)
-    with open_database(str(tmp_path / "maps.db"), create=True) as database:
-        enumerate_puzzle(farthest.load_puzzle("eight-kinds"), database, Settings(shard_classes=4, threads=1))
+    with open_database(str(tmp_path / "maps.db"), create=True) as database, compiled(shard_classes=4):
+        enumerate_puzzle(farthest.load_puzzle("eight-kinds"), database, Settings(threads=1))
     seen = [one for one in told if "blocks" in one]
     assert seen
     assert all(0 < one["blocks_done"] < one["blocks"] for one in seen)

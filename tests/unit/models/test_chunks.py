@@ -17,7 +17,6 @@ from farthest.errors import StorageError
 from farthest.models.chunks import (
     WIDTHS,
     Chunk,
-    ChunkRecord,
     Payload,
     Unit,
     chunk_digest,
@@ -27,6 +26,7 @@ from farthest.models.chunks import (
     map_digest,
     open_chunk,
 )
+from farthest.models.records import ChunkRecord
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -100,6 +100,13 @@ def test_a_wrong_file(place: Path, make: Callable[[Path], None], create: bool, t
     assert told in str(caught.value)
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="Linux's")
+def test_files_of_the_kernel_hold_no_database() -> None:
+    for name in ("/proc/self/mem", "/proc/self/status"):
+        with pytest.raises(StorageError, match=f"{name}: the kernel's own files hold no database"):
+            open_database(name, create=True)
+
+
 def test_no_larger_text_is_read_than_farthest_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "MOST_BYTES", 2**18)
     with open_database(str(place), create=True) as database:
@@ -118,8 +125,8 @@ def test_no_larger_text_is_read_than_farthest_writes(place: Path, monkeypatch: p
 WRONG_URLS = {
     "oracel://scott:tiger@host/db": "unknown kind of database",
     "postgresql+nothing://scott:tiger@host/db": "unknown kind of database",
-    "mssql+pyodbc://scott:tiger@host/db": "needs the Python package pyodbc: pip install 'pyodbc'",
-    "mysql://scott:tiger@host/db?password=tiger": "needs the Python package MySQLdb: pip install 'mysqlclient'",
+    "mssql+pyodbc://scott:tiger@host/db": "unknown kind of database",
+    "mysql://scott:tiger@host/db?password=tiger": "unknown kind of database; expected sqlite:///FILE, postgresql://…",
     "postgresql://scott:tiger@host:port/db": "not a database URL; expected sqlite:///FILE",
     "://scott:tiger@host": "not a database URL; expected sqlite:///FILE",
     "postgresql:/scott:tiger@host/db": "not a database URL; expected sqlite:///FILE",

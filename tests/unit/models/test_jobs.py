@@ -17,7 +17,7 @@ from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import Maps
-from farthest.models.records import JobRecord, LayerRecord, Proved, Verification, Verifications, now
+from farthest.models.records import JobRecord, LayerRecord, Proved, Verification, now
 from farthest.models.tables import job, metadata
 
 ELSEWHERE = "elsewhere/1/0"
@@ -185,7 +185,7 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
         maps.add_states(one, [(0, 0, "┘│└")])
         finish(jobs, one)
         proof = Verification(now(), "0.1", 0.5, (Proved("layers", "their counts", 1),))
-        Verifications(database).mark(one, jobs.get(one).row_digest or "", proof)
+        Jobs(database).mark(one, jobs.get(one).proved_as, proof)
     freed = jobs.delete(job_id)
     assert freed > 3
     with database.read() as connection:

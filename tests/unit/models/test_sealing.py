@@ -14,9 +14,9 @@ from farthest.models.chunks import Chunk
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.records import FAILED, SEARCH, LayerRecord
+from farthest.models.records import FAILED, SEARCH, IterationRecord, LayerRecord
 from farthest.models.sealing import StatesDigest
-from farthest.models.searches import IterationRecord, Searches
+from farthest.models.searches import Searches
 from farthest.models.tables import chunk, iteration, job, layer, puzzle, solution, state
 
 OWNER = "elsewhere/1/0"

@@ -6,8 +6,8 @@ from sqlalchemy import func, select
 from farthest.errors import JobError
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
-from farthest.models.records import FINISHED, SEARCH
-from farthest.models.searches import IterationRecord, Searches, SubtreeRecord
+from farthest.models.records import FINISHED, SEARCH, IterationRecord, SubtreeRecord
+from farthest.models.searches import Searches
 from farthest.models.tables import iteration, solution, subtree
 
 ME = "host/1/0"

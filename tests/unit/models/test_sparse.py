@@ -14,7 +14,6 @@ from farthest.errors import StorageError
 from farthest.models.chunks import (
     CHUNK_BYTES,
     Chunk,
-    ChunkRecord,
     MapDigest,
     Unit,
     chunk_states,
@@ -27,7 +26,7 @@ from farthest.models.chunks import (
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.records import LayerRecord
+from farthest.models.records import ChunkRecord, LayerRecord
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
-from farthest.models.records import Proved, Verification, Verifications
+from farthest.models.records import Proved, Verification
 from farthest.models.tables import job, verification
 
 PROOF = Verification(
@@ -21,7 +21,7 @@ def marked(database: Database, jobs: Jobs, job_id: int) -> int:
     jobs.finish(
         job_id, states=3, eccentricity=2, depth=2, complete=True, has_map=False, digest="ab", seconds=0.25
     )
-    Verifications(database).mark(job_id, jobs.get(job_id).row_digest or "", PROOF)
+    Jobs(database).mark(job_id, jobs.get(job_id).proved_as, PROOF)
     return job_id
 
 
@@ -29,15 +29,15 @@ def test_a_proof_is_kept_with_its_job(database: Database, jobs: Jobs, marked: in
     assert jobs.get(marked).verified == PROOF
     assert jobs.list()[0].verified == PROOF
     later = Verification(PROOF.made.replace(year=2027), "1.3", 0.25, ())
-    Verifications(database).mark(marked, jobs.get(marked).row_digest or "", later)
+    Jobs(database).mark(marked, jobs.get(marked).proved_as, later)
     assert jobs.get(marked).verified == later
-    Verifications(database).remove(marked)
+    Jobs(database).remove_mark(marked)
     assert jobs.get(marked).verified is None
 
 
 def test_a_job_that_is_another_by_now_gets_no_mark(database: Database, jobs: Jobs, marked: int) -> None:
-    Verifications(database).remove(marked)
-    Verifications(database).mark(marked, "the digest of another row", PROOF)
+    Jobs(database).remove_mark(marked)
+    Jobs(database).mark(marked, "the digest of another row", PROOF)
     assert jobs.get(marked).verified is None
 
 
@@ -72,5 +72,5 @@ def test_a_job_of_an_older_version_can_have_a_mark(database: Database, jobs: Job
     with database.write() as connection:
         connection.execute(update(job).values(parts=None, record_digest=None))
     assert jobs.get(marked).verified is None
-    Verifications(database).mark(marked, "ab", PROOF)
+    Jobs(database).mark(marked, "ab", PROOF)
     assert jobs.get(marked).verified == PROOF

@@ -11,10 +11,12 @@ import pytest
 
 import naive
 from arrangements import sliding_names
+from catalogued import catalogued
 from farthest.errors import PuzzleError
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles import catalogue
-from farthest.puzzles.catalogue import load, names, read_folder
+from farthest.puzzles.catalogue import load, names
+from farthest.puzzles.family import families
 
 PLAIN = ["sliding-2x2", "sliding-2x2-slide", "sliding-2x3", "sliding-2x3-slide", "sliding-3x2"]
 SMALL = [name for name in [*sliding_names(), *PLAIN] if (load(name).known[0].states or 0) <= 1000]
@@ -25,7 +27,7 @@ def text(name: str) -> str:
 
 
 def test_all_are_valid_and_called_as_their_files() -> None:
-    puzzles = read_folder()
+    puzzles = catalogued()
     assert [puzzle.name for puzzle in puzzles] == names() == sorted(names())
     assert len({puzzle.digest for puzzle in puzzles}) == len(puzzles)
     for puzzle in puzzles:
@@ -36,7 +38,7 @@ def test_all_are_valid_and_called_as_their_files() -> None:
 
 
 def test_every_kind_of_definition_is_there() -> None:
-    puzzles = read_folder()
+    puzzles = catalogued()
     assert {"eight-kinds", "8-puzzle", "8-puzzle-blank-first", "3-puzzle", "15-puzzle"} <= set(names())
     bodies = [sliding(puzzle) for puzzle in puzzles if puzzle.family == "sliding"]
     assert any(-1 in row for definition in bodies for row in definition.rows)
@@ -164,19 +166,9 @@ def test_a_file_elsewhere_may_have_any_name(tmp_path: Path) -> None:
     assert load(str(path)).name == "mine"
 
 
-@pytest.mark.parametrize(
-    ("files", "problem"),
-    [
-        ({"a": "a", "b": "a"}, r"b\.toml: the name a is also that of .*a\.toml; expected names that differ"),
-        ({"a": "b"}, r"a\.toml: the puzzle is called b, expected a as the file is; rename one of them"),
-        ({"sliding-2x2": "sliding-2x2"}, r"the name sliding-2x2 is a parametric one; choose another"),
-    ],
-)
-def test_wrong_folders(tmp_path: Path, files: dict[str, str], problem: str) -> None:
-    for file, name in files.items():
-        (tmp_path / f"{file}.toml").write_text(text(name))
-    with pytest.raises(PuzzleError, match=problem):
-        read_folder(tmp_path)
+def test_no_name_is_parametric_too() -> None:
+    for name in names():
+        assert all(each.parametric(name) is None for each in families()), name
 
 
 def test_catalogue_file_of_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

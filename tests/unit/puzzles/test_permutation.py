@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalogued import catalogued
 from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.moves import Move, identity, inverse, powers, product
-from farthest.puzzles.catalogue import load, read_folder
+from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from permutations import distances, samples
@@ -212,7 +213,7 @@ def test_sizes_of_the_catalogue() -> None:
         "cube-2x2x2-htm": 3_674_160,
         "cube-2x2x2-qtm": 3_674_160,
     }
-    found = {each.name: each for each in read_folder() if each.family == "permutation"}
+    found = {each.name: each for each in catalogued() if each.family == "permutation"}
     assert {name: found[name].known[0].states for name in states} == states
     for each in found.values():
         assert permutation(each).arrangements() % (each.known[0].states or 1) == 0

@@ -13,7 +13,7 @@ from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.moves import Move, identity, inverse, product
 from farthest.families.user_input import board_given
-from farthest.puzzles.catalogue import known, load, with_moves
+from farthest.puzzles.catalogue import find, load, with_moves
 from farthest.puzzles.family import board_picture
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
@@ -44,7 +44,7 @@ CUBE = "cube-3x3x3"
 def test_names(name: str, canonical: str, moves: str) -> None:
     puzzle = load(name)
     assert puzzle.name == canonical
-    assert load(canonical) == puzzle == known(canonical)
+    assert load(canonical) == puzzle == find(canonical)
     assert load(canonical).digest == puzzle.digest
     assert Puzzle.from_json(puzzle.to_json()) == puzzle
     if moves:

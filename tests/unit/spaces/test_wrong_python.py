@@ -74,6 +74,18 @@ CLASSES = [
         "raised ModuleNotFoundError: No module named 'no_such_thing'",
     ),
     ("raise SystemExit(3)\n", "raised SystemExit: 3"),
+    ("raise GeneratorExit\n", "raised GeneratorExit ("),
+    ("import os; os._exit(0)\n", "raised SystemExit: os._exit(0) ("),
+    (
+        "class Space:\n"
+        + GOOD
+        + "    def successors_of(self, state):\n        yield 1\n        raise GeneratorExit\n",
+        "successors_of raised GeneratorExit (",
+    ),
+    (
+        "from os import _exit\nclass Space:\n" + GOOD + "    def successors_of(self, state): _exit(0)\n",
+        "successors_of raised SystemExit: os._exit(0) (",
+    ),
     (
         "class Space:\n    def __post_init__(self): self.x = 1 / 0\n",
         "line 3, in __post_init__: def __post_init__(self): self.x = 1 / 0",

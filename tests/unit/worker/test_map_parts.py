@@ -10,15 +10,12 @@ import pytest
 from farthest import frames
 from farthest.errors import JobError, LateStepError, LostStateError, NoBaseError
 from farthest.map_files.place import job_token
-from farthest.models.chunks import Chunk, digest_of
+from farthest.models.chunks import Chunk, MadeChunk, StoredDraft, digest_of
 from farthest.models.database import open_database
-from farthest.models.drafts import MadeChunk, StoredDraft, write_drafts
 from farthest.models.jobs import Jobs
-from farthest.models.maps import Maps
+from farthest.models.maps import Maps, write_drafts
 from farthest.models.records import LayerRecord
 from farthest.stores.contract import Base
-from farthest.stores.redis import map_parts as part_maker
-from farthest.stores.redis import records as part_records
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.map_parts import AttemptParts, PartMaker
 from farthest.stores.redis.places import blob_key
@@ -35,10 +32,9 @@ SIZE = 24
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (part_records, part_maker):
-        monkeypatch.setattr(module, "CHUNK_KEYS", SIZE)
+    monkeypatch.setattr("farthest.stores.redis.map_parts.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.worker.enumeration.tasks.CHUNK_KEYS", SIZE)
-    monkeypatch.setattr("farthest.models.drafts.CHUNK_KEYS", SIZE)
+    monkeypatch.setattr("farthest.models.maps.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.models.chunks.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.stores.redis.gather_attempt.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.stores.redis.gather_attempt.LEAST_CHUNKS", 1)

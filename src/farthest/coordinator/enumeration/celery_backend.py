@@ -2,124 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.enumeration.executors import Executor, Progress
-from farthest.coordinator.enumeration.plan import check_countable
-from farthest.coordinator.estimate import check_disk, check_map, check_map_place, check_shards, cores
-from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.settings import Settings
-from farthest.errors import NoRoomError, ResourceError, SettingError
-from farthest.models.map_rows import MapFiles
+from farthest.coordinator.enumeration.backends import Backend, Poll, Progress
+from farthest.coordinator.enumeration.cluster_model import SMALL_LAYER_BLOCKS
+from farthest.coordinator.outstanding import Workers, WorkProgress
+from farthest.environment import BLOCK_SIZE, SMALL_LAYER_STATES
+from farthest.errors import NoRoomError
 from farthest.spaces.contract import gather, scatter
+from farthest.stores.blocks import GROWTH, MOST_BLOCKS
+from farthest.stores.contract import ShardStore, step
 from farthest.stores.memory.gather_store import gathered_form
+from farthest.stores.redis import attempts
+from farthest.stores.redis.attempt_layers import AttemptLayers
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.gather_attempt import GatherAttempt, PlaceRoom
+from farthest.stores.redis.records import NO_BASE, NO_JOB
+from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
 from farthest.wording import bytes_text
+from farthest.worker.enumeration.tasks import PartWork, StepWork
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from farthest.coordinator.outstanding import WorkProgress
-    from farthest.models.database import Database
-    from farthest.spaces.contract import ScatterSpace, Space
+    from farthest.coordinator.enumeration.executors import Executor
+    from farthest.coordinator.enumeration.machine import Servers
+    from farthest.coordinator.enumeration.plan import Plan
+    from farthest.coordinator.enumeration.record import JobRecorder
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
-    from farthest.stores.folder.journal import LayerFigures
-    from farthest.stores.redis.scatter_attempt import GrowingAttempt
+    from farthest.stores.redis.map_parts import AttemptParts
+
+STEPPED_AT_ONCE = 16
+"""Blocks that the coordinator itself steps at a time, with their input in memory."""
+
+CHUNK_SHARE = 0.5
+"""Bytes of a key in payloads on their way, at most: 0.39 to 0.46 were measured."""
 
 
-class CeleryBackend:
-    """Bitmaps or sorted runs in Redis, or where FARTHEST_BLOBS says, stepped by Celery workers. Raises SettingError,
-    StorageError or UnavailableError at once when Redis or that place cannot be used."""
+class CeleryExecutor:
+    """``Executor`` for the stores of coordinators. Layers whose steps work on at most ``small_states`` states, of at
+    most SMALL_LAYER_BLOCKS blocks, are stepped here, by threads.
 
-    def __init__(self, settings: Settings, reporter: Reporter) -> None:
-        from farthest.environment import REDIS_WAIT_SECONDS
-        from farthest.stores.redis.connections import RedisNodes
-        from farthest.stores.redis.gather_attempt import PlaceRoom
-        from farthest.stores.redis.places import place_of
+    ``watch`` is called every two seconds with the progress of a layer that workers step. ``should_stop`` is called
+    about once a second and may raise an exception: what workers still do then has no effect. ``nodes`` says how long to
+    wait for Redis.
+    """
 
-        self._settings = settings
-        self._reporter = reporter
-        self._nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
-        self._nodes.ask()
-        self._place = place_of(self._nodes)
-        self._place.check()
-        self._room = PlaceRoom(self._nodes, self._place)
-        self._growing_store: GrowingAttempt | None = None
+    def __init__(
+        self,
+        nodes: RedisNodes,
+        *,
+        threads: int = 1,
+        small_states: int | None = None,
+        lease_seconds: float | None = None,
+        watch: Callable[[WorkProgress], None] = lambda progress: None,
+        should_stop: Poll = lambda: None,
+    ) -> None:
+        self._threads = threads
+        self._small_states = int(SMALL_LAYER_STATES.number()) if small_states is None else small_states
+        self._watch = watch
+        self._should_stop = should_stop
+        self._workers = Workers(nodes, lease_seconds)
 
-    def admit(self, space: Space, database: Database | None) -> None:
-        """See Backend."""
-        from farthest.coordinator.estimate import estimate_workers
+    def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
+        """Raises LostStateError when Redis has lost the attempt, UnavailableError when it stays away, JobError when the
+        workers cannot do it."""
+        if isinstance(store, GrowingAttempt):
+            store = store.current
+        if not isinstance(store, AttemptLayers):
+            raise TypeError(f"expected a store of an attempt in Redis, not {type(store).__name__}")
+        if not shards:
+            return
+        blocks = store.blocks.of(shards)
+        if store.work(depth) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
+            self._run_here(store, depth, blocks)
+            return
+        self._workers.do(
+            StepWork(store.nodes, store.attempt),
+            depth,
+            blocks,
+            poll=self._should_stop,
+            watch=self._watch,
+            # Where workers lose their steps because the place of blobs is away, this one waits for it, too.
+            renew=lambda items: store.look_for_mark(),
+        )
 
-        check_countable(space, self._settings)
-        if space.engine == "gather":
-            check_shards(gather(space), self._settings)
-        else:
-            check_map(space, self._settings)
-        needs = estimate_workers(space, self._settings, self._nodes, self._place)
-        needs = replace(needs, layers_in="redis")
-        self._reporter.estimate(needs)
-        if database is not None and self._settings.residues:
-            try:
-                maps = MapFiles(database).place
-                maps.check()
-            except SettingError as error:  # of this job alone: others need no place of map files
-                raise ResourceError(f"puzzle {space.puzzle.name}: no residue map: {error}") from error
-            try:
-                check_map_place(space.puzzle, needs, maps)
-            except ResourceError as error:
-                raise NoRoomError(str(error)) from error
-        elif database is not None and database.path is not None:
-            try:
-                check_disk(space.puzzle, needs, database.path.parent)
-            except ResourceError as error:  # other jobs may free memory
-                raise NoRoomError(str(error)) from error
+    def _run_here(self, store: AttemptLayers[Any], depth: int, blocks: Sequence[int]) -> None:
+        store.poll = self._should_stop
+        for start in range(0, len(blocks), STEPPED_AT_ONCE):
+            self._should_stop()
+            part = blocks[start : start + STEPPED_AT_ONCE]
+            step(store, depth, [shard for one in part for shard in store.blocks.shards(one)], self._threads)
 
-    def store(self, space: Space, name: str) -> JobStore:
-        """See Backend: what earlier attempts have left in Redis, and in the place of blobs, is removed."""
-        from farthest.environment import BLOCK_SIZE
-        from farthest.stores.redis import attempts
+    def close(self) -> None:
+        """Ends the connection to the broker."""
+        self._workers.close()
 
+
+class CeleryBackend(Backend):
+    """Bitmaps or sorted runs in Redis, or where FARTHEST_BLOBS says, stepped by Celery workers."""
+
+    def __init__(self, plan: Plan, servers: Servers, notice: Callable[[str], None]) -> None:
+        super().__init__(plan)
+        self._nodes = servers.nodes
+        self._place = servers.blobs
+        self._notice = notice
+        self._room = PlaceRoom(servers.nodes, servers.blobs)
+        self._growing: GrowingAttempt | None = None
+
+    def store(self, name: str) -> JobStore:
+        """What earlier attempts have left in Redis, and in the place of blobs, is removed."""
+        space, settings = self.plan.space, self.plan.settings
         self._nodes.call(lambda: attempts.drop_dead(self._nodes, name, self._place))
         if space.engine == "scatter":
-            self._growing_store = self._growing(scatter(space), name, BLOCK_SIZE.size())
-            return self._growing_store
-        from farthest.stores.blocks import cut_for_workers
-        from farthest.stores.redis.gather_attempt import GatherAttempt
-
-        blocks = cut_for_workers(gather(space), BLOCK_SIZE.size())
-        self._tell_of_larger_blocks(space, blocks)
-        form = gathered_form(gather(space), self._settings.max_depth) if self._settings.residues else None
+            self._growing = self._grows(name, BLOCK_SIZE.size())
+            return self._growing
+        assert self.plan.cut is not None, "the plan asks servers"
+        self._tell_of_larger_blocks(self.plan.cut)
         return GatherAttempt.create(
             self._nodes,
             attempts.new_attempt(name),
             gather(space),
-            blocks,
-            distances=self._settings.keeps_distances,
-            residues=form,
+            self.plan.cut,
+            distances=settings.keeps_distances,
+            residues=gathered_form(gather(space), settings.max_depth) if settings.residues else None,
             place=self._place,
         )
 
-    def _tell_of_larger_blocks(self, space: Space, made: Cut) -> None:
+    def _tell_of_larger_blocks(self, made: Cut) -> None:
         """Where a size was asked for, and a layer would have too many blocks of it."""
-        from farthest.environment import BLOCK_SIZE
-        from farthest.stores.blocks import GROWTH, MOST_BLOCKS
-
         size = made.kernel.words_per_shard * 8 * made.per_block
-        if (
-            BLOCK_SIZE.text() != BLOCK_SIZE.default
-            and made.per_block > 1
-            and size > GROWTH * BLOCK_SIZE.size()
-        ):
-            self._reporter.notice(
-                f"puzzle {space.puzzle.name}: blocks of {bytes_text(size)} are stepped, not of {BLOCK_SIZE.text()}: "
-                f"a layer would have more than {MOST_BLOCKS:,} of those ({BLOCK_SIZE.name})"
+        asked = BLOCK_SIZE.text() != BLOCK_SIZE.default
+        if asked and made.per_block > 1 and size > GROWTH * BLOCK_SIZE.size():
+            self._notice(
+                f"puzzle {self.plan.space.puzzle.name}: blocks of {bytes_text(size)} are stepped, not of "
+                f"{BLOCK_SIZE.text()}: a layer would have more than {MOST_BLOCKS:,} of those ({BLOCK_SIZE.name})"
             )
 
-    def _growing(self, space: ScatterSpace, name: str, block: int) -> GrowingAttempt:
-        from farthest.stores.redis import attempts
-        from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
+    def _grows(self, name: str, block: int) -> GrowingAttempt:
+        space, settings = scatter(self.plan.space), self.plan.settings
 
         def make(shards: int, distances: bool) -> ScatterAttempt:
             return ScatterAttempt.create(
@@ -128,8 +149,8 @@ class CeleryBackend:
                 space,
                 shards,
                 distances=distances,
-                max_depth=self._settings.max_depth,
-                counted=self._settings.histogram_only,
+                max_depth=settings.max_depth,
+                counted=settings.histogram_only,
                 place=self._place,
             )
 
@@ -138,83 +159,18 @@ class CeleryBackend:
             make,
             shards_for(space, block),
             max(1, block // space.code_bytes),
-            distances=not self._settings.histogram_only,
+            distances=not settings.histogram_only,
         )
 
-    def kept(self) -> list[LayerFigures]:
-        """See Backend."""
-        return []
-
-    @property
-    def keeps(self) -> Path | None:
-        """See Backend."""
-        return None
-
-    def leave(self, store: JobStore) -> None:
-        """See Backend."""
-        store.drop()
-
-    def short_of_room(self, store: JobStore) -> bool:
-        """See Backend."""
-        return self._room.is_short(store)
-
-    def make_map(
-        self,
-        store: JobStore,
-        depth: int,
-        states: int,
-        job: int,
-        owner: str,
-        database: Database,
-        progress: Progress,
-        still_ours: Callable[[], None],
-    ) -> MadeMap | None:
-        """See Backend: on a server, workers that see the database store it there."""
-        from farthest.coordinator.enumeration.celery_executor import MapParts
-        from farthest.stores.redis.records import NO_JOB
-
-        parts = MapParts(self._nodes, room=self._room.free, watch=self._watch(progress), look=still_ours)
-        return parts.make(store, depth, states, job if database.is_server else NO_JOB, owner)
-
-    def goes_over_to_files(self, space: Space) -> str | None:
-        """See Backend: the blobs are where FARTHEST_BLOBS says."""
-        return None
-
-    def give_up(self, depth: int) -> bool:
-        """See Backend: of sorted runs, where no other job takes room."""
-        from farthest.stores.redis import attempts
-
-        growing = self._growing_store
-        if growing is None or self._nodes.call(lambda: attempts.others(self._nodes, growing.of)):
-            return False
-        growing.give_up(depth)
-        return True
-
-    def while_waiting(self, action: Callable[[], None]) -> None:
-        """See Backend."""
-        self._nodes.while_waiting = action
-
-    def restarted(self) -> bool:
-        """See Backend."""
-        return self._nodes.restarted()
-
-    def executor(
-        self, progress: Progress, should_stop: Callable[[], None], still_ours: Callable[[], None]
-    ) -> Executor:
-        """See Backend."""
-        from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
-
+    def executor(self, progress: Progress, should_stop: Poll, still_ours: Poll) -> Executor:
         return CeleryExecutor(
-            self._nodes,
-            threads=self._settings.threads or cores(),
-            watch=self._watch(progress),
-            should_stop=should_stop,
+            self._nodes, threads=self.plan.threads, watch=self._watch(progress), should_stop=should_stop
         )
 
     def _watch(self, progress: Progress) -> Callable[[WorkProgress], None]:
         def watch(layer: WorkProgress) -> None:
             if layer.note:
-                self._reporter.notice(layer.note)
+                self._notice(layer.note)
             progress(
                 {
                     "blocks": layer.items,
@@ -225,3 +181,78 @@ class CeleryBackend:
             )
 
         return watch
+
+    def short_of_room(self, store: JobStore) -> bool:
+        return self._room.is_short(store)
+
+    def give_up(self, depth: int) -> bool:
+        """Of sorted runs, where no other job takes room."""
+        growing = self._growing
+        if growing is None or self._nodes.call(lambda: attempts.others(self._nodes, growing.of)):
+            return False
+        growing.give_up(depth)
+        return True
+
+    def while_waiting(self, action: Poll) -> None:
+        self._nodes.while_waiting = action
+
+    def restarted(self) -> bool:
+        return self._nodes.restarted()
+
+    # The map
+
+    def make_map(
+        self,
+        store: JobStore,
+        depth: int,
+        states: int,
+        recorder: JobRecorder,
+        progress: Progress,
+        still_ours: Poll,
+    ) -> MadeMap | None:
+        """Part by part, while the coordinator waits and handles records alone. On a server, workers that see the
+        database store the map there. None where it is small, its space is given by its successors, no worker is alive,
+        or there is no room for it on its way. Raises as ``CeleryExecutor.run_layer``."""
+        if not isinstance(store, GatherAttempt) or store.kernel.keys <= SMALL_LAYER_STATES.number():
+            return None
+        job = recorder.job if recorder.database.is_server else NO_JOB
+        parts = store.parts(depth, job, recorder.owner)
+        needed = int(store.kernel.keys * CHUNK_SHARE) * (1 if parts.fold.base == NO_BASE else 2)
+        if parts.fold.planes:
+            needed = store.kernel.words * 8 * parts.fold.planes
+        room = self._room.free() if job == NO_JOB else None
+        if room is not None and needed > room:
+            return None
+        workers = Workers(self._nodes)
+        try:
+            if self._made(store, parts, workers, self._watch(progress), still_ours):
+                return parts.made(states)
+        except NoRoomError:
+            pass
+        finally:
+            workers.close()
+        parts.end()
+        return None
+
+    def _made(
+        self,
+        store: GatherAttempt,
+        parts: AttemptParts,
+        workers: Workers,
+        watch: Callable[[WorkProgress], None],
+        poll: Poll,
+    ) -> bool:
+        parts.begin()
+        if parts.fold.job == NO_JOB:
+            for part in parts.parts:
+                parts.give_base(part)
+        return workers.do(
+            PartWork(self._nodes, store.attempt),
+            parts.fold.depth,
+            parts.parts,
+            poll=poll,
+            watch=watch,
+            renew=lambda items: store.look_for_mark(),
+            provide=parts.give_base,
+            wait_for_workers=False,
+        )

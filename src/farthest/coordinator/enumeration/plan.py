@@ -1,64 +1,65 @@
-"""Which codes an enumeration takes: keys without gaps, or packed boards, where only some layers are asked for."""
+"""The plan of an enumeration: its space, where its layers lie, who steps them, which map is made, what all that needs.
+
+``plan`` alone decides. A run, its admission, `farthest estimate`, `farthest submit`, coordinators and the web ask it.
+It changes nothing: what it is told of the machine and the servers comes through ``Machine``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from farthest.coordinator.enumeration.folder_run import FilesRun, FolderRun, ScatterRun
-from farthest.coordinator.enumeration.residues import with_kind_of_map
+from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.resources import (
     MAP_SECONDS,
     PACKED_SECONDS,
     PATTERN_SECONDS,
-    SCATTER_SECONDS,
-    WALL,
-    expected_layers,
-    layers_by_growth,
-    machine_speed,
-    published_layers,
-    seconds_in_files,
-    seconds_in_memory,
-)
-from farthest.coordinator.estimate import (
-    MOST_MAP_KEYS,
     PROCESS_BYTES,
     SCATTER_BYTES,
-    check_disk,
-    check_map,
-    check_map_and_layers,
-    check_map_place,
-    check_memory,
-    check_pattern,
-    check_shards,
-    cores,
-    estimate,
-    estimate_pattern,
-    estimate_scatter,
-    map_kind,
-    memory_limit,
+    SCATTER_SECONDS,
+    SHARD_BYTES,
+    bitmaps_memory,
+    expected_layers,
+    layers_by_growth,
+    map_bytes,
+    published_layers,
+    residue_planes,
+    runs_memory,
+    seconds_in_memory,
 )
-from farthest.environment import SCRATCH, scratch_folder
-from farthest.errors import PuzzleError, ResourceError
-from farthest.map_files.places import map_place
+from farthest.coordinator.settings import Estimate, MapKind, Settings
+from farthest.environment import BLOBS, BLOCK_SIZE, MAPS, REDIS_NODES
+from farthest.errors import (
+    FarthestError,
+    NoRoomError,
+    PuzzleError,
+    RedisTooSmallError,
+    ResourceError,
+    SettingError,
+)
+from farthest.machine import cores
+from farthest.map_files.places import FolderMaps, map_place
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
+from farthest.stores.blobs.place import REDIS
 from farthest.stores.blocks import searches_in_place
-from farthest.stores.memory.gather_store import gathered_form
-from farthest.stores.memory.scatter_store import ROOM
+from farthest.stores.memory.gather_store import gathered_form, residue_problem
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from farthest import _kernel
-    from farthest.coordinator.settings import Estimate, MapKind, Settings
+    from farthest.coordinator.enumeration.cluster_model import AttemptBytes
+    from farthest.coordinator.enumeration.layers_in_files import LayersInFiles
+    from farthest.families.sliding.patterns import PatternSpace
     from farthest.map_files.place import MapPlace
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
-
+    from farthest.stores.blobs.place import BlobPlace
+    from farthest.stores.blocks import Cut
 
 DENSE_LAYERS = 3
 """Bitmaps of all keys that a run holds at once, at most."""
@@ -75,8 +76,95 @@ PACKED_COST = 4
 DENSE_WITH_WORKERS = 2**35
 """Bytes of bitmaps that a run by workers takes at most where only some layers are asked for."""
 
+FULL_KEYS = 2**30
+"""Most keys of a map whose distances are stored unless something else is asked for."""
 
-def space_for(puzzle: Puzzle, settings: Settings) -> Space:
+MOST_MAP_KEYS = 2**40
+"""Most keys of a dense map: a byte for each key is made and compressed, so such a map takes about an hour."""
+
+WORTH_MEASURING = 10.0
+"""Seconds: of what takes less, the speed of this machine is not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How an enumeration is done. ``settings``: with the kind of map decided. ``refusal``: why it must not be begun.
+    ``files``: how the layers are kept where they are files; ``cut``: the blocks of a run by workers."""
+
+    space: Space
+    settings: Settings
+    needs: Estimate
+    refusal: FarthestError | None = None
+    files: LayersInFiles | None = None
+    cut: Cut | None = None
+
+    @property
+    def threads(self) -> int:
+        """Of this process."""
+        return self.settings.threads or cores()
+
+    @property
+    def store(self) -> Literal["memory", "files", "redis"]:
+        """Where the layers lie."""
+        return self.needs.layers_in
+
+    @property
+    def executor(self) -> Literal["threads", "celery"]:
+        """Who steps them."""
+        return self.settings.workers
+
+    @property
+    def map(self) -> MapKind:
+        """The map that is made."""
+        return self.needs.map
+
+    def unless(self, refusal: FarthestError | None) -> Plan:
+        """The plan, refused for that where nothing else is in its way."""
+        if refusal is None or self.refusal is not None:
+            return self
+        return replace(self, refusal=refusal, needs=replace(self.needs, problem=str(refusal)))
+
+    def needing(self, **facts: Any) -> Plan:
+        """The plan with these fields of its estimate."""
+        return replace(self, needs=replace(self.needs, **facts))
+
+
+def plan(
+    puzzle: Puzzle,
+    settings: Settings,
+    machine: Machine,
+    space: Space | None = None,
+    *,
+    in_files: bool = False,
+) -> Plan:
+    """The plan of enumerating a puzzle. ``space``: of a job that was begun; its layout stays. ``in_files``: layers that
+    may be in files are to be. Where the run is to be refused, the plan says why.
+
+    Raises PuzzleError, BoardError (of the origin), SettingError (of a folder), and ResourceError where not even that
+    much can be said."""
+    check_workers(puzzle, settings)
+    space = space or space_for(puzzle, settings, machine)
+    _check_countable(space, settings)
+    settings = with_kind_of_map(space, settings, stored=machine.stored)
+    drawn = _Planner(space, settings, machine, in_files=in_files)
+    if settings.workers == "celery":
+        return drawn.by_workers()
+    return {"gather": drawn.gathered, "scatter": drawn.scattered, "pattern": drawn.of_pattern}[space.engine]()
+
+
+def check_workers(puzzle: Puzzle, settings: Settings) -> None:
+    """Raises PuzzleError for a puzzle that workers are to enumerate, and cannot."""
+    if settings.workers == "celery" and not puzzle.definition.has_moves:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "
+            "a minute at most where its map is of use; leave out --workers celery, or `farthest submit`"
+        )
+
+
+# The space: keys without gaps, or packed boards, where only some layers are asked for
+
+
+def space_for(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space:
     """The puzzle's space. With a depth limit it is one of packed boards where bitmaps of all keys, or a map of them,
     are too large, or much larger than the layers asked for: memory then goes by the states found. Raises what
     ``compile_space`` raises."""
@@ -87,18 +175,18 @@ def space_for(puzzle: Puzzle, settings: Settings) -> Space:
         if not limited:
             raise
     else:
-        if not limited or not _too_large(space, settings):
+        if not limited or not _too_large(space, settings, machine):
             return space
     return compile_space(puzzle, settings.origin, dict(PACKED))
 
 
-def _too_large(space: Space, settings: Settings) -> bool:
+def _too_large(space: Space, settings: Settings, machine: Machine) -> bool:
     if space.keys is None or space.engine == "pattern":
         return False
     if space.engine == "scatter":
         return space.keys > MOST_MAP_KEYS and not settings.histogram_only
     dense = DENSE_LAYERS * space.keys // 8
-    allowed = memory_limit(settings) if settings.workers == "threads" else DENSE_WITH_WORKERS
+    allowed = machine.memory if settings.workers == "threads" else DENSE_WITH_WORKERS
     assert settings.max_depth is not None
     if dense > allowed:
         return dense > _packed_bytes(published_layers(space, settings.max_depth))
@@ -118,237 +206,423 @@ def _packed_bytes(layers: Sequence[int]) -> int:
     return PACKED_BYTES * max(a + b for a, b in pairwise((0, *layers, 0)))
 
 
-# --- What an enumeration by threads of this process needs: where its layers lie, memory, disk, time.
-#
-# Admission of a run and `farthest estimate` both ask here.
-
-WORTH_MEASURING = 10.0
-"""Seconds: of what takes less, the speed of this machine is not measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadNeeds:
-    """``files``: the run whose layers are files, where they are."""
-
-    estimate: Estimate
-    files: FilesRun | None = None
+def _check_countable(space: Space, settings: Settings) -> None:
+    """Raises PuzzleError for states that cannot be given back from their codes, unless they are only counted here."""
+    if space.puzzle.definition.uncertainty(0) is None or (
+        settings.histogram_only and settings.workers == "threads"
+    ):
+        return
+    raise PuzzleError(
+        f"puzzle {space.puzzle.name}: its states have no keys, only hashes, from which no map can be made; write key "
+        "and state in its class, or count the layers with --histogram-only, without workers"
+    )
 
 
-def kernel_for(space: GatherSpace, settings: Settings) -> _kernel.Space:
-    """The kernel's space of layers in memory."""
-    if settings.shard_classes == 1 and not settings.isa:
-        return space.kernel
-    return space.compile_kernel(settings.shard_classes, settings.isa)
+# The kind of map
 
 
-def thread_needs(
-    space: Space, settings: Settings, folder: Path | None, maps: MapPlace | None = None
-) -> ThreadNeeds:
-    """What the run needs. ``folder``: of the database's file; ``maps``: for the files of residue maps, where one is to
-    be made. Where the run is to be refused, the estimate says why. Raises ResourceError where not even that much can
-    be said."""
-    if space.engine == "scatter":
-        found = _scattering(scatter(space), settings, folder)
-    elif space.engine == "pattern":
-        needs = estimate_pattern(space, settings)
-        found = ThreadNeeds(_refused(needs, lambda: check_pattern(space, needs)))
-        found = replace(
-            found, estimate=_timed(found.estimate, settings, PATTERN_SECONDS * needs.states_at_most)
+def with_kind_of_map(space: Space, settings: Settings, *, stored: bool) -> Settings:
+    """The settings with the kind of map decided. ``stored``: whether anything of the run is.
+
+    Raises PuzzleError where a residue map is asked for that cannot be.
+    """
+    if settings.histogram_only or not stored:
+        return replace(settings, residues=False)
+    threads = settings.workers == "threads"
+    if settings.residues is None:
+        large = space.keys is not None and space.keys > FULL_KEYS
+        return replace(settings, residues=large and threads and residue_problem(space) is None)
+    if settings.residues:
+        problem = residue_problem(space)
+        if problem is None and not threads and space.engine != "gather":
+            raise PuzzleError(
+                f"puzzle {space.puzzle.name}: workers make no residue map of a space that is given by its successors; "
+                "use `farthest enumerate` without --workers celery, or --map full"
+            )
+        if problem is not None:
+            raise PuzzleError(f"puzzle {space.puzzle.name}: no residue map: {problem}; use --map full")
+    return settings
+
+
+def _map_kind(space: Space, settings: Settings) -> MapKind:
+    if settings.histogram_only:
+        return "none"
+    if settings.residues:
+        return "residues"
+    return "sparse" if space.keys is None else "full"
+
+
+# The store and what it needs
+
+
+class _Planner:
+    """Plans one enumeration whose space and kind of map are chosen."""
+
+    def __init__(self, space: Space, settings: Settings, machine: Machine, *, in_files: bool) -> None:
+        self._space = space
+        self._settings = settings
+        self._machine = machine
+        self._in_files = in_files
+        self._name = f"puzzle {space.puzzle.name}"
+        self._map = _map_kind(space, settings)
+
+    def gathered(self) -> Plan:
+        """Bitmaps, in memory if they fit."""
+        space, settings, allowed = gather(self._space), self._settings, self._machine.memory
+        self._check_shards(space)
+        kernel = space.kernel
+        in_place = searches_in_place(kernel, space.keys_of(space.origins))
+
+        def memory(kind: MapKind) -> int:
+            return bitmaps_memory(space.puzzle, kernel, kind, in_place=in_place, max_depth=settings.max_depth)
+
+        needed = memory(self._map)
+        layers = expected_layers(space, keys=space.keys, in_place=in_place, max_depth=settings.max_depth)
+        words = kernel.words * 8 * residue_planes(in_place=in_place)
+        found = self._begun(
+            kernel.keys,
+            needed,
+            map_bytes(self._map, kernel.keys, words),
+            two_colours=in_place,
+            shards=kernel.shards,
+            units=kernel.shards,
+            depths=len(layers.states),
+            layers_from=layers.source,
         )
-    else:
-        found = _gathering(gather(space), settings, folder)
-    needs = found.estimate
-    if maps is not None and isinstance(found.files, FolderRun):
-        kept = max(found.files.needs.kept - found.files.begun_bytes(), 0)
-        needs = _refused(needs, lambda: check_map_and_layers(space.puzzle, needs, maps, kept))
-    elif maps is not None:
-        needs = _refused(needs, lambda: check_map_place(space.puzzle, needs, maps))
-    elif folder is not None:
-        needs = _refused(needs, lambda: check_disk(space.puzzle, needs, folder))
-    return replace(found, estimate=_described(needs, space, settings))
-
-
-def _refused(needs: Estimate, check: Callable[[], None]) -> Estimate:
-    if needs.problem:
-        return needs
-    try:
-        check()
-    except ResourceError as error:
-        return replace(needs, problem=str(error))
-    return needs
-
-
-def _described(needs: Estimate, space: Space, settings: Settings) -> Estimate:
-    """With what the space itself tells."""
-    states, states_from = known_states(space, own_origin=True) or (None, "")
-    kind: MapKind = "sparse" if space.keys is None and not settings.histogram_only else map_kind(settings)
-    return replace(
-        needs,
-        keys=space.keys,
-        states=states,
-        states_from=states_from,
-        engine=space.engine,
-        both_ways=_both_ways(space),
-        map=kind,
-    )
-
-
-def _both_ways(space: Space) -> bool:
-    if space.engine == "gather":
-        return gather(space).kernel.reversible
-    return space.engine == "pattern" or scatter(space).undirected
-
-
-def _timed(
-    needs: Estimate, settings: Settings, processor: float, wall: float = 1.0, *, states: int | None = None
-) -> Estimate:
-    """With the time that takes so many processor seconds on the processor that the constants are of. ``states``: those
-    that are found, where they are known."""
-    threads = settings.threads or cores()
-    if processor > WORTH_MEASURING:
-        processor *= machine_speed()
-    if settings.keeps_distances:
-        processor += MAP_SECONDS * (states or needs.states_at_most)
-    return replace(
-        needs, processor_seconds=processor, seconds=wall * processor / min(threads, cores()), threads=threads
-    )
-
-
-def _scattering(space: ScatterSpace, settings: Settings, folder: Path | None) -> ThreadNeeds:
-    needs = estimate_scatter(space, settings)
-    known, _ = known_states(space) or (0, "")
-    states = known if known and settings.max_depth is None else None
-    files = None if needs.problem else _runs_in_files(space, settings, needs, folder, states)
-    if files is not None:
-        needs = files.estimate
-    elif states is None:
-        needs = replace(needs, why="how many states there are is not known before")
-    else:
-        needs = replace(needs, why="they fit" if needs.memory <= needs.memory_limit else "")
-    layers = () if settings.max_depth is None else published_layers(space, settings.max_depth)
-    if layers and files is None:
-        needs = replace(needs, memory=min(_of_layers(space, settings, layers), needs.memory_limit), why="")
-    found = known if settings.max_depth is None else sum(layers)
-    if found and space.puzzle.family != "python":  # a class takes as long as it takes
-        each = PACKED_SECONDS if is_packed(space.layout_fields()) else SCATTER_SECONDS
-        needs = _timed(needs, settings, each * found, states=found)
-    needs = _refused(needs, lambda: check_map(space, settings))
-    return ThreadNeeds(needs, files.files if files is not None else None)
-
-
-def _of_layers(space: ScatterSpace, settings: Settings, layers: Sequence[int]) -> int:
-    """Memory for these layers: where they are only counted, the last one is not kept, nor those before the last three
-    of the others where moves can be taken back."""
-    kept = sum(layers[-4:-1]) if space.undirected and settings.histogram_only else sum(layers)
-    return SCATTER_BYTES * kept + min(ROOM, SCATTER_BYTES * sum(layers)) + PROCESS_BYTES
-
-
-def runs_in_files(space: ScatterSpace, settings: Settings) -> bool:
-    """Whether the layers of a space by sorted runs may be files: where no map is kept, and states are known by their
-    codes alone."""
-    return settings.histogram_only and space.puzzle.definition.uncertainty(0) is None
-
-
-def scatter_run(
-    space: ScatterSpace, settings: Settings, folder: Path | None, states: int | None = None
-) -> ScatterRun:
-    """The run whose layers are files. Raises ResourceError where the memory is too small."""
-    scratch = scratch_folder(settings.scratch, folder)
-    return ScatterRun(space, scratch, memory_limit(settings), settings.threads or cores(), states)
-
-
-def _runs_in_files(
-    space: ScatterSpace, settings: Settings, needs: Estimate, folder: Path | None, states: int | None
-) -> ThreadNeeds | None:
-    """What layers in files need, where they are to be chosen: states that are known do not fit the memory, a folder is
-    named for states whose number is not known, or an earlier attempt has left files."""
-    if not runs_in_files(space, settings):
-        return None
-    try:
-        run = scatter_run(space, settings, folder, states)
-    except ResourceError as error:
-        if states is None:
-            return None
-        return ThreadNeeds(replace(needs, layers_in="files", problem=str(error)))
-    if states is not None and needs.memory > needs.memory_limit:
-        why = (
-            f"in memory they need {bytes_text(needs.memory)}, more than the "
-            f"{bytes_text(needs.memory_limit)} allowed"
+        may_be_files = self._map == "none" or (
+            self._map == "residues" and (kernel.reversible or kernel.graded)
         )
-    elif states is None and (settings.scratch is not None or SCRATCH.text()):
-        why = "how many states there are is not known before, and a folder is named"
-    elif any(run.begun()):
-        why = "an earlier attempt has left them"
-    else:
-        return None
-    needs = replace(
-        needs,
-        layers_in="files",
-        why=why,
-        scratch=run.scratch,
-        memory=needs.memory_limit,
-        disk=0,
-        shards=run.shards,
-    )
-    if run.needs is not None:
-        needs = replace(needs, layers_disk=run.needs.disk, written=run.needs.written, read=run.needs.read)
-    return ThreadNeeds(_refused(needs, run.check_disk), run)
+        if may_be_files and (needed > allowed or self._in_files):
+            return self._with_room_for_map(self._bitmaps_in_files(space, found, layers.states))
+        found = found.needing(why="" if needed > allowed else "they fit")
+        found = self._timed(found, seconds_in_memory(kernel, layers.states, in_place=in_place))
+        if needed > allowed:
+            residues = memory("residues") if self._map == "full" and kernel.reversible else None
+            found = found.unless(self._too_much_memory(found.needs, memory("none"), residues))
+        return self._with_room_for_map(found)
 
+    def _bitmaps_in_files(self, space: GatherSpace, found: Plan, layers: Sequence[int]) -> Plan:
+        from farthest.coordinator.enumeration.layers_in_files import (
+            WALL,
+            BitmapsInFiles,
+            WantedError,
+            seconds_in_files,
+        )
 
-def _gathering(space: GatherSpace, settings: Settings, folder: Path | None) -> ThreadNeeds:
-    check_shards(space, settings)
-    kernel = kernel_for(space, settings)
-    in_place = searches_in_place(kernel, space.keys_of(space.origins))
-    needs = estimate(space.puzzle, kernel, settings, in_place=in_place)
-    needs = replace(needs, two_colours=in_place, shards=kernel.shards, units=kernel.shards)
-    small = settings.histogram_only or (settings.residues and (kernel.reversible or kernel.graded))
-    if needs.memory > needs.memory_limit and small:
-        return _in_files(space, settings, needs, folder)
-    layers = expected_layers(space, keys=space.keys, in_place=in_place, max_depth=settings.max_depth)
-    needs = replace(
-        needs,
-        why="" if needs.memory > needs.memory_limit else "they fit",
-        depths=len(layers.states),
-        layers_from=layers.source,
-    )
-    needs = _timed(needs, settings, seconds_in_memory(kernel, layers.states, in_place=in_place))
-    return ThreadNeeds(
-        _refused(needs, lambda: check_memory(space.puzzle, kernel, settings, needs, in_place=in_place))
-    )
-
-
-def _in_files(
-    space: GatherSpace, settings: Settings, in_memory: Estimate, folder: Path | None
-) -> ThreadNeeds:
-    scratch = scratch_folder(settings.scratch, folder)
-    why = (
-        f"in memory they need {bytes_text(in_memory.memory)}, more than the "
-        f"{bytes_text(in_memory.memory_limit)} allowed"
-    )
-    needs = replace(in_memory, layers_in="files", why=why, scratch=scratch)
-
-    threads = settings.threads or cores()
-    try:
+        settings, machine = self._settings, self._machine
+        found = found.needing(layers_in="files", why=self._why_files(found.needs), scratch=machine.scratch)
         form = gathered_form(space, settings.max_depth) if settings.residues else None
-        files = FolderRun(space, scratch, needs.memory_limit, threads, settings.isa, settings.max_depth, form)
-    except ResourceError as error:
-        return ThreadNeeds(replace(needs, problem=str(error)))
-    needs = replace(
-        needs,
-        memory=files.cut.memory,
-        layers_disk=files.needs.disk,
-        written=files.needs.written,
-        read=files.needs.read,
-        shards=files.cut.kernel.shards,
-        units=len(files.cut.plans[0].units),
-        depths=len(files.layers.states),
-        layers_from=files.layers.source,
-    )
-    needs = _timed(needs, settings, seconds_in_files(files.cut.kernel, files.needs), WALL)
-    return ThreadNeeds(_refused(needs, files.check_disk), files)
+        try:
+            files = BitmapsInFiles(space, machine.scratch, machine.memory, machine.threads, layers, form)
+        except WantedError as error:
+            return found.needing(memory=error.memory, layers_disk=error.disk).unless(error)
+        found = replace(found, files=files).needing(
+            memory=files.memory,
+            shards=files.shards,
+            units=files.units,
+            **_traffic(files),
+        )
+        found = self._timed(found, seconds_in_files(files.cut.kernel, files.needs), WALL)
+        return found.unless(files.want_of_disk())
+
+    def scattered(self) -> Plan:
+        """Sorted runs, in memory if they fit; a space that is given by its successors."""
+        space, settings, limit = scatter(self._space), self._settings, self._machine.memory
+        known, _ = known_states(space) or (0, "")
+        states = known if known and settings.max_depth is None else None
+        found = self._runs(space, states)
+        files = self._runs_in_files(space, found, states)
+        layers = () if settings.max_depth is None else published_layers(space, settings.max_depth)
+        if files is not None:
+            found = files
+        elif layers:
+            memory = runs_memory(space, layers, counted_only=settings.histogram_only)
+            found = found.needing(memory=min(memory, limit), why="")
+        stepped = known if settings.max_depth is None else sum(layers)
+        if stepped and space.puzzle.family != "python":  # a class takes as long as it takes
+            each = PACKED_SECONDS if is_packed(space.layout_fields()) else SCATTER_SECONDS
+            found = self._timed(found, each * stepped, states=stepped)
+        return self._with_room_for_map(found.unless(self._too_many_keys()))
+
+    def _runs(self, space: ScatterSpace, states: int | None) -> Plan:
+        """Memory and disk, if the number of states is known; else the limit, at which such a run ends."""
+        limit = self._machine.memory
+        if states is None:
+            why = "how many states there are is not known before"
+            return self._begun(self._most_states(), limit, 0, why=why)
+        needed = states * SCATTER_BYTES + PROCESS_BYTES
+        disk = map_bytes(self._map, states, (space.keys or 0) // 4)
+        return self._begun(self._most_states(), needed, disk, why="they fit" if needed <= limit else "")
+
+    def _runs_in_files(self, space: ScatterSpace, found: Plan, states: int | None) -> Plan | None:
+        """With layers in files, where they are to be chosen: states that are known do not fit the memory, a folder is
+        named for states whose number is not known, or an earlier attempt has left files. They may be where no map is
+        made, and states are known by their codes alone."""
+        machine, limit = self._machine, self._machine.memory
+        if not self._settings.histogram_only or space.puzzle.definition.uncertainty(0) is not None:
+            return None
+        from farthest.coordinator.enumeration.layers_in_files import RunsInFiles
+
+        try:
+            files = RunsInFiles(space, machine.scratch, limit, machine.threads, states)
+        except ResourceError as error:
+            return None if states is None else found.needing(layers_in="files").unless(error)
+        if self._in_files or (states is not None and found.needs.memory > limit):
+            why = self._why_files(found.needs)
+        elif states is None and machine.scratch_is_named:
+            why = "how many states there are is not known before, and a folder is named"
+        elif any(files.begun()):
+            why = "an earlier attempt has left them"
+        else:
+            return None
+        found = replace(found, files=files).needing(
+            layers_in="files",
+            why=why,
+            scratch=files.scratch,
+            memory=limit,
+            disk=0,
+            shards=files.shards,
+            **_traffic(files),
+        )
+        return found.unless(files.want_of_disk())
+
+    def of_pattern(self) -> Plan:
+        """An additive pattern: the working arrays, and a byte a placement."""
+        space = cast("PatternSpace", self._space)
+        memory = space.kernel.work_bytes + space.keys + PROCESS_BYTES
+        found = self._begun(space.keys, memory, map_bytes(self._map, space.keys))
+        found = self._timed(found, PATTERN_SECONDS * space.keys)
+        if memory > self._machine.memory:
+            found = found.unless(
+                ResourceError(
+                    f"{self._name}: its {space.keys:,} placements need about "
+                    f"{bytes_text(memory)} of memory, more than the {bytes_text(self._machine.memory)} allowed; "
+                    f"{self._machine.more_memory(memory)}take fewer pieces"
+                )
+            )
+        return self._with_room_for_map(found)
+
+    def by_workers(self) -> Plan:
+        """Blocks in Redis, or the records of blocks there and their blobs in another place. Without servers nothing is
+        said of their room."""
+        space, settings, servers = self._space, self._settings, self._machine.servers
+        most = self._most_states()
+        if space.engine == "gather":
+            self._check_shards(gather(space))
+            most = gather(space).kernel.keys  # raises where there are too many to number
+        else:
+            too_many = self._too_many_keys()
+            if too_many is not None:
+                raise too_many
+        if servers is None:
+            return self._begun(most, 0, 0, layers_in="redis")
+        from farthest.coordinator.enumeration.cluster_model import attempt_bytes, run_bytes
+        from farthest.stores.blocks import cut_for_workers
+
+        limit, in_redis = servers.memory(), servers.blobs.url == REDIS
+        known, _ = known_states(space) or (0, "")
+        needed: AttemptBytes | None
+        if space.engine == "gather":
+            cut = cut_for_workers(gather(space), BLOCK_SIZE.size())
+            form = gathered_form(gather(space), settings.max_depth) if settings.residues else None
+            needed = attempt_bytes(gather(space), cut, settings.max_depth, form, blobs_in_redis=in_redis)
+            disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
+        else:
+            cut = None
+            needed = run_bytes(space, known, blobs_in_redis=in_redis) if known else None
+            disk = map_bytes(self._map, known) if settings.max_depth is None else 0
+        redis = limit if needed is None else needed.redis
+        found = self._begun(most, redis, disk, memory_limit=limit, layers_in="redis")
+        found = replace(found, cut=cut)
+        if needed is not None and settings.max_depth is None:
+            states = known if known and space.engine == "scatter" else most
+            # Where nothing is known, half of the keys may stand for no state.
+            part = 1 if known else 2
+            if not in_redis:
+                found = found.unless(self._no_room_for_blobs(states, needed.blobs // part, servers.blobs))
+            if needed.redis // part > limit:
+                found = found.unless(self._redis_too_small(states, needed.redis, limit, in_redis=in_redis))
+        return self._with_room_for_map(found)
+
+    # What several of them need
+
+    def _begun(self, states_at_most: int, memory: int, disk: int, **facts: Any) -> Plan:
+        """A plan with what the space itself tells."""
+        space = self._space
+        states, states_from = known_states(space, own_origin=True) or (None, "")
+        gathers = space.engine == "gather"
+        both_ways = (
+            gather(space).kernel.reversible if gathers else space.engine == "pattern" or space.undirected
+        )
+        about = {
+            "memory_limit": self._machine.memory,
+            "keys": space.keys,
+            "states": states,
+            "states_from": states_from,
+            "engine": space.engine,
+            "both_ways": both_ways,
+            "map": self._map,
+        }
+        return Plan(space, self._settings, Estimate(states_at_most, memory, disk, **{**about, **facts}))
+
+    def _most_states(self) -> int:
+        keys = self._space.keys
+        return self._space.puzzle.definition.arrangements() if keys is None else keys
+
+    def _timed(self, found: Plan, processor: float, wall: float = 1.0, *, states: int | None = None) -> Plan:
+        """With the time that takes so many processor seconds on the processor that the constants are of. ``states``:
+        those that are found, where they are known."""
+        machine = self._machine
+        if processor > WORTH_MEASURING:
+            processor *= machine.speed
+        if self._settings.keeps_distances:
+            processor += MAP_SECONDS * (states or found.needs.states_at_most)
+        seconds = wall * processor / min(machine.threads, machine.cores)
+        return found.needing(processor_seconds=processor, seconds=seconds, threads=machine.threads)
+
+    def _why_files(self, in_memory: Estimate) -> str:
+        if in_memory.memory <= in_memory.memory_limit:
+            return "other programs use the memory"
+        return (
+            f"in memory they need {bytes_text(in_memory.memory)}, more than the "
+            f"{bytes_text(in_memory.memory_limit)} allowed"
+        )
+
+    # Why a run is refused
+
+    def _check_shards(self, space: GatherSpace) -> None:
+        """Raises ResourceError when the places of the first label (the blanks), each a shard, are too many."""
+        places = space.shards_at(1)
+        memory, limit = places * SHARD_BYTES, self._machine.memory
+        if memory > max(limit, PROCESS_BYTES):
+            raise ResourceError(
+                f"{self._name}: the places of its blanks, {places:,}, need about "
+                f"{bytes_text(memory)} of memory, more than the {bytes_text(limit)} allowed; "
+                f"{self._machine.more_memory(memory)}take fewer blanks"
+            )
+
+    def _too_many_keys(self) -> ResourceError | None:
+        """Where the map would have more keys, most of them without a state, than can be stored."""
+        keys = self._space.keys
+        if self._settings.histogram_only or keys is None or keys <= MOST_MAP_KEYS:
+            return None
+        return ResourceError(
+            f"{self._name}: its map would have a distance for each of {keys:.2e} keys, more than "
+            f"the {MOST_MAP_KEYS:.1e} that can be stored; use --histogram-only, which keeps no map, take a smaller "
+            "puzzle, or search for solutions of single boards with `farthest solve`"
+        )
+
+    def _too_much_memory(self, needs: Estimate, counting: int, residues: int | None) -> ResourceError:
+        """With advice: ``counting`` is what a run without a map needs in memory, ``residues`` what one with a residue
+        map does, None where there can be none or it is asked for."""
+        if residues is not None and residues <= needs.memory_limit:
+            advice = f"use --map residues, which needs {bytes_text(residues)}"
+        elif residues is not None:
+            advice = (
+                "use --map residues, a smaller map, or --histogram-only, which keeps none: both keep their layers in "
+                "files where they do not fit the memory"
+            )
+        elif counting <= needs.memory_limit:
+            advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
+        else:
+            advice = (
+                "use --histogram-only, which keeps no map, and its layers in files where they do not fit the "
+                "memory"
+            )
+        return ResourceError(
+            f"{self._name}: up to {needs.states_at_most:,} states need about {bytes_text(needs.memory)} of memory, "
+            f"more than the {bytes_text(needs.memory_limit)} allowed; {self._machine.more_memory(needs.memory)}{advice}"
+        )
+
+    def _with_room_for_map(self, found: Plan) -> Plan:
+        """The plan, refused where the disk or the place of map files has clearly too little room for the map. A run by
+        workers may have room later, when other jobs are over."""
+        machine, by_workers = self._machine, self._settings.workers == "celery"
+        refusal: FarthestError | None = None
+        if self._settings.residues:
+            try:
+                refusal = self._no_room_in(machine.maps, found)
+            except SettingError as error:
+                if not by_workers:
+                    raise
+                # Of this job alone: others need no place of map files.
+                return found.unless(ResourceError(f"{self._name}: no residue map: {error}"))
+        elif machine.folder is not None:
+            free = shutil.disk_usage(machine.folder).free
+            if found.needs.disk > free:
+                refusal = ResourceError(
+                    f"{self._name}: the map needs about {bytes_text(found.needs.disk)} of disk, but {machine.folder} "
+                    f"has {bytes_text(free)} free; name a database elsewhere with --database, or use --histogram-only"
+                )
+        if refusal is not None and by_workers:
+            refusal = NoRoomError(str(refusal))
+        return found.unless(refusal)
+
+    def _no_room_in(self, maps: MapPlace, found: Plan) -> ResourceError | None:
+        """Where the place of map files has too little room for a residue map, or for it and the layers in files that it
+        is made of: they may be on the same disk. On its way to an object store most of the map waits beside them."""
+        disk, free = found.needs.disk, maps.free()
+        if free is not None and disk > free:
+            return ResourceError(
+                f"{self._name}: the residue map needs about {bytes_text(disk)} of disk, but {maps.where} has "
+                f"{bytes_text(free)} free; name another place with {MAPS.name}, or use --map none"
+            )
+        if found.files is None or found.files.needs is None:
+            return None
+        marks, scratch = max(found.files.needs.marks - found.files.begun_bytes(), 0), found.files.scratch
+        if isinstance(maps, FolderMaps):
+            folder, free = maps.existing(), maps.free()
+        else:
+            folder, free = scratch, shutil.disk_usage(scratch).free
+        if os.stat(folder).st_dev != os.stat(scratch).st_dev or disk + marks <= free:
+            return None
+        return ResourceError(
+            f"{self._name}: the residue map needs about {bytes_text(disk)} of disk, and the layers that "
+            f"it is made of {bytes_text(marks)}, but {folder} has {bytes_text(free)} free for both; name another disk "
+            f"for one of them with {MAPS.name} or --scratch, or use --map none"
+        )
+
+    def _no_room_for_blobs(self, states: int, certain: int, place: BlobPlace) -> NoRoomError | None:
+        """Where a place has less room than its blobs certainly need."""
+        free = place.free()
+        if free is None or certain <= free:
+            return None
+        return NoRoomError(
+            f"{self._name}: up to {states:,} states need {bytes_text(certain)} of blobs at a time or "
+            f"more, but {place.url} has {bytes_text(free)} free; make room, or name another place with {BLOBS.name}"
+        )
+
+    def _redis_too_small(self, states: int, redis: int, limit: int, *, in_redis: bool) -> RedisTooSmallError:
+        mend = f"take larger blocks with {BLOCK_SIZE.name}"
+        if in_redis:
+            mend = f"add servers with {REDIS_NODES.name}, keep blobs elsewhere with {BLOBS.name}"
+        return RedisTooSmallError(
+            f"{self._name}: up to {states:,} states need about {bytes_text(redis)} of Redis, more "
+            f"than the {bytes_text(limit)} of its servers; raise maxmemory, {mend}, or take a smaller board"
+        )
 
 
-def told(needs: Estimate) -> str:
+def _traffic(files: LayersInFiles) -> dict[str, int]:
+    if files.needs is None:
+        return {}
+    return {"layers_disk": files.needs.disk, "written": files.needs.written, "read": files.needs.read}
+
+
+def estimated(
+    puzzle: Puzzle, settings: Settings, folder: Path | None, processes: Sequence[int] = ()
+) -> Estimate:
+    """The estimate of the plan of a run by threads. ``folder``: of the database's file, None where it is none.
+    ``processes``: numbers of workers' processes to tell the time of. Raises as ``plan`` does."""
+    machine = Machine(settings, folder, maps=lambda: map_place(folder / puzzle.name if folder else None))
+    found = plan(puzzle, settings, machine)
+    if not processes:
+        return found.needs
+    from farthest.coordinator.enumeration.cluster_model import worker_needs
+
+    return replace(found.needs, workers=worker_needs(found.space, found.settings, sorted(set(processes))))
+
+
+def layers_told(needs: Estimate) -> str:
     """What the user is told before a run whose layers are files."""
     if not needs.layers_disk:
         return (
@@ -361,36 +635,3 @@ def told(needs: Estimate) -> str:
         f"{bytes_text(needs.written)} written in all, {bytes_text(needs.memory)} of memory{units}"
         + ("; those that the map is made of stay until it is made" if needs.map == "residues" else "")
     )
-
-
-def check_countable(space: Space, settings: Settings) -> None:
-    """Raises PuzzleError for states that cannot be given back from their codes, unless they are only counted here."""
-    if space.puzzle.definition.uncertainty(0) is None or (
-        settings.histogram_only and settings.workers == "threads"
-    ):
-        return
-    raise PuzzleError(
-        f"puzzle {space.puzzle.name}: its states have no keys, only hashes, from which no map can be made; write key "
-        "and state in its class, or count the layers with --histogram-only, without workers"
-    )
-
-
-# --- What an enumeration will need, worked out without enumerating.
-
-
-def estimated(
-    puzzle: Puzzle, settings: Settings, folder: Path | None, processes: Sequence[int] = ()
-) -> Estimate:
-    """The figures by which `farthest enumerate` decides. ``folder``: of the database's file, None where it is none.
-    ``processes``: numbers of workers' processes to tell the time of. Raises PuzzleError, BoardError (of the origin),
-    ResourceError, and SettingError (of a folder)."""
-    space = space_for(puzzle, settings)
-    check_countable(space, settings)
-    settings = with_kind_of_map(space, settings, stored=True)
-    maps = map_place(folder / puzzle.name if folder else None) if settings.residues else None
-    needs = thread_needs(space, settings, folder, maps).estimate
-    if not processes:
-        return needs
-    from farthest.coordinator.enumeration.cluster_model import worker_needs
-
-    return replace(needs, workers=worker_needs(space, settings, sorted(set(processes))))

@@ -1,18 +1,22 @@
-"""An enumeration's job in the database: found or added, checkpointed, finished."""
+"""What an enumeration stores: its job in the database, its checkpoints, its map, and the file of a residue map."""
 
 from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, compress, islice, repeat
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from farthest.coordinator.enumeration.residues import residue_file
-from farthest.coordinator.runner import OwnedJob
-from farthest.coordinator.settings import Settings
+from farthest.coordinator.runner import OwnedJob, added, claimed
+from farthest.coordinator.settings import STATE_ROWS, Settings
+from farthest.environment import scratch_folder
 from farthest.errors import DamagedMapError
+from farthest.map_files.form import layout_digest, map_digest
+from farthest.map_files.place import job_token
 from farthest.models.chunks import (
+    CHUNK_KEYS,
     UNREACHED,
     WIDTHS,
     Chunk,
@@ -21,21 +25,25 @@ from farthest.models.chunks import (
     layers_digest,
 )
 from farthest.models.database import Database
-from farthest.models.jobs import Jobs
-from farthest.models.leases import owner_token
-from farthest.models.maps import CHUNK_KEYS, Maps
-from farthest.models.records import JobRecord, LayerRecord
+from farthest.models.map_rows import RESIDUES, MapFiles
+from farthest.models.maps import Maps
+from farthest.models.records import JobRecord, LayerRecord, MapFileRecord
+from farthest.spaces.contract import gather
 from farthest.stores.distances import unit_for
+from farthest.stores.memory.gather_store import gathered_form, residue_blocks, scattered_form
 
 if TYPE_CHECKING:
-    from farthest.coordinator.enumeration.residues import ResidueFile
+    from typing_extensions import Buffer
+
+    from farthest.map_files.form import ResidueForm
+    from farthest.map_files.place import MapWriter
     from farthest.spaces.arrangement import ArrangementSpace
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
 
-
-# --- The last checkpoint of a job, and whether it is read or its layers are found again.
+LAST_BOARDS = 1000
+"""Most readable rows of the last layer where a depth limit ended the search: these states are not the farthest."""
 
 READ_BYTES = 125e6
 """Bytes of an unpacked map that are read and restored a second: half of what was measured on 4 cores, for slower disks
@@ -48,7 +56,7 @@ LITTLE_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a job can go on from. ``map_bytes``: of its map, unpacked."""
+    """What a job can go on from; it is read, or its layers are found again. ``map_bytes``: of its map, unpacked."""
 
     depth: int
     layers: Sequence[LayerRecord]
@@ -72,7 +80,275 @@ class Checkpoint:
         return reading <= LITTLE_SECONDS or self.seconds is None or reading < self.seconds
 
 
-# --- Readable rows of states: key, distance, board in one line.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The layers that are to be stored: the states and seconds of each, the ``store`` that holds the states, and the
+    map where workers have ``made`` it. ``complete``: no depth limit has cut them off."""
+
+    space: Space
+    store: JobStore
+    layers: Sequence[int]
+    seconds: Sequence[float]
+    threads: int
+    made: MadeMap | None = None
+    complete: bool = False
+    figures: Sequence[LayerFigures] = ()
+
+    @property
+    def depth(self) -> int:
+        """Of the last layer."""
+        return len(self.layers) - 1
+
+    def records(self) -> list[LayerRecord]:
+        """The layers as the database has them."""
+        each = zip(self.layers, self.seconds, strict=True)
+        return [LayerRecord(depth, states, seconds) for depth, (states, seconds) in enumerate(each)]
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The map that the store holds."""
+        return self.store.chunks(self.depth, CHUNK_KEYS, self.threads)
+
+
+class JobRecorder(OwnedJob):
+    """The job of one enumeration. ``record``: as it was when the attempt began."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        record: JobRecord,
+        owner: str,
+        notice: Callable[[str], None],
+    ) -> None:
+        super().__init__(
+            database,
+            record,
+            owner,
+            notice,
+            lease_seconds=settings.lease_seconds,
+            hand_back=settings.hand_back,
+        )
+        self._settings = settings
+        self._maps = Maps(database)
+        self.record = record
+
+    @classmethod
+    def begin(
+        cls, database: Database, settings: Settings, space: Space, notice: Callable[[str], None]
+    ) -> Self:
+        """The unfinished job of the same puzzle and parameters which nobody runs, or a new one."""
+        puzzle, parameters = space.puzzle, settings.parameters(space.origin)
+        begun = claimed(database, puzzle, parameters, settings.lease_seconds) or added(
+            database, puzzle, parameters, settings.lease_seconds, space.layout_fields()
+        )
+        return cls(database, settings, *begun, notice)
+
+    # Checkpoints
+
+    def depth(self) -> int | None:
+        """The depth of the checkpoint from which the job can be continued, if there is one."""
+        return self._maps.depth(self.job) if self._settings.keeps_distances else None
+
+    def last_checkpoint(self, space: Space) -> Checkpoint | None:
+        """The checkpoint that the job can be continued from, if there is one. Raises DamagedMapError when it is
+        damaged."""
+        depth = self._with_retries(self.depth)
+        if depth is None:
+            return None
+        layers = self._with_retries(lambda: list(self._jobs.layers(self.job)))
+        if len(layers) != depth + 1:
+            raise self._damaged(depth, f"it has {len(layers)} layers")
+        keys = self._with_retries(lambda: self._jobs.get(self.job)).keys or 0
+        width = WIDTHS[unit_for(depth)] + (space.code_bytes if space.keys is None else 0)
+        return Checkpoint(depth, layers, keys * width)
+
+    def restore(
+        self, checkpoint: Checkpoint, store: JobStore, threads: int, report: Callable[[float], None]
+    ) -> None:
+        """Restores the last checkpoint into the store. ``report`` gets how much of it has been read, 0 to 1, before
+        each chunk. Raises DamagedMapError when the checkpoint is damaged."""
+        depth, layers = checkpoint.depth, checkpoint.layers
+        try:
+            store.restore(depth, self._chunks(report), sum(layer.states for layer in layers), threads)
+            if sum(store.counts(depth).values()) != layers[-1].states:
+                raise DamagedMapError(
+                    f"its last layer does not have the {layers[-1].states:,} states that were counted"
+                )
+        except DamagedMapError as error:
+            raise self._damaged(depth, str(error)) from error
+        store.stored(depth, self._base)
+
+    def _damaged(self, depth: int, what: str) -> DamagedMapError:
+        return DamagedMapError(
+            f"{self._database.place}: the checkpoint of job {self.job} at depth {depth} is damaged: {what}; "
+            f"remove the job with `farthest delete {self.job}` and enumerate again"
+        )
+
+    def _chunks(self, report: Callable[[float], None]) -> Iterator[Chunk]:
+        """The chunks of the checkpoint."""
+        keys = self._jobs.get(self.job).keys or 1
+        for chunk in self._maps.chunks(self.job):
+            report(chunk.first / keys)
+            yield chunk
+
+    def _base(self, key: int) -> Chunk:
+        return self._maps.chunk_at(self.job, key, apart=True)
+
+    def checkpoint(self, found: Found) -> None:
+        """Stores the distances found so far, in one transaction."""
+
+        def write() -> None:
+            with self._database.write():  # the lease with it: it may have run out while the map was written
+                self._write_map(found)
+                self._renew()
+
+        self._with_retries(write)
+        self.check_file()
+        found.store.stored(found.depth, self._base)
+
+    # The result
+
+    def finish(self, found: Found) -> str:
+        """Stores the result, with readable rows of states, and marks the job finished. Returns the digest."""
+        written: list[str] = []
+
+        def write(file: ResidueFile | None) -> str:
+            if written and self._jobs.get(self.job).digest == written[-1]:
+                return written[-1]  # it was stored, but the connection was lost before the answer came
+            with self._database.write():
+                written.append(self._write_result(found, file))
+                if file is not None:
+                    file.publish()  # last: the job is known to be ours, and all else is written
+            return written[-1]
+
+        if self._settings.residues:
+            with self._residue_file(found) as file:
+                digest = self._with_retries(lambda: write(file))
+        else:
+            digest = self._with_retries(lambda: write(None))
+        self.check_file()
+        return digest
+
+    def _write_result(self, found: Found, file: ResidueFile | None) -> str:
+        has_map = self._settings.keeps_distances
+        if has_map:
+            of_map = MapDigest(found.layers)
+            self._write_map(found, of_map)
+            digest = of_map.hexdigest() if found.made is None else found.made.digest(found.layers)
+        else:
+            digest = layers_digest(found.layers) if file is None else file.digest
+            self._jobs.record_layers(self.job, found.records(), owner=self._owner)
+        if file is not None:
+            file.record(self._owner)
+        self._maps.add_states(self.job, self._rows(found))
+        self._jobs.finish(
+            self.job,
+            states=sum(found.layers),
+            eccentricity=found.depth if found.complete else None,
+            depth=found.depth,
+            complete=found.complete,
+            has_map=has_map or file is not None,
+            digest=digest,
+            seconds=sum(found.seconds),
+            unit=unit_for(found.depth) if has_map or file is not None else None,
+            figures=[layer.document() for layer in found.figures],
+            owner=self._owner,
+        )
+        return digest
+
+    def _rows(self, found: Found) -> Iterable[Row]:
+        """Readable rows: of all states where they are not too many and have distances, else of the last layer."""
+        has_map, space, store = self._settings.keeps_distances, found.space, found.store
+        if has_map and sum(found.layers) <= STATE_ROWS:
+            return state_rows(space, store.chunks(found.depth, CHUNK_KEYS))
+        limit = STATE_ROWS if found.complete else min(STATE_ROWS, LAST_BOARDS)
+        if has_map and space.keys is None:
+            return layer_rows(space, store.chunks(found.depth, CHUNK_KEYS), found.depth, limit)
+        codes = store.keys(found.depth, limit)
+        keys: Iterable[Any] = codes if space.keys is not None else range(len(codes))
+        return zip(keys, repeat(found.depth), board_texts(space, codes), strict=False)
+
+    def _write_map(self, found: Found, digest: MapDigest | None = None) -> None:
+        """Stores the map in the place of an older one. ``digest``: what all of it is added to, unless workers have made
+        it."""
+        seconds, records = sum(found.seconds), found.records()
+        if found.made is not None:
+            made = found.made.chunks()
+            self._maps.checkpoint_made(self.job, found.depth, made, records, seconds, owner=self._owner)
+            return
+        chunks = found.chunks()
+        if digest is not None:
+            chunks = digest.passed(chunks)
+        self._maps.checkpoint(self.job, found.depth, chunks, records, seconds, owner=self._owner)
+
+    @contextmanager
+    def _residue_file(self, found: Found) -> Iterator[ResidueFile]:
+        """The file of the map that workers have made, else that the store holds, stored for good; removed at the end of
+        the block unless it was published."""
+        record, settings, space = self.record, self._settings, found.space
+        files = MapFiles(self._database)
+        assert space.keys is not None, "a sparse space has no residue map"
+        form = (
+            gathered_form(gather(space), settings.max_depth)
+            if space.engine == "gather"
+            else scattered_form(space.keys)
+        )
+        token = job_token(record.id, record.created, record.puzzle_digest)
+        facts = {
+            "version": 1,
+            "kind": RESIDUES,
+            "puzzle": record.puzzle_digest,
+            "layout": layout_digest(record.layout),
+            "direction": space.origin.direction,
+            "where": space.origin.where,
+            "max_depth": settings.max_depth,
+        }
+        scratch = scratch_folder(settings.scratch, self._database.folder)
+        with files.place.writer(token, form, facts, self._notice, scratch) as writer:
+            words = found.made.words() if found.made is not None else _residue_words(found, form)
+            for first, some in words:
+                self.while_waiting()
+                writer.write(first, some)
+            written = writer.finish(found.threads)
+            row = MapFileRecord(
+                0, form.order.keys - 1, RESIDUES, written.name, written.bytes, written.checksum
+            )
+            digest = map_digest(tuple(found.layers), form, written.sections)
+            yield ResidueFile(files, record.id, row, digest, writer)
+
+
+@dataclass(frozen=True, slots=True)
+class ResidueFile:
+    """The finished file of a job's residue map, which has not got its name yet."""
+
+    files: MapFiles
+    job: int
+    row: MapFileRecord
+    digest: str
+    writer: MapWriter
+
+    def record(self, owner: str) -> None:
+        """Stores the file's row with the job, within a transaction. Raises JobError where the job is not ``owner``'s
+        any more."""
+        self.files.put(self.job, self.row, owner)
+
+    def publish(self) -> None:
+        """Gives the file its name."""
+        self.writer.publish()
+
+
+def _residue_words(found: Found, form: ResidueForm) -> Iterator[tuple[int, Buffer]]:
+    from farthest.stores.folder.gather_store import FolderStore
+    from farthest.stores.redis.gather_attempt import GatherAttempt
+
+    if isinstance(found.store, GatherAttempt):
+        return found.store.residue_blocks(form, found.depth)
+    if isinstance(found.store, FolderStore):
+        return found.store.residue_blocks(form, found.depth, found.threads)
+    return residue_blocks(found.store, form, found.depth, found.threads)
+
+
+# Readable rows of states: key, distance, board in one line
 
 Row = tuple[int, int, str]
 
@@ -133,252 +409,3 @@ def _dense_rows(space: Space, chunk: Chunk) -> Iterable[Row]:
     reached = list(compress(keys, map(unreached.__ne__, distances)))
     found = filter(unreached.__ne__, distances)
     return zip(reached, found, board_texts(space, reached), strict=True)
-
-
-LAST_BOARDS = 1000
-"""Most readable rows of the last layer where a depth limit ended the search: these states are not the farthest."""
-
-
-class JobRecorder(OwnedJob):
-    """The job of one enumeration. ``record``: as it was when the attempt began."""
-
-    def __init__(
-        self,
-        database: Database,
-        settings: Settings,
-        record: JobRecord,
-        owner: str,
-        notice: Callable[[str], None],
-    ) -> None:
-        super().__init__(
-            database,
-            record,
-            owner,
-            notice,
-            lease_seconds=settings.lease_seconds,
-            hand_back=settings.hand_back,
-        )
-        self._settings = settings
-        self._maps = Maps(database)
-        self.record = record
-
-    @classmethod
-    def begin(
-        cls, database: Database, settings: Settings, space: Space, notice: Callable[[str], None]
-    ) -> Self:
-        """The unfinished job of the same puzzle and parameters which nobody runs, or a new one."""
-        jobs, owner = Jobs(database), owner_token()
-        puzzle = space.puzzle
-        parameters = settings.parameters(space.origin)
-        begun = jobs.find_interrupted(puzzle.digest, parameters)
-        if begun is None or not jobs.claim(begun.id, owner, settings.lease_seconds):
-            number = jobs.add(
-                puzzle.to_json(),
-                puzzle.digest,
-                puzzle.name,
-                parameters,
-                space.layout_fields(),
-                owner,
-                lease_seconds=settings.lease_seconds,
-            )
-            begun = jobs.get(number)
-        return cls(database, settings, begun, owner, notice)
-
-    # Checkpoints
-
-    def depth(self) -> int | None:
-        """The depth of the checkpoint from which the job can be continued, if there is one."""
-        return self._maps.depth(self.job) if self._settings.keeps_distances else None
-
-    def last_checkpoint(self, space: Space) -> Checkpoint | None:
-        """The checkpoint that the job can be continued from, if there is one. Raises DamagedMapError when it is
-        damaged."""
-        depth = self._with_retries(self.depth)
-        if depth is None:
-            return None
-        layers = self._with_retries(lambda: list(self._jobs.layers(self.job)))
-        if len(layers) != depth + 1:
-            raise self._damaged(depth, f"it has {len(layers)} layers")
-        keys = self._with_retries(lambda: self._jobs.get(self.job)).keys or 0
-        width = WIDTHS[unit_for(depth)] + (space.code_bytes if space.keys is None else 0)
-        return Checkpoint(depth, layers, keys * width)
-
-    def restore(
-        self, checkpoint: Checkpoint, store: JobStore, threads: int, told: Callable[[float], None]
-    ) -> None:
-        """Restores the last checkpoint into the store. ``told`` gets how much of it has been read, 0 to 1, before each
-        chunk. Raises DamagedMapError when the checkpoint is damaged."""
-        depth, layers = checkpoint.depth, checkpoint.layers
-        try:
-            store.restore(depth, self._chunks(told), sum(layer.states for layer in layers), threads)
-            if sum(store.counts(depth).values()) != layers[-1].states:
-                raise DamagedMapError(
-                    f"its last layer does not have the {layers[-1].states:,} states that were counted"
-                )
-        except DamagedMapError as error:
-            raise self._damaged(depth, str(error)) from error
-        store.stored(depth, self._base)
-
-    def _damaged(self, depth: int, what: str) -> DamagedMapError:
-        return DamagedMapError(
-            f"{self._database.place}: the checkpoint of job {self.job} at depth {depth} is damaged: {what}; "
-            f"remove the job with `farthest delete {self.job}` and enumerate again"
-        )
-
-    def _chunks(self, told: Callable[[float], None]) -> Iterator[Chunk]:
-        """The chunks of the checkpoint."""
-        keys = self._jobs.get(self.job).keys or 1
-        for chunk in self._maps.chunks(self.job):
-            told(chunk.first / keys)
-            yield chunk
-
-    def _base(self, key: int) -> Chunk:
-        return self._maps.chunk_at(self.job, key, apart=True)
-
-    @property
-    def owner(self) -> str:
-        """Who runs the job: this process."""
-        return self._owner
-
-    @property
-    def database(self) -> Database:
-        """Where the job is."""
-        return self._database
-
-    def checkpoint(
-        self,
-        store: JobStore,
-        layers: Sequence[int],
-        seconds: Sequence[float],
-        threads: int,
-        made: MadeMap | None = None,
-    ) -> None:
-        """Stores the distances found so far, in one transaction: ``made``, or what the store has."""
-
-        def write() -> None:
-            with self._database.write():  # the lease with it: it may have run out while the map was written
-                self._write_map(store, layers, seconds, threads, made=made)
-                self._renew()
-
-        self._with_retries(write)
-        store.stored(len(layers) - 1, self._base)
-
-    def finish(
-        self,
-        space: Space,
-        store: JobStore,
-        layers: Sequence[int],
-        seconds: Sequence[float],
-        complete: bool,
-        threads: int,
-        figures: Sequence[LayerFigures] = (),
-        made: MadeMap | None = None,
-    ) -> str:
-        """Stores the result, with readable rows of states, and marks the job finished. Returns the digest."""
-
-        written: list[str] = []
-
-        def write(file: ResidueFile | None) -> str:
-            if written and self._jobs.get(self.job).digest == written[-1]:
-                return written[-1]  # it was stored, but the connection was lost before the answer came
-            with self._database.write():
-                written.append(
-                    self._write_result(space, store, layers, seconds, complete, threads, figures, file, made)
-                )
-                if file is not None:
-                    file.publish()  # last: the job is known to be ours, and all else is written
-            return written[-1]
-
-        if not self._settings.residues:
-            return self._with_retries(lambda: write(None))
-        with residue_file(
-            self._database,
-            self.record,
-            space,
-            self._settings,
-            store,
-            layers,
-            threads,
-            self._notice,
-            self.while_waiting,
-            made,
-        ) as file:
-            return self._with_retries(lambda: write(file))
-
-    def _write_result(
-        self,
-        space: Space,
-        store: JobStore,
-        layers: Sequence[int],
-        seconds: Sequence[float],
-        complete: bool,
-        threads: int,
-        figures: Sequence[LayerFigures],
-        file: ResidueFile | None,
-        made: MadeMap | None,
-    ) -> str:
-        depth, states = len(layers) - 1, sum(layers)
-        has_map = self._settings.keeps_distances
-        if has_map:
-            of_map = MapDigest(layers)
-            self._write_map(store, layers, seconds, threads, of_map, made)
-            digest = of_map.hexdigest() if made is None else made.digest(layers)
-        else:
-            digest = layers_digest(layers) if file is None else file.digest
-            self._jobs.record_layers(self.job, _records(layers, seconds), owner=self._owner)
-        if file is not None:
-            file.record(self._owner)
-        if has_map and states <= self._settings.state_rows:
-            self._maps.add_states(self.job, state_rows(space, store.chunks(depth, CHUNK_KEYS)))
-        else:
-            limit = self._settings.state_rows if complete else min(self._settings.state_rows, LAST_BOARDS)
-            if has_map and space.keys is None:
-                rows = layer_rows(space, store.chunks(depth, CHUNK_KEYS), depth, limit)
-            else:
-                codes = store.keys(depth, limit)
-                keys: Iterable[Any] = codes if space.keys is not None else range(len(codes))
-                rows = zip(keys, repeat(depth), board_texts(space, codes), strict=False)
-            self._maps.add_states(self.job, rows)
-        self._jobs.finish(
-            self.job,
-            states=states,
-            eccentricity=depth if complete else None,
-            depth=depth,
-            complete=complete,
-            has_map=has_map or file is not None,
-            digest=digest,
-            seconds=sum(seconds),
-            unit=unit_for(depth) if has_map or file is not None else None,
-            figures=[layer.document() for layer in figures],
-            owner=self._owner,
-        )
-        return digest
-
-    def _write_map(
-        self,
-        store: JobStore,
-        layers: Sequence[int],
-        seconds: Sequence[float],
-        threads: int,
-        digest: MapDigest | None = None,
-        made: MadeMap | None = None,
-    ) -> None:
-        """Stores the map in the place of an older one. ``digest``: what all of it is added to, unless it was
-        ``made``."""
-        depth = len(layers) - 1
-        if made is not None:
-            records = _records(layers, seconds)
-            self._maps.checkpoint_made(
-                self.job, depth, made.chunks(), records, sum(seconds), owner=self._owner
-            )
-            return
-        pieces = store.chunks(depth, CHUNK_KEYS, threads)
-        if digest is not None:
-            pieces = digest.passed(pieces)
-        self._maps.checkpoint(
-            self.job, depth, pieces, _records(layers, seconds), sum(seconds), owner=self._owner
-        )
-
-
-def _records(layers: Sequence[int], seconds: Sequence[float]) -> list[LayerRecord]:
-    return [LayerRecord(depth, n, s) for depth, (n, s) in enumerate(zip(layers, seconds, strict=True))]

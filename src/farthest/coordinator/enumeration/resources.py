@@ -1,31 +1,34 @@
-"""The layers of a space before it is enumerated: the published ones, else an assumption that says so."""
+"""The resources of an enumeration in one process, worked out before it starts: layers, memory, disk, time.
+
+Constants were measured; docs/scaling.md compares what they say with runs. Layers in files have theirs in
+layers_in_files.py, workers in cluster_model.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import ceil, erf, exp, log2, sqrt
+from math import ceil, erf, exp, sqrt
 from time import thread_time
 from typing import TYPE_CHECKING
 
+from farthest.coordinator.settings import STATE_ROWS, MapKind
 from farthest.spaces.contract import known_states
-from farthest.stores.folder.run_files import RENEWED
-from farthest.stores.folder.unit_file import file_bytes
+from farthest.stores.memory.scatter_store import ROOM
 from farthest.wording import counted
 
 if TYPE_CHECKING:
     from farthest import _kernel
-    from farthest.map_files.form import ResidueForm
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import ScatterSpace, Space
-    from farthest.stores.folder.plan import FolderCut, Plan
 
+# Layers
 
 LARGEST_SHARE = {True: 0.19, False: 0.4}
 """Of the keys that a layer's states can be at, what the largest layer has at most where no layers are published; by
-whether the layers are of two colours, as those of sliding boards (0.18 of a
-colour at most from 10 cells on), or not, as those of pancakes (0.36)."""
-
+whether the layers are of two colours, as those of sliding boards (0.18 of a colour at most from 10 cells on), or not,
+as those of pancakes (0.36)."""
 
 FEW_STATES = 2**13
 """Of so many states the first layers are found to see how they grow: some hundredths of a second."""
@@ -109,175 +112,66 @@ def _bell(keys: int, share: float) -> list[int]:
     return layers
 
 
-# --- What layers in files need: disk at the peak, bytes written and read.
+# Memory, and the disk of the map
 
-CODED = 1.06
-"""Bytes of a coded bitmap beside its entropy (benchmarks/codec.py); 1.03 in the largest layers of sliding-3x5."""
+PROCESS_BYTES = 80 * 2**20
+"""Memory of the interpreter, its libraries, and the chunks being compressed."""
 
-BLOB_BYTES = 24
-PIECE_BYTES = 2**20
-"""A shard's blob with few states: so many bytes for each piece of its bitmap, of at most that size
-(kernel/src/unit_step.cpp)."""
+SHARD_BYTES = 2000
+"""Memory of the kernel and the coordinator for a shard, besides its rows."""
 
+SCATTER_BYTES = 16
+"""Memory for a state of a space given by its successors, about: its place in a sorted run, and its share of the
+successors of the largest layer."""
 
-DENSE_RUN, SPARSE_RUN = 1.2, 4.0
-"""Bytes of a state in a sorted run."""
+ROW_BYTES = 64
+"""Disk for a readable row of a state, about."""
 
-SENT = 2.0
-"""Bytes of successors in outboxes, beside the runs of the states that they turn out to be."""
+SPARSE_DISK_BYTES = 4
+"""Disk for a state in a sparse map, compressed, about."""
 
-
-@dataclass(frozen=True, slots=True)
-class LayerTraffic:
-    """Bytes of one layer's step. ``stored``: of the files of the layer; ``read``: of files, to step it; ``bitmap``: of
-    the bitmaps of the shards that its states can be in."""
-
-    stored: int
-    read: int
-    bitmap: int
+UNKNOWN_DEPTH = 125
+"""The depth for which distance planes are planned where nothing is known; deeper spaces need one or two more planes."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileNeeds:
-    """``disk``: the most that is there at once; ``layers``: by depth. Of the layers that a residue map is made of
-    ``kept``: bytes of their files in the end, ``marked``: of their bitmaps."""
-
-    disk: int
-    layers: tuple[LayerTraffic, ...]
-    kept: int = 0
-    marked: int = 0
-
-    @property
-    def written(self) -> int:
-        """Bytes that are written in all."""
-        return sum(layer.stored for layer in self.layers)
-
-    @property
-    def read(self) -> int:
-        """Bytes that are read in all."""
-        return sum(layer.read for layer in self.layers)
+def bitmaps_memory(
+    puzzle: Puzzle, kernel: _kernel.Space, kind: MapKind, *, in_place: bool, max_depth: int | None
+) -> int:
+    """Memory for layers of bitmaps and a map of that kind. ``in_place``: one layer array suffices."""
+    arrays = 1 if in_place else 2 if kernel.reversible or kernel.graded else 3
+    if kind == "residues":
+        arrays += residue_planes(in_place=in_place)
+    if kind == "full":
+        known = [answer.eccentricity for answer in puzzle.known if answer.eccentricity is not None]
+        depth = max(known) if known else UNKNOWN_DEPTH
+        if max_depth is not None:
+            depth = min(depth, max_depth)
+        arrays += ((depth >> in_place) + 1).bit_length()
+    layer = kernel.words * 8 + kernel.lines
+    return arrays * layer + kernel.row_bytes + kernel.shards * SHARD_BYTES + PROCESS_BYTES
 
 
-def file_needs(cut: FolderCut, states: Sequence[int], residues: ResidueForm | None = None) -> FileNeeds:
-    """What layers of so many states need: all layers that are there at once (stores/folder/layer_files.py), and
-    sources read as often as the plans say. ``residues``: the form of the map that some layers are kept for."""
-    kernel = cut.kernel
-    keys = kernel.keys // 2 if cut.in_place else kernel.keys
-    pieces = -(-kernel.words_per_shard * 8 // PIECE_BYTES)
-    again = [times_loaded(plan) for plan in cut.plans]
-    sizes, layers = [], []
-    for depth, number in enumerate(states):
-        plan = cut.plans[depth & 1]
-        shards = sum(map(len, plan.units))
-        touched = shards * (1 - exp(-number / shards))
-        units = min(len(plan.units), number)
-        tables = int(units * file_bytes(shards // len(plan.units)) + touched * pieces * BLOB_BYTES)
-        sizes.append(coded_bytes(number, keys) + tables)
-        before = sizes[depth - 1] * again[depth & 1] if depth else 0
-        older = (
-            sum(sizes[max(depth - 2, 0) : depth - 1 + (not cut.in_place)])
-            if depth and not kernel.graded
-            else 0
-        )
-        bitmap = int(touched * kernel.words_per_shard * 8)
-        layers.append(LayerTraffic(sizes[depth], int(before) + older, bitmap))
-    if not (kernel.graded or kernel.reversible):
-        return _with_visited(layers, states, keys)
-    together = 2 if cut.in_place else 3
-    kept = [size if residues is not None and residues.number(at) else 0 for at, size in enumerate(sizes)]
-    disk = max(sum(kept[:at]) + sum(sizes[at : at + together]) for at in range(len(sizes)))
-    marked = sum(layer.bitmap for layer, size in zip(layers, kept, strict=True) if size)
-    return FileNeeds(disk, tuple(layers), sum(kept), marked)
+def runs_memory(space: ScatterSpace, layers: Sequence[int], *, counted_only: bool) -> int:
+    """Memory for these layers of sorted runs, the last of which is the last that is asked for: where they are only
+    counted, that one is not kept, nor those before the last three of the others where moves can be taken back."""
+    held = sum(layers[-4:-1]) if space.undirected and counted_only else sum(layers)
+    return SCATTER_BYTES * held + min(ROOM, SCATTER_BYTES * sum(layers)) + PROCESS_BYTES
 
 
-def _with_visited(layers: Sequence[LayerTraffic], states: Sequence[int], keys: int) -> FileNeeds:
-    """Layers of a space whose states may be found again at any depth (stores/folder/layer_files.py)."""
-    newest, visited, found, disk = -1, 0, 0, 0
-    all_layers = []
-    for depth, layer in enumerate(layers):
-        since = sum(known.stored for known in layers[newest + 1 : depth])
-        before = sum(known.stored for known in layers[max(depth - 2, 0) : depth])
-        read = layer.read - (before if depth else 0) + visited + since
-        written, found = layer.stored, found + states[depth]
-        disk = max(disk, visited + since + before + layer.stored)
-        if depth - newest > RENEWED:
-            newest, visited = depth, coded_bytes(found, keys)
-            written += visited
-        all_layers.append(LayerTraffic(written, read, layer.bitmap))
-    return FileNeeds(disk, tuple(all_layers))
+def residue_planes(*, in_place: bool) -> int:
+    """Bits of a key in a residue map."""
+    return 1 if in_place else 2
 
 
-def disk_at_peak(states: Sequence[int], keys: int, *, in_place: bool) -> int:
-    """Bytes of the coded bitmaps of all layers that are there at once, without what else is in their files. ``keys``:
-    of the space."""
-    sizes = [coded_bytes(number, keys // 2 if in_place else keys) for number in states]
-    together = 2 if in_place else 3
-    return max(sum(sizes[at : at + together]) for at in range(len(sizes)))
-
-
-def times_loaded(plan: Plan) -> float:
-    """How often a source is read in a layer, on average."""
-    held: dict[int, int] = {}
-    loads, sources = 0, set()
-    for unit in plan.sources:
-        for shard, slot in unit.items():
-            if held.get(slot) != shard:
-                held[slot] = shard
-                loads += 1
-            sources.add(shard)
-    return loads / max(1, len(sources))
-
-
-def coded_bytes(states: int, keys: int) -> int:
-    """Bytes of the coded bitmaps of a layer, about: so many states, spread evenly among so many keys."""
-    if not 0 < states < keys:
+def map_bytes(kind: MapKind, states: int, words: int = 0) -> int:
+    """Disk for a map of so many states, or keys, with its readable rows. ``words``: bytes of a residue map's words."""
+    if kind == "none":
         return 0
-    share = states / keys
-    return int(CODED * keys / 8 * -(share * log2(share) + (1 - share) * log2(1 - share)))
+    each = {"full": states // 2, "sparse": states * SPARSE_DISK_BYTES, "residues": words}[kind]
+    return each + min(states, STATE_ROWS) * ROW_BYTES
 
 
-def run_needs(space: ScatterSpace, states: int) -> FileNeeds:
-    """What so many states need as sorted runs. The layers before the end are not known: the largest is taken to have a
-    part of all, where none are published."""
-    known = [answer.layers for answer in space.puzzle.known if answer.layers and sum(answer.layers) == states]
-    layers = known[0] if known else _assumed(states)
-    run = SPARSE_RUN if space.keys is None else DENSE_RUN
-    found, traffic, peak = 0, [], 0
-    for depth, number in enumerate(layers):
-        size, sent = int(number * run), int(number * run * SENT)
-        older = sum(int(n * run) for n in layers[max(depth - 2, 0) : depth])
-        if not (space.graded or space.undirected):
-            older = int(found * run) * 2
-        found += number
-        peak = max(peak, size + sent + older)
-        again = older if space.undirected else int(found * run)
-        renewed = int(found * run) // RENEWED if not (space.graded or space.undirected) else 0
-        traffic.append(LayerTraffic(size + sent + renewed, sent + (0 if space.graded else again), 0))
-    return FileNeeds(peak, tuple(traffic))
-
-
-def _assumed(states: int) -> list[int]:
-    """Layers whose largest has a quarter of all states."""
-    parts = (1, 4, 16, 48, 96, 96, 48, 16, 4, 1)
-    return [max(1, states * part // sum(parts)) for part in parts]
-
-
-# --- How long an enumeration takes: constants that were measured, times what a short measurement here says.
-
-# Processor seconds of one core of an AMD EPYC 7003, with AVX2.
-BITMAP_SECONDS = 0.14e-9
-CODED_SECONDS = 1.4e-9
-"""Layers in files: a byte of the bitmaps that a layer's states can be in and a move that leads to it; a byte of files
-that is read and decoded, or encoded and written. Fitted to sliding-2x7 and 3x5 and to pancake-12, on cores that
-others used more or less: docs/scaling.md compares them."""
-
-MARK_SECONDS = 0.45e-9
-"""A residue map made of layers in files: a byte of the bitmaps of the layers that it is made of, decoded, and its share
-of the map's checksums (sliding-2x7: 285 processor seconds in all, 217 without a map)."""
-
-WALL = 1.4
-"""Elapsed seconds of layers in files, beside processor seconds / threads, with 2 threads: 1.27 on sliding-2x7, 1.42 on
-sliding-3x5."""
+# Time: processor seconds of one core of an AMD EPYC 7003, with AVX2.
 
 SOURCE_SECONDS = 0.12e-9
 """Layers in memory: a byte of bitmap and a move that leads to it. Of the processor time without the start: 0.12e-9 on
@@ -300,22 +194,15 @@ REFERENCE_SECONDS = 0.005
 """What ``machine_speed`` measures on the processor above."""
 
 
-def seconds_in_files(kernel: _kernel.Space, needs: FileNeeds) -> float:
-    """Processor seconds of layers in files."""
-    bitmaps = sum(layer.bitmap for layer in needs.layers)
-    stepped = BITMAP_SECONDS * bitmaps * _moves_into(kernel) + CODED_SECONDS * (needs.read + needs.written)
-    return stepped + MARK_SECONDS * needs.marked
-
-
 def seconds_in_memory(kernel: _kernel.Space, states: Sequence[int], *, in_place: bool) -> float:
     """Processor seconds of layers in memory: of each, the lines that its states can be in."""
     lines = kernel.lines // 2 if in_place else kernel.lines
     bitmap = kernel.words * 8 // 2 if in_place else kernel.words * 8
     touched = sum(1 - exp(-number / lines) for number in states)
-    return SOURCE_SECONDS * bitmap * _moves_into(kernel) * touched
+    return SOURCE_SECONDS * bitmap * moves_into(kernel) * touched
 
 
-def _moves_into(kernel: _kernel.Space) -> float:
+def moves_into(kernel: _kernel.Space) -> float:
     """The sources of a shard, on average of some."""
     some = range(0, kernel.shards, max(1, kernel.shards // 100))
     return sum(len(kernel.sources(shard)) for shard in some) / len(some)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from farthest.coordinator.runner import lost_again
+from farthest.coordinator.runner import Losses
 from farthest.coordinator.search.settings import Iteration
 from farthest.errors import LostStateError
-from farthest.models.searches import IterationRecord
+from farthest.models.records import IterationRecord
 from farthest.search.contract import Node
 from farthest.search.deepening import Frontier
 
@@ -179,8 +179,7 @@ class IterativeSearch:
         self._reporter = reporter
         self._job = stored
         self._stop = stop
-        self._losses = 0  # of the working state, since pieces were last stored
-        self._restarts = 0  # of servers, among the losses
+        self._losses = Losses(LOSSES_ALLOWED, "since anything was stored")
         self._stored = 0
         self._paths: list[Way] = []
         self._committed = monotonic()
@@ -217,13 +216,13 @@ class IterativeSearch:
         if self._recorder is not None:
             self._recorder.settle()
 
-    def _read(self) -> IterationState | None:
+    def _read(self, *, again: bool = False) -> IterationState | None:
         if self._recorder is None:
             return None
         self.iterations, under_way = self._recorder.iterations()
         if under_way is not None or self.iterations:
             bound = self.iterations[-1].bound if under_way is None else under_way.bound
-            if not self._losses:
+            if not again:
                 self.resumed = bound
                 pieces = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
                 self._reporter.resumed(self._recorder.job, bound, pieces)
@@ -233,18 +232,14 @@ class IterativeSearch:
         return bool(self.iterations) and (self.solutions > 0 or self.iterations[-1].next_bound is None)
 
     def _lost(self, error: LostStateError) -> IterationState | None:
-        self._losses += 1
-        restarted = self._executor.restarted()
-        self._restarts += restarted
         if self._recorder is not None:
             self._recorder.confirm()  # a process that took the job over has removed the keys of this attempt
-        under_way = self._read()
+        under_way = self._read(again=True)
         stored = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
         if stored > self._stored:
-            self._losses, self._restarts = 1, int(restarted)
+            self._losses.forget()
         self._stored = stored
-        if self._losses > LOSSES_ALLOWED:
-            raise lost_again(error, "since anything was stored", self._losses, self._restarts) from error
+        self._losses.add(error, restarted=self._executor.restarted())
         self._reporter.notice(f"{error}; going back to what is stored")
         return under_way
 
@@ -272,7 +267,8 @@ class IterativeSearch:
             complete=True,
         )
         self.iterations.append(record)
-        self._losses = self._restarts = self._stored = 0
+        self._losses.forget()
+        self._stored = 0
         if self._recorder is None:
             self._paths += frontier.new_solutions
         else:

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import cached_property
-from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from farthest.coordinator.estimate import cores
-from farthest.coordinator.runner import StopRequest, stop_requests
+from farthest.coordinator.runner import StopRequest, attempt_name, memory_errors, stop_requests
 from farthest.coordinator.search.loop import IterativeSearch, SearchExecutor, ThreadsSearch, iteration_of
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import SearchStorage, StoredSearch, search_digest
-from farthest.errors import ResourceError, SearchError, StorageError, UnreachableError
+from farthest.errors import SearchError, StorageError, UnreachableError
 from farthest.heuristics.algorithms import DEEPENING, GUIDED, PLAIN
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.heuristics.registry import open_heuristic
+from farthest.machine import cores, memory_limit
 from farthest.search.contract import Problem, engine_fields, targets
 from farthest.search.engines import engine_with
 from farthest.search.plain import search_plain
 from farthest.search.solvable import why_unsolvable
-from farthest.wording import available_memory
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import Iteration, SearchSettings
     from farthest.heuristics.contract import Heuristic
+    from farthest.machine import cores, memory_limit
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Engine, Way
+from farthest.search.contract import Engine, Way
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -117,16 +116,12 @@ class Solver:
         found is stored, if the search has a job, and SearchInterrupted is raised. Raises UnsolvableError for a board
         that cannot be solved, and as ``heuristic`` and ``compile_space`` do.
         """
-        try:
+        with memory_errors(self.puzzle):
             reason = why_unsolvable(self.puzzle, board, self.targets)
             problem = Problem(self.puzzle, board, self.target, self._heuristic)
             if reason is not None:
                 raise UnsolvableError(_place(problem), reason)
             return _Search(problem, self.heuristic, self.settings, self._storage, self._reporter).run()
-        except MemoryError as error:
-            raise ResourceError(
-                f"puzzle {self.puzzle.name}: the system gives this process no more memory; free some, or see ulimit -v"
-            ) from error
 
 
 class _Search:
@@ -190,8 +185,7 @@ class _Search:
             if recorder is not None:
                 recorder.check()
 
-        name = recorder.name if recorder is not None else f"0-{token_hex(4)}"
-        executor = CelerySearch(self._problem, engine, name, self._reporter)
+        executor = CelerySearch(self._problem, engine, attempt_name(recorder), self._reporter)
         executor.while_waiting(waiting)
         if recorder is not None:
             recorder.while_waiting = waiting
@@ -199,7 +193,7 @@ class _Search:
 
     def _search_graph(self) -> SearchOutcome:
         self._job.begin({}, resumable=False)
-        memory = available_memory() * 4 // 5 if self._settings.memory is None else self._settings.memory
+        memory = memory_limit(self._settings.memory)
         algorithm = self._settings.algorithm
         assert algorithm in PLAIN, "the others search by iterations"
         with self._job.running():

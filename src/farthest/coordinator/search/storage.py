@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from farthest.coordinator.runner import OwnedJob
+from farthest.coordinator.runner import OwnedJob, added, claimed
 from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError, StorageError
 from farthest.models.database import Database, open_database
-from farthest.models.jobs import Jobs
-from farthest.models.leases import owner_token
-from farthest.models.records import FINISHED, SEARCH
-from farthest.models.searches import IterationRecord, Searches, SubtreeRecord
+from farthest.models.records import FINISHED, SEARCH, IterationRecord, SubtreeRecord
+from farthest.models.searches import Searches
 from farthest.search.contract import node_fields, node_of, piece_fields, piece_of, way_of
 from farthest.search.deepening import Frontier, Place, Totals
 from farthest.stores.redis.records import recorded, with_checksum
@@ -78,11 +76,9 @@ class SearchRecorder(OwnedJob):
         notice: Callable[[str], None],
     ) -> Self | None:
         """The unfinished job of the same search which nobody runs, or None. ``layout``: how it is cut into pieces."""
-        jobs, owner = Jobs(database), owner_token()
-        begun = jobs.find_interrupted(problem.puzzle.digest, settings.parameters(problem))
-        if begun is None or begun.layout != layout or not jobs.claim(begun.id, owner, settings.lease_seconds):
-            return None
-        return cls(database, settings, begun, owner, notice)
+        parameters = settings.parameters(problem)
+        begun = claimed(database, problem.puzzle, parameters, settings.lease_seconds, layout)
+        return None if begun is None else cls(database, settings, *begun, notice)
 
     @classmethod
     def new(
@@ -94,18 +90,9 @@ class SearchRecorder(OwnedJob):
         notice: Callable[[str], None],
     ) -> Self:
         """A new job."""
-        jobs, owner, puzzle = Jobs(database), owner_token(), problem.puzzle
-        number = jobs.add(
-            puzzle.to_json(),
-            puzzle.digest,
-            puzzle.name,
-            settings.parameters(problem),
-            layout,
-            owner,
-            kind=SEARCH,
-            lease_seconds=settings.lease_seconds,
-        )
-        return cls(database, settings, jobs.get(number), owner, notice)
+        parameters = settings.parameters(problem)
+        begun = added(database, problem.puzzle, parameters, settings.lease_seconds, layout, kind=SEARCH)
+        return cls(database, settings, *begun, notice)
 
     def take_in(self, iterations: Sequence[IterationRecord]) -> None:
         """Adds iterations that were over before the search had a job: they are stored with the next commit."""
@@ -258,6 +245,7 @@ class SearchRecorder(OwnedJob):
             )
 
         self._with_retries(write)
+        self.check_file()
 
 
 def search_digest(

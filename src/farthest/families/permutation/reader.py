@@ -49,7 +49,7 @@ from farthest.families.permutation.moves import (
     read_images,
 )
 from farthest.families.permutation.net import NetTable
-from farthest.puzzles.catalogue import named
+from farthest.puzzles.catalogue import find_or_refuse
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import token_problem
 from farthest.puzzles.reader import MOST_BYTES, read_bytes
@@ -341,7 +341,7 @@ class PermutationTable(BoardsTable, _PiecesTable):
     def _from_other(self) -> Permutation:
         self._check_alone("of")
         try:
-            other = named(self.of)
+            other = find_or_refuse(self.of)
         except PuzzleError as error:
             raise self.fail("of", str(error)) from None
         if other.family != FAMILY.name:

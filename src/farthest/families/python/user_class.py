@@ -21,7 +21,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from operator import index
 from socket import gethostname
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from farthest.errors import ForbiddenCodeError, PuzzleError
 from farthest.families.python.allowed import PuzzleSpace, allowed_modules, own_class
@@ -89,9 +89,9 @@ def mended(reference: str, what: str) -> Iterator[None]:
     """Turns what ``what``, the user's code, raises into a PuzzleError with the line that raised it."""
     try:
         yield
-    except PuzzleError:
+    except (PuzzleError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # GeneratorExit and SystemExit too
         message = " ".join(str(error).split())
         raise PuzzleError(
             f"puzzle class {reference}: {what} raised {type(error).__name__}{': ' if message else ''}{message}"
@@ -142,6 +142,7 @@ def found_class(reference: str) -> type[PuzzleSpace]:
         raise refusal(reference)
     finder = HereFinder(allowed)
     sys.meta_path.append(finder)
+    _refuse_exits()
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
@@ -158,12 +159,31 @@ def found_class(reference: str) -> type[PuzzleSpace]:
             "install it wherever farthest and its workers run (pip install, or its folder in PYTHONPATH), then start "
             "them again"
         ) from None
-    except (Exception, SystemExit):
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         with mended(reference, f"importing {module_name}"):
             raise
     finally:
         sys.meta_path.remove(finder)
     return _declared(reference, module, name)
+
+
+def _refuse_exits() -> None:
+    """From now on ``os._exit`` raises SystemExit where code of an allowed module calls it: the process would else end
+    at once, without a message and with a status that may say success. What ends it in another way (a signal, ctypes)
+    still does."""
+    end = os._exit
+    if getattr(end, "refuses", False):
+        return
+
+    def refusing(status: int) -> NoReturn:
+        if sys._getframe(1).f_globals.get("__name__") in allowed_modules():
+            raise SystemExit(f"os._exit({status})")
+        end(status)
+
+    refusing.refuses = True  # type: ignore[attr-defined]
+    os._exit = refusing
 
 
 def _declared(reference: str, module: ModuleType, name: str) -> type[PuzzleSpace]:

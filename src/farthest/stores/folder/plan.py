@@ -127,14 +127,11 @@ class FolderCut:
     memory: int
 
 
-def cut_for_files(
-    space: GatherSpace, memory: int, base: int, *, units: int | None = None, isa: str = ""
-) -> FolderCut:
+def cut_for_files(space: GatherSpace, memory: int, base: int, *, units: int | None = None) -> FolderCut:
     """Cuts a space so that it is stepped within ``memory`` bytes, of which ``base`` are taken besides. ``units``: so
-    many a layer, as an earlier attempt had; None: as many as memory makes necessary. Raises ResourceError where that
-    is too little."""
+    many a layer, as an earlier attempt had; None: as many as memory makes necessary. Raises TooLittleMemoryError."""
     classes = shard_classes(space)
-    kernel = space.compile_kernel(classes, isa)
+    kernel = space.compile_kernel(classes)
     slot = _kernel.UnitStepper.slot_bytes(kernel)
     room = memory - base - kernel.row_bytes
     if room < slot:
@@ -172,10 +169,19 @@ def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], held: i
     return most
 
 
-def _too_little(space: GatherSpace, memory: int, enough: int) -> ResourceError:
-    return ResourceError(
+class TooLittleMemoryError(ResourceError):
+    """The layers of a space cannot be stepped from files within the memory; about ``enough`` bytes would do."""
+
+    def __init__(self, message: str, enough: int) -> None:
+        super().__init__(message)
+        self.enough = enough
+
+
+def _too_little(space: GatherSpace, memory: int, enough: int) -> TooLittleMemoryError:
+    return TooLittleMemoryError(
         f"puzzle {space.puzzle.name}: its layers cannot be stepped within {bytes_text(memory)}, even where they are "
-        f"kept in files; allow about {-(-enough // 2**20)}MiB with --memory"
+        f"kept in files; allow about {-(-enough // 2**20)}MiB with --memory",
+        enough,
     )
 
 

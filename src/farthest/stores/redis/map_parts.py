@@ -20,13 +20,14 @@ from farthest.models.chunks import (
     CHUNK_KEYS,
     WIDTHS,
     Chunk,
-    ChunkRecord,
+    MadeChunk,
+    StoredDraft,
     chunk_digest,
     encode,
     map_digest,
     open_chunk,
 )
-from farthest.models.drafts import MadeChunk, StoredDraft
+from farthest.models.records import ChunkRecord
 from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros

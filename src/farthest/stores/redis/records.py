@@ -10,7 +10,7 @@ What is stored tells its place, with a checksum: what was damaged or belongs els
 checksum keeps nobody from writing what he likes: the values are checked as they are read.
 
 A *map part* is an aligned run of chunks. Its record says where its chunks are: as drafts in the database
-(models/drafts.py), or their payloads, one after the other, as a blob in the place. A part of a residue map is the words
+(models/maps.py), or their payloads, one after the other, as a blob in the place. A part of a residue map is the words
 of a block, always a blob: like a chunk, whose payload they are, with the numbers of words for keys.
 """
 

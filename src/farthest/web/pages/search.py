@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from htpy import Node
 
-    from farthest.models.records import JobRecord
-    from farthest.models.searches import IterationRecord
+    from farthest.models.records import IterationRecord, JobRecord
     from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.puzzle import Puzzle
 

@@ -28,8 +28,8 @@ from farthest.stores.redis.scatter_store import ScatterStore
 from farthest.worker.work import Work, WorkerProcess
 
 if TYPE_CHECKING:
+    from farthest.models.chunks import MadeChunk
     from farthest.models.database import Database
-    from farthest.models.drafts import MadeChunk
     from farthest.stores.contract import Base
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class JobDatabase:
     def write(self, attempt: str, fold: Fold, nonce: str, made: Sequence[MadeChunk]) -> bool:
         """Stores chunks as drafts. Gives False where this process cannot. Raises NoRoomError, and LateStepError where
         the job is not run by the same owner any more."""
-        from farthest.models.drafts import write_drafts
+        from farthest.models.maps import write_drafts
 
         database = self._of(attempt, fold)
         if database is None:
