@@ -255,7 +255,13 @@ class Enumeration:
 
     def _admit(self, space: Space | None, *, in_files: bool = False) -> None:
         """Plans the enumeration, and reports what it needs unless it has begun. Raises why it is refused."""
-        machine = Machine.of(self._asked, self._database, self._servers)
+        machine = Machine(
+            self._asked,
+            None if self._database is None else self._database.path,
+            stored=self._database is not None,
+            servers=self._servers,
+            begins=True,
+        )
         chosen = plan(self._puzzle, self._asked, machine, space, in_files=in_files)
         if not in_files:
             self._reporter.estimate(chosen.needs)
