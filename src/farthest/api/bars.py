@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-    from farthest.coordinator.search.settings import Iteration
+    from farthest.search.deepening import Iteration
 
 
 PATIENCE = 0.5

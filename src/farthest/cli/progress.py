@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.live import Live
 
-    from farthest.coordinator.search.settings import Iteration
     from farthest.coordinator.settings import Estimate, Outcome
+    from farthest.search.deepening import Iteration
 
 # A shorter enumeration needs no display, and importing rich would take longer.
 PATIENCE_SECONDS = 0.3

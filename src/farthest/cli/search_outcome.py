@@ -10,7 +10,7 @@ import click
 from farthest.cli.bulk import numbered_boards
 from farthest.cli.printing import print_json
 from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
-from farthest.errors import BoardError, ResourceError, UnreachableError
+from farthest.errors import BoardError, MissingDatabaseError, ResourceError, UnreachableError
 from farthest.families.user_input import board_given
 from farthest.heuristics.algorithms import GUIDED
 from farthest.puzzles.move_text import moves_text
@@ -68,8 +68,10 @@ def tell_patterns(puzzle: Puzzle, heuristic: str, storage: SearchStorage) -> Non
 
     if puzzle.family not in ("permutation", "sliding") or not puzzle.definition.has_moves:
         return
-    database = storage.existing()
-    stored = stored_patterns(database, puzzle) if database is not None else []
+    try:
+        stored = stored_patterns(storage.database(create=False), puzzle)
+    except MissingDatabaseError:
+        stored = []
     if stored:
         names = " ".join(stored[:PATTERNS_TOLD]) + (" ..." if len(stored) > PATTERNS_TOLD else "")
         mend = f"{storage.place} has maps of {names}: give one, or several with commas, with --heuristic"

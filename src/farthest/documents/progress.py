@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from farthest.coordinator.search.settings import Iteration
     from farthest.coordinator.settings import Estimate
     from farthest.models.records import JobRecord
+    from farthest.search.deepening import Iteration
 
 
 class EnumerationProgress(Reporter):
