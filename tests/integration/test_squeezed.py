@@ -90,9 +90,12 @@ def test_layers_in_files_go_on_within_less_memory(
 def test_a_map_stops_with_its_layers_and_goes_on(tmp_path: Path, squeezed: Squeeze) -> None:
     squeezed(9)
     reporter = Notices()
-    with pytest.raises(MemoryUsedUpError, match="other programs use it too"):
+    with pytest.raises(MemoryUsedUpError, match="other programs use it too") as caught:
         run(tmp_path, "eight-kinds", reporter)
     (depth,) = reporter.checkpoints
+    assert f"the layers up to depth {depth} are stored: the same command goes on from there" in str(
+        caught.value
+    )
     assert depth > 3
     squeezed(10**6)
     outcome = run(tmp_path, "eight-kinds")
@@ -112,13 +115,27 @@ def test_layers_in_files_that_cannot_go_on_stay(
                 allowed[0] = PROCESS_BYTES
 
     squeezed(60)
-    with pytest.raises(MemoryUsedUpError):
+    with pytest.raises(MemoryUsedUpError, match="are stored: the same command goes on from there"):
         run(tmp_path, "pancake-9", LessLeft(), histogram_only=True)
     allowed[0] = PROCESS_BYTES + 105_000
     squeezed(10**6)
     outcome = run(tmp_path, "pancake-9", histogram_only=True)
     assert (outcome.resumed_from or 0) >= 4
     assert same(outcome, "pancake-9", histogram_only=True, memory=2**30)
+
+
+def test_without_a_database_nothing_is_left(
+    tmp_path: Path, squeezed: Squeeze, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = [PROCESS_BYTES + 105_000]
+    monkeypatch.setattr(
+        machine, "memory_limit", lambda asked: allowed.pop() if len(allowed) > 1 else allowed[0]
+    )
+    allowed.insert(0, PROCESS_BYTES)
+    squeezed(60)
+    with pytest.raises(MemoryUsedUpError, match="other programs use it too"):
+        enumerate_puzzle(load("pancake-9"), None, Settings(histogram_only=True, scratch=tmp_path))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_memory_that_was_asked_for_is_not_watched(tmp_path: Path, squeezed: Squeeze) -> None:

@@ -14,7 +14,7 @@ from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather, is_packed
-from farthest.stores.redis.cutting import cut_for_workers
+from farthest.stores.blocks import cut_for_workers
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,12 @@ GIB = 2**30
 
 
 class Given(Machine):
-    """A machine with so much memory and a folder with so much room, whatever this one has."""
+    """A machine with so much memory, whatever this one has, and a place with room for any map."""
 
-    def __init__(self, settings: Settings, folder: Path, **more: Any) -> None:
-        super().__init__(settings, folder, **more)
+    maps: Any = SimpleNamespace(free=lambda: 2**50)
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        super().__init__(settings, folder / "jobs.db")
         self.memory = settings.memory or 4 * GIB
         self.cores, self.threads = 4, settings.threads or 4
 
@@ -77,7 +79,7 @@ def room(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def planned(name: str, folder: Path, **settings: Any) -> Plan:
     asked = Settings(**settings)
-    return plan(load(name), asked, Given(asked, folder, maps=lambda: SimpleNamespace(free=lambda: 2**50)))
+    return plan(load(name), asked, Given(asked, folder))
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,10 @@ from farthest.coordinator.settings import Settings
 from farthest.environment import REDIS_WAIT_SECONDS, SCRATCH, scratch_folder
 from farthest.errors import RedisFullError
 from farthest.machine import available_memory, cores, memory_limit
-from farthest.map_files.places import map_place
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from farthest.map_files.place import MapPlace
-    from farthest.models.database import Database
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
@@ -63,40 +61,28 @@ class Servers:
 class Machine:
     """What an enumeration may use. What costs time is asked for when a plan comes to it.
 
-    ``folder``: of the database's file, None where it is none. ``stored``: whether anything of the run is. ``maps``:
-    gives the place of map files. ``servers``: of runs by workers, None where nothing is asked of them yet.
+    ``database``: its file, None where it is none; ``folder``: where that is. ``stored``: whether anything of the run
+    is. ``servers``: of runs by workers, None where nothing is asked of them yet. ``begins``: the run is to begin, so
+    that what it needs is tried.
     """
 
     def __init__(
         self,
         settings: Settings,
-        folder: Path | None = None,
+        database: Path | None = None,
         *,
         stored: bool = True,
-        maps: Callable[[], MapPlace] = lambda: map_place(None),
         servers: Servers | None = None,
+        begins: bool = False,
     ) -> None:
         self._settings = settings
-        self.folder = folder
+        self._database = database
+        self._begins = begins
+        self.folder = None if database is None else database.absolute().parent
         self.stored = stored
         self.servers = servers
-        self._maps = maps
         self.cores = cores()
         self.threads = settings.threads or self.cores
-
-    @classmethod
-    def of(cls, settings: Settings, database: Database | None, servers: Servers | None = None) -> Machine:
-        """This machine, for a run that stores into a database."""
-        if database is None:
-            return cls(settings, stored=False, servers=servers)
-        path = database.path
-
-        def maps() -> MapPlace:
-            place = map_place(path)
-            place.check()
-            return place
-
-        return cls(settings, database.folder, maps=maps, servers=servers)
 
     @cached_property
     def memory(self) -> int:
@@ -122,7 +108,12 @@ class Machine:
     @cached_property
     def maps(self) -> MapPlace:
         """The place of map files. Raises SettingError."""
-        return self._maps()
+        from farthest.map_files.places import map_place
+
+        place = map_place(self._database)
+        if self._begins:
+            place.check()
+        return place
 
     @property
     def speed(self) -> float:

@@ -43,11 +43,10 @@ from farthest.errors import (
     SettingError,
 )
 from farthest.machine import cores
-from farthest.map_files.places import FolderMaps, map_place
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
-from farthest.stores.blobs.place import REDIS
-from farthest.stores.memory.gather_store import gathered_form, residue_problem, searches_in_place
+from farthest.stores.blocks import searches_in_place
+from farthest.stores.memory.gather_store import gathered_form, residue_problem
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -416,7 +415,8 @@ class _Planner:
         if servers is None:
             return self._begun(most, 0, 0, layers_in="redis")
         from farthest.coordinator.enumeration.cluster_model import attempt_bytes, run_bytes
-        from farthest.stores.redis.cutting import cut_for_workers
+        from farthest.stores.blobs.place import REDIS
+        from farthest.stores.blocks import cut_for_workers
 
         limit, in_redis = servers.memory(), servers.blobs.url == REDIS
         known, _ = known_states(space) or (0, "")
@@ -560,6 +560,8 @@ class _Planner:
     def _no_room_in(self, maps: MapPlace, found: Plan) -> ResourceError | None:
         """Where the place of map files has too little room for a residue map, or for it and the layers in files that it
         is made of: they may be on the same disk. On its way to an object store most of the map waits beside them."""
+        from farthest.map_files.places import FolderMaps
+
         disk, free = found.needs.disk, maps.free()
         if free is not None and disk > free:
             return ResourceError(
@@ -612,8 +614,7 @@ def estimated(
 ) -> Estimate:
     """The estimate of the plan of a run by threads. ``folder``: of the database's file, None where it is none.
     ``processes``: numbers of workers' processes to tell the time of. Raises as ``plan`` does."""
-    machine = Machine(settings, folder, maps=lambda: map_place(folder / puzzle.name if folder else None))
-    found = plan(puzzle, settings, machine)
+    found = plan(puzzle, settings, Machine(settings, None if folder is None else folder / "farthest.db"))
     if not processes:
         return found.needs
     from farthest.coordinator.enumeration.cluster_model import worker_needs
