@@ -28,7 +28,7 @@ from farthest.models.database import Database
 from farthest.models.maps import Maps
 from farthest.models.records import JobRecord, LayerRecord, MapFileRecord
 from farthest.spaces.contract import gather
-from farthest.stores.distances import unit_for
+from farthest.stores.contract import unit_for
 from farthest.stores.memory.gather_store import gathered_form, residue_blocks, scattered_form
 
 if TYPE_CHECKING:
