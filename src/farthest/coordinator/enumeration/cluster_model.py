@@ -593,8 +593,12 @@ def attempt_bytes(
     made of."""
     cluster = Cluster(histogram_only=True, residues=residues, blobs_in_redis=blobs_in_redis, small_states=0)
     prediction = predict(_expected_shape(space, made, max_depth), cluster, Locality(0.0, 0.0))
-    peak = prediction.peak * FULLEST if blobs_in_redis else prediction.peak + RECORDS_BYTES
-    return AttemptBytes(int(peak), int(prediction.blobs))
+    return AttemptBytes(_fullest(prediction, cluster), int(prediction.blobs))
+
+
+def _fullest(prediction: Prediction, cluster: Cluster) -> int:
+    """What all of Redis needs to have."""
+    return int(prediction.peak * FULLEST if cluster.blobs_in_redis else prediction.peak + RECORDS_BYTES)
 
 
 def run_bytes(space: Space, states: int, *, blobs_in_redis: bool) -> AttemptBytes:
@@ -625,7 +629,7 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             WorkersEstimate(
                 processes=number,
                 seconds=prediction.seconds,
-                redis=int(prediction.peak),
+                redis=_fullest(prediction, cluster),
                 blobs=int(prediction.blobs),
                 memory=int(prediction.worker_bytes),
                 coordinator_memory=int(prediction.coordinator_bytes),
