@@ -92,13 +92,13 @@ class Shape:
             block = shard // blocks.per_block
             for parity in (colours[shard] ^ first,) if colours else (0, 1):
                 active[parity][block] = active[parity].get(block, 0) + per_shard
-        known: dict[int, list[int]] = {}
+        cached: dict[int, list[int]] = {}
 
         def sources(block: int) -> list[int]:
-            if block not in known:
+            if block not in cached:
                 shards = {source for shard in blocks.shards(block) for source in kernel.sources(shard)}
-                known[block] = blocks.of(shards)
-            return known[block]
+                cached[block] = blocks.of(shards)
+            return cached[block]
 
         return cls(
             name=space.puzzle.name,
@@ -620,7 +620,7 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             workers=number,
             nodes=1 + len(REDIS_NODES.text().split()),
             worker_memory=WORKER_MEMORY.size(),
-            histogram_only=not settings.keeps_distances,
+            histogram_only=not settings.stores_distances,
             residues=gathered_form(gathered, settings.max_depth) if settings.residues else None,
             blobs_in_redis=BLOBS.text() == REDIS,
         )
