@@ -150,9 +150,11 @@ class JobStore(ShardStore, Protocol):
 
     def stored(self, depth: int, base: Base) -> None:
         """The distances up to ``depth`` are in the database, where ``base`` finds them."""
+        return None
 
     def drop(self) -> None:
         """Gives up all that the store holds."""
+        return None
 
 
 def step(store: StepStore, depth: int, shards: Sequence[int], threads: int = 1) -> None:

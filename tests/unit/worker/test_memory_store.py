@@ -9,9 +9,10 @@ import pytest
 from farthest.errors import ResourceError, StorageError
 from farthest.models.chunks import Chunk
 from farthest.stores import distances
+from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
 from farthest.stores.distances import unit_for
-from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
+from farthest.stores.memory.gather_store import MemoryStore
 from kernel_samples import make_space
 from store_cases import NAMES, Case, case
 

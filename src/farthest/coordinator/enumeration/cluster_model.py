@@ -25,10 +25,9 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS
-from farthest.stores.blocks import Blocks
+from farthest.stores.blocks import Blocks, cut_for_workers, searches_in_place
 from farthest.stores.contract import excluded
-from farthest.stores.memory.gather_store import gathered_form, searches_in_place
-from farthest.stores.redis.cutting import cut_for_workers
+from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.redis.records import LEAST_CHUNKS
 from farthest.worker.enumeration.tasks import BlockChoice
 

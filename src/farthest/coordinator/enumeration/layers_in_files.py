@@ -17,6 +17,7 @@ from farthest.coordinator.enumeration.resources import (
 )
 from farthest.coordinator.runner import layers_folder
 from farthest.errors import ResourceError
+from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder, same_identity
@@ -24,7 +25,6 @@ from farthest.stores.folder.plan import TooLittleMemoryError, cut_for_files, sha
 from farthest.stores.folder.run_files import RENEWED
 from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
 from farthest.stores.folder.unit_file import file_bytes
-from farthest.stores.memory.gather_store import searches_in_place
 from farthest.untrusted_json import read_json_object
 from farthest.wording import bytes_text
 

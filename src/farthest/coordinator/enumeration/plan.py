@@ -45,7 +45,8 @@ from farthest.errors import (
 from farthest.machine import cores
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
-from farthest.stores.memory.gather_store import gathered_form, residue_problem, searches_in_place
+from farthest.stores.blocks import searches_in_place
+from farthest.stores.memory.gather_store import gathered_form, residue_problem
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -415,7 +416,7 @@ class _Planner:
             return self._begun(most, 0, 0, layers_in="redis")
         from farthest.coordinator.enumeration.cluster_model import attempt_bytes, run_bytes
         from farthest.stores.blobs.place import REDIS
-        from farthest.stores.redis.cutting import cut_for_workers
+        from farthest.stores.blocks import cut_for_workers
 
         limit, in_redis = servers.memory(), servers.blobs.url == REDIS
         total, _ = known_states(space) or (0, "")

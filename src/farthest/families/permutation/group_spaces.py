@@ -45,8 +45,8 @@ NOWHERE = 2**15 - 1
 
 
 def _level_fields(levels: Sequence[Level]) -> Any:
-    """As stored with a job."""
-    return msgspec.to_builtins(levels)
+    """As read back from a job: lists, where the levels have tuples, which are equal to no list."""
+    return msgspec.json.decode(msgspec.json.encode(levels))
 
 
 def _stored_levels(fields: Any, definition: Permutation) -> tuple[Level, ...]:

@@ -97,11 +97,6 @@ class AttemptLayers(AttemptSteps[Opened]):
         self._pointers: dict[int, Pointer] = {}  # as the attempt began
         self._stored_depth = -1  # results are made without the layers up to it
 
-    def _write_mark(self) -> None:
-        """Writes the first blob of the attempt, by which workers know its place."""
-        self.touch()
-        self.write_mark(self.facts.mark)
-
     def _start(self, depth: int) -> None:
         """Writes the attempt's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
         for known in range(max(depth - 1, 0), depth + 1):
@@ -118,7 +113,7 @@ class AttemptLayers(AttemptSteps[Opened]):
                     pipe.hset(self.meta_key, f"sealed:{known}", len(self._layers[known]))
             if self.facts.exclude == "all":
                 for block in range(self.blocks.count):
-                    pointer = self._pointers.get(block, Pointer())
+                    pointer = self._pointers.get(block, Pointer(0, ()))
                     pipe.hset(self.visited_key, str(block), pointer.text(block))
             for name, value in {**self.facts.fields(), "depth": str(depth)}.items():
                 pipe.hset(self.meta_key, name, value)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 
-# --- The keys of one attempt in Redis, and its blobs, wherever their place is.
-
 MARK = b"farthest"
 """What the mark of an attempt holds."""
 
@@ -67,73 +65,6 @@ class AttemptKeys:
     def visited_key(self) -> str:
         """Where each block's blob of all its states is."""
         return f"{self._prefix}v"
-
-
-class AttemptBlobs(AttemptKeys):
-    """The keys and blobs of an attempt; what goes to their place waits, and raises, as ``RedisNodes.call`` does."""
-
-    def __init__(self, nodes: RedisNodes, attempt: str, place: BlobPlace) -> None:
-        super().__init__(attempt)
-        self.nodes = nodes
-        self.place = place
-
-    def found_name(self, depth: int, block: int, nonce: str) -> BlobName:
-        """Of a block's states at a depth."""
-        return self._name("b", depth, block, nonce)
-
-    def visited_name(self, depth: int, block: int, nonce: str) -> BlobName:
-        """Of all states of a block up to a depth, or some of them."""
-        return self._name("v", depth, block, nonce)
-
-    def outbox_name(self, depth: int, block: int, nonce: str) -> BlobName:
-        """Of what the states of a block at a depth lead to, part by part."""
-        return self._name("o", depth, block, nonce)
-
-    def part_name(self, depth: int, part: int, nonce: str) -> BlobName:
-        """Of the chunks of a part of the map up to a depth."""
-        return self._name("p", depth, part, nonce)
-
-    def _name(self, kind: Kind, depth: int, block: int, nonce: str) -> BlobName:
-        return BlobName(self.attempt, kind, depth, block, nonce)
-
-    def fetch(self, names: Sequence[BlobName], most: int) -> list[bytes | None]:
-        """The blobs of these names; of one with more than ``most`` bytes only the beginning, which is damaged."""
-        return [blob or None for blob in self.fetch_parts([BlobPart(name, 0, most + 1) for name in names])]
-
-    def fetch_parts(self, parts: Sequence[BlobPart]) -> list[bytes]:
-        """Parts of blobs; what is missing is left out of the bytes."""
-        return self.nodes.call(lambda: self.place.read(parts)) if parts else []
-
-    def send(self, blobs: Mapping[BlobName, bytes]) -> None:
-        """Stores blobs."""
-        if blobs:
-            self.nodes.call(lambda: self.place.put(blobs))
-
-    def discard(self, names: Sequence[BlobName]) -> None:
-        """Removes blobs."""
-        if names:
-            self.nodes.call(lambda: self.place.remove(names))
-
-    def write_mark(self, nonce: str) -> None:
-        """Shows those who see the place of the attempt's blobs that they do."""
-        self.send({mark_of(self.attempt, nonce): MARK})
-
-    def check_mark(self, said: str, nonce: str) -> None:
-        """Checks that this process sees the place that the attempt's coordinator calls ``said`` and has marked. Only
-        its own setting says where that is: there may be another path to it here. Raises SettingError where it is
-        another place, LostStateError where it should be this one."""
-        mark = mark_of(self.attempt, nonce)
-        if self.fetch_parts([BlobPart(mark, 0, len(MARK) + 1)]) == [MARK]:
-            return
-        if said != self.place.url:
-            raise SettingError(
-                f"attempt {self.attempt} keeps its blobs in {shown(said)}, this process in {self.place.url}: give "
-                "all workers and coordinators the same FARTHEST_BLOBS"
-            )
-        raise LostStateError(
-            f"attempt {self.attempt}: in {self.place.url}, as this process sees it, is nothing of what its coordinator "
-            "has written there: it was removed, or the hosts do not share that folder or store"
-        )
 
 
 COMMIT = """
@@ -186,56 +117,120 @@ NOTHING = Record("", {})
 Opened = TypeVar("Opened", bound="StepInput")
 
 
-class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
-    """An attempt's store as its steps need it. ``holder``: who commits, as the done-list tells it; None leaves the
-    done-list alone. ``Opened``: its step input. ``poll`` is called now and then while a step takes long, and may
-    raise."""
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a process comes to an attempt. ``holder``: who commits, as the done-list tells it; None leaves the done-list
+    alone. ``place``: of its blobs."""
 
-    def __init__(
-        self,
-        nodes: RedisNodes,
-        attempt: str,
-        facts: AttemptFacts,
-        blocks: Blocks,
-        cache: BlobCache,
-        holder: str | None,
-        place: BlobPlace | None = None,
-    ) -> None:
-        """``place``: of the blobs; None: the nodes."""
-        super().__init__(nodes, attempt, place or RedisPlace(nodes))
-        self.facts = facts
+    nodes: RedisNodes
+    attempt: str
+    facts: AttemptFacts
+    cache: BlobCache
+    holder: str | None
+    place: BlobPlace
+
+    @classmethod
+    def found(
+        cls, nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str, place: BlobPlace | None = None
+    ) -> Access:
+        """To an attempt that a coordinator has begun; ``place``: None for the nodes. Raises LateStepError when it has
+        ended, VersionError for another version's."""
+        meta_key = AttemptKeys(attempt).meta_key
+        fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
+        texts = {
+            name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()
+        }
+        return cls(nodes, attempt, AttemptFacts.of(texts, attempt), cache, holder, place or RedisPlace(nodes))
+
+
+class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
+    """An attempt's store as its steps need it: keys, blobs, records. ``Opened``: its step input. ``poll`` is called now
+    and then while a step takes long, and may raise. What goes to the place of blobs waits, and raises, as
+    ``RedisNodes.call`` does."""
+
+    def __init__(self, access: Access, blocks: Blocks) -> None:
+        super().__init__(access.attempt)
+        self.nodes = access.nodes
+        self.facts = access.facts
+        self.cache = access.cache
+        self.holder = access.holder
+        self.place = access.place
         self.blocks = blocks
-        self.holder = holder
         self.poll: Callable[[], None] = lambda: None
-        self.cache = cache
-        self._set_records = nodes.main.register_script(COMMIT)
+        self._set_records = self.nodes.main.register_script(COMMIT)
 
     @classmethod
     @abstractmethod
-    def of(
-        cls,
-        nodes: RedisNodes,
-        attempt: str,
-        facts: AttemptFacts,
-        cache: BlobCache,
-        holder: str,
-        place: BlobPlace | None = None,
-    ) -> Self:
+    def of(cls, access: Access) -> Self:
         """A worker's store of an attempt. Raises VersionError when this process cannot work for it."""
 
     @classmethod
-    def attach(
-        cls, nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str, place: BlobPlace | None = None
-    ) -> Self:
-        """A worker's store of an attempt that a coordinator has begun. Raises LateStepError when it has ended,
-        VersionError when this process cannot work for it, SettingError where it sees another place for blobs."""
-        store = cls.of(nodes, attempt, facts_of(nodes, attempt), cache, holder, place)
+    def attach(cls, access: Access) -> Self:
+        """A worker's store of an attempt. Raises VersionError when this process cannot work for it, SettingError where
+        it sees another place for blobs."""
+        store = cls.of(access)
         store.look_for_mark()
         return store
 
+    # Blobs
+
+    def found_name(self, depth: int, block: int, nonce: str) -> BlobName:
+        """Of a block's states at a depth."""
+        return self._name("b", depth, block, nonce)
+
+    def visited_name(self, depth: int, block: int, nonce: str) -> BlobName:
+        """Of all states of a block up to a depth, or some of them."""
+        return self._name("v", depth, block, nonce)
+
+    def outbox_name(self, depth: int, block: int, nonce: str) -> BlobName:
+        """Of what the states of a block at a depth lead to, part by part."""
+        return self._name("o", depth, block, nonce)
+
+    def part_name(self, depth: int, part: int, nonce: str) -> BlobName:
+        """Of the chunks of a part of the map up to a depth."""
+        return self._name("p", depth, part, nonce)
+
+    def _name(self, kind: Kind, depth: int, block: int, nonce: str) -> BlobName:
+        return BlobName(self.attempt, kind, depth, block, nonce)
+
+    def fetch(self, names: Sequence[BlobName], most: int) -> list[bytes | None]:
+        """The blobs of these names; of one with more than ``most`` bytes only the beginning, which is damaged."""
+        return [blob or None for blob in self.fetch_parts([BlobPart(name, 0, most + 1) for name in names])]
+
+    def fetch_parts(self, parts: Sequence[BlobPart]) -> list[bytes]:
+        """Parts of blobs; what is missing is left out of the bytes."""
+        return self.nodes.call(lambda: self.place.read(parts)) if parts else []
+
+    def send(self, blobs: Mapping[BlobName, bytes]) -> None:
+        """Stores blobs."""
+        if blobs:
+            self.nodes.call(lambda: self.place.put(blobs))
+
+    def discard(self, names: Sequence[BlobName]) -> None:
+        """Removes blobs."""
+        if names:
+            self.nodes.call(lambda: self.place.remove(names))
+
+    def write_mark(self) -> None:
+        """Shows those who see the place of the attempt's blobs that they do."""
+        self.send({mark_of(self.attempt, self.facts.mark): MARK})
+
     def look_for_mark(self) -> None:
-        """Checks that this process sees the place of the attempt's blobs. Raises as ``check_mark``."""
-        self.check_mark(self.facts.blobs, self.facts.mark)
+        """Checks that this process sees the place that the attempt's coordinator has marked. Only its own setting says
+        where that is: there may be another path to it here. Raises SettingError where it is another place,
+        LostStateError where it should be this one."""
+        mark, said = mark_of(self.attempt, self.facts.mark), self.facts.blobs
+        if self.fetch_parts([BlobPart(mark, 0, len(MARK) + 1)]) == [MARK]:
+            return
+        if said != self.place.url:
+            raise SettingError(
+                f"attempt {self.attempt} keeps its blobs in {shown(said)}, this process in {self.place.url}: give "
+                "all workers and coordinators the same FARTHEST_BLOBS"
+            )
+        raise LostStateError(
+            f"attempt {self.attempt}: in {self.place.url}, as this process sees it, is nothing of what its coordinator "
+            "has written there: it was removed, or the hosts do not share that folder or store"
+        )
 
     # StepStore
 
@@ -370,11 +365,3 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
         now = self.nodes.call(lambda: self.nodes.main.hget(self.meta_key, "depth"))
         if now != str(depth).encode():
             raise LateStepError(f"layer {depth} of attempt {self.attempt} is over")
-
-
-def facts_of(nodes: RedisNodes, attempt: str) -> AttemptFacts:
-    """What an attempt is. Raises LateStepError when it has ended, VersionError for another version's."""
-    meta_key = AttemptKeys(attempt).meta_key
-    fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
-    texts = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
-    return AttemptFacts.of(texts, attempt)

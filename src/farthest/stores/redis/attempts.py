@@ -209,8 +209,7 @@ def drop(nodes: RedisNodes, attempt: str, place: BlobPlace | None = None) -> Non
     # First nothing is under way any more: who writes a blob from now on cannot commit it, and removes it. Were a step
     # committed after the blobs have been removed, its blobs would stay for good.
     pipe = nodes.main.pipeline(transaction=False)
-    pipe.hdel(f"{prefix(attempt)}meta", "depth")
-    pipe.delete(f"{prefix(attempt)}fold")
+    pipe.hdel(f"{prefix(attempt)}meta", "depth", "fold", "bound")
     pipe.execute(raise_on_error=False)  # a key of another kind is removed below
     if place is not None:
         place.drop(attempt)  # before the other keys: while these are there, the attempt is found again

@@ -17,21 +17,21 @@ from farthest.errors import DamagedMapError, JobError, LostStateError, StorageEr
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import VISITED, BlobCache, decode_blob, encode_blob
 from farthest.stores.blobs.place import REDIS, new_nonce
-from farthest.stores.blocks import Bitmap
+from farthest.stores.blocks import Bitmap, Sources, searches_in_place
 from farthest.stores.contract import excluded
 from farthest.stores.distances import is_within, reached, typed
-from farthest.stores.memory.gather_store import Sources, searches_in_place
 from farthest.stores.redis.attempt_layers import AttemptLayers
+from farthest.stores.redis.attempt_steps import Access
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
-from farthest.stores.redis.map_parts import Assembly, AttemptParts, block_blobs, block_words, word_cut
+from farthest.stores.redis.map_parts import Assembly, AttemptParts, block_blobs, block_words, cut_in_parts
+from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import (
     LEAST_CHUNKS,
     NO_BASE,
     NO_JOB,
     Fold,
     FoundBlob,
-    PartCut,
     Pointer,
     Record,
 )
@@ -133,11 +133,13 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             mark=new_nonce(),
             part_chunks=part_chunks or _part_chunks(kernel, cut.per_block),
         )
-        store = cls(nodes, attempt, facts, kernel, BlobCache(WORKER_MEMORY.size()), None, place)
+        cache = BlobCache(WORKER_MEMORY.size())
+        store = cls(Access(nodes, attempt, facts, cache, None, place or RedisPlace(nodes)), kernel)
         store._prepare(distances=distances, residues=residues)
         store._set_colours(origins, in_place)
         try:
-            store._write_mark()
+            store.touch()
+            store.write_mark()
             store._write_origins(origins)
         except BaseException:
             store.drop()
@@ -148,8 +150,6 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         keys_per_shard = self.kernel.keys // self.kernel.shards
         colours = self.kernel.colours if in_place else []
         self._colour = colours[origins[0] // keys_per_shard] if colours else -1
-        self._parity = [colour ^ colours[origins[0] // keys_per_shard] for colour in colours]
-        self._shift = 1 if in_place else 0
         self._reach = Sources(self.kernel)
         self._base: Base | None = None
         self._folding: AttemptParts | None = None
@@ -217,8 +217,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             depth,
             blobs=blobs,
             base=self._base,
-            shift=self._shift,
-            parity=self._parity,
+            colour=self._colour,
         )
         return assembly.chunks(size, threads)
 
@@ -236,27 +235,26 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         base = NO_BASE if self._base is None else self._stored_depth
         records = tuple(len(self._complete(known)) for known in depths)
         fold = Fold(depth, base, records, self._colour, job, owner)
-        cut = PartCut(self.kernel.keys, self.facts.part_chunks)
-        self._folding = AttemptParts(self, cut, fold, self._base)
+        self._folding = AttemptParts(self, cut_in_parts(self, 0), fold, self._base)
         return self._folding
 
     def _residue_parts(self, form: ResidueForm, depth: int, owner: str) -> AttemptParts:
         numbers = tuple(map(form.number, range(depth + 1)))
         records = tuple(len(self._complete(known)) if number else 0 for known, number in enumerate(numbers))
         fold = Fold(depth, NO_BASE, records, self._colour, NO_JOB, owner, form.planes, numbers)
-        return AttemptParts(self, word_cut(self.kernel, self.blocks, form.planes), fold, None)
+        return AttemptParts(self, cut_in_parts(self, form.planes), fold, None)
 
     def residue_blocks(self, form: ResidueForm, depth: int) -> Iterator[tuple[int, Buffer]]:
         """The words of the residue map up to ``depth``: (the first word's number, words) of each block, made by this
         process. Raises LostStateError where a blob is missing or damaged."""
         numbers = {known: form.number(known) for known in range(depth + 1) if form.number(known)}
-        cut = word_cut(self.kernel, self.blocks, form.planes)
+        cut = cut_in_parts(self, form.planes)
         for block in range(self.blocks.count):
             self.touch_if_room()
             here = {known: self._complete(known).get(block) for known in numbers}
             records = {known: one for known, one in here.items() if one is not None}
             blobs = block_blobs(self, block, records)
-            words, _ = block_words(self.kernel, self.blocks, block, blobs, numbers, form.planes)
+            words, _ = block_words(self, block, blobs, numbers, form.planes)
             yield cut.chunks(block)[0][0], words.data
 
     def stored(self, depth: int, base: Base) -> None:

@@ -17,10 +17,12 @@ from farthest.stores.blobs.blob import FOUND, VISITED, BlobCache, seal
 from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.contract import excluded
 from farthest.stores.redis.attempt_layers import AttemptLayers
+from farthest.stores.redis.attempt_steps import Access
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
+from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import FoundBlob, Pointer, Record, numbers
-from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, SortedRun, run_in
-from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, read_map
+from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, run_in
+from farthest.stores.scattering import LEAST_KEPT, MapPieces, SortedRun, least_codes, read_map
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
@@ -85,10 +87,12 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             max_depth=NO_LIMIT if max_depth is None else max_depth,
             counted=max_depth if counted and max_depth is not None else NO_LIMIT,
         )
-        store = cls(nodes, attempt, facts, space, BlobCache(WORKER_MEMORY.size()), None, place)
+        cache = BlobCache(WORKER_MEMORY.size())
+        store = cls(Access(nodes, attempt, facts, cache, None, place or RedisPlace(nodes)), space)
         store._prepare(distances=distances)
         try:
-            store._write_mark()
+            store.touch()
+            store.write_mark()
             store._write_origins()
         except BaseException:
             store.drop()
