@@ -67,12 +67,18 @@ def grid_edges(rows: Sequence[Sequence[int]]) -> Passages:
     return tuple(sorted(edges))
 
 
+def neighbours_of(cells: int, passages: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The cells beside each cell, every passage taken both ways, ascending."""
+    beside: list[set[int]] = [set() for _ in range(cells)]
+    for a, b in passages:
+        beside[a].add(b)
+        beside[b].add(a)
+    return [sorted(cells) for cells in beside]
+
+
 def components(cells: int, passages: Iterable[tuple[int, int]]) -> list[list[int]]:
     """The connected parts, every passage taken both ways: each ascending, in order of first cells."""
-    neighbours: list[list[int]] = [[] for _ in range(cells)]
-    for a, b in passages:
-        neighbours[a].append(b)
-        neighbours[b].append(a)
+    neighbours = neighbours_of(cells, passages)
     parts, seen = [], [False] * cells
     for first in range(cells):
         if seen[first]:

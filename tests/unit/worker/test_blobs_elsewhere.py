@@ -322,5 +322,5 @@ def test_blobs_of_jobs_that_nobody_runs_are_removed(
         written_late = new_attempt(attempt_of(jobs.get(number)))  # for an attempt that had been dropped
         left = (name, written_late, "8-aa-1")
         place.put({BlobName(one, "b", 1, 1, "0123abcd"): b"blob" for one in left})
-        Leftovers(jobs, redis_nodes, place).look()
+        Leftovers(jobs, redis_nodes, place).remove()
     assert place.attempts() == ["8-aa-1"]

@@ -124,7 +124,7 @@ class CeleryBackend(Backend):
             attempts.new_attempt(name),
             gather(space),
             self.plan.cut,
-            distances=settings.keeps_distances,
+            distances=settings.stores_distances,
             residues=gathered_form(gather(space), settings.max_depth) if settings.residues else None,
             place=self._place,
         )

@@ -1,4 +1,5 @@
-"""Whose code may run: the modules from which this process may import users' classes, and its caller's own classes.
+"""The base of users' classes that are spaces, and whose code may run: the modules from which this process may import
+such classes, and its caller's own classes.
 
 The list is that of whoever started the process: FARTHEST_PUZZLE_MODULES, ``--allow-module``, or a call. Files,
 databases, Redis and messages name classes; nothing that they hold adds to the list.
@@ -17,8 +18,6 @@ from typing import Any, dataclass_transform
 
 from farthest.environment import PUZZLE_MODULES
 from farthest.errors import ForbiddenCodeError, PuzzleError, SettingError
-
-# --- The base of users' classes that are spaces; `import farthest` offers it.
 
 
 @dataclass_transform(eq_default=False)

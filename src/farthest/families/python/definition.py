@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from farthest.arrays import np
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.python.allowed import allow_own
 from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
@@ -18,7 +19,6 @@ from farthest.puzzles.tables import FamilyTable, Given
 from farthest.wording import shown
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.families.python.allowed import PuzzleSpace
@@ -186,9 +186,7 @@ class Python(PuzzleDefinition):
 
     def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """There are no goals."""
-        import numpy
-
-        return numpy.zeros(len(boards), dtype=numpy.bool_)
+        return np.zeros(len(boards), dtype=np.bool_)
 
     def _told(self, method: str, board: Sequence[int]) -> str:
         return self._answer(method, self.user.state(self.user.code_of_board(board)))

@@ -1,7 +1,11 @@
-"""A user's class that is a space: found by the name of its module, made, asked, its single answers checked.
+"""A user's class that is a space: its module found and imported where that is allowed, the class made and asked, its
+single answers checked.
 
 docs/python.md says what such a class has. A *code* is what names a state here: an int where keys are numbers of
 64 bits or less, else bytes. Whatever the user's code raises becomes a PuzzleError with the line that raised it.
+
+Hashes of 128 bits stand for states that have no key. Only the states of two layers are kept beside: those that are
+expanded, and those that this leads to. A hash that belongs to neither cannot be given back.
 """
 
 from __future__ import annotations
@@ -28,12 +32,6 @@ from farthest.families.python.allowed import PuzzleSpace, allowed_modules, own_c
 from farthest.families.python.user_options import OptionError, from_text, option_values
 from farthest.puzzles.definition import Board
 from farthest.wording import near_match, shown
-
-# --- States that have no key: hashes of 128 bits stand for them, and the states of the layers at hand are kept
-# beside.
-#
-# Only the states of two layers are kept: those that are expanded, and those that this leads to. A hash that belongs
-# to neither cannot be given back.
 
 HASH_BYTES = 16
 BITS = 8 * HASH_BYTES
@@ -79,9 +77,6 @@ def _plain(state: Any) -> bool:
     if kind is tuple:
         return all(map(_plain, state))
     return kind in (int, str, bytes, bool) or state is None
-
-
-# --- The module of a user's class: found and imported where that is allowed, and its errors told with their lines.
 
 
 @contextmanager
