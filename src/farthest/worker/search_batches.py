@@ -88,7 +88,7 @@ class SearchWork(Work):
     item_name = "batch {item} of the search at bound {depth}"
     whole_name = "the search at bound {depth}"
     under_way = "bound"
-    kept = 2  # engines in memory, with their pattern databases
+    most_open = 2  # engines in memory, with their pattern databases
 
     def __init__(self, nodes: RedisNodes, attempt: str) -> None:
         super().__init__(nodes, attempt)
@@ -116,10 +116,10 @@ class SearchWork(Work):
         """Begins an iteration, and removes everything of other iterations. Raises LostStateError."""
 
         def write() -> None:
-            known, old = cast(
+            puzzle, old = cast(
                 "list[Any]", self.nodes.main.hmget(self.keys.meta_key, ["puzzle", self.under_way])
             )
-            if known is None:
+            if puzzle is None:
                 raise LostStateError(f"attempt {self.attempt}: Redis has lost the search")
             with self.nodes.main.pipeline() as pipe:
                 if old is not None:
