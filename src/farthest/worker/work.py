@@ -43,7 +43,7 @@ from farthest.errors import (
 )
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import ATTEMPT_NAME
-from farthest.stores.redis.attempt_steps import AttemptKeys
+from farthest.stores.redis.attempt_stores import AttemptKeys
 from farthest.stores.redis.attempts import prefix, touch
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of

@@ -31,8 +31,7 @@ from farthest.models.records import ChunkRecord
 from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros
-from farthest.stores.contract import Base
-from farthest.stores.distances import reached, typed, unit_for
+from farthest.stores.contract import Base, reached, typed, unit_for
 from farthest.stores.redis.records import (
     DATABASE,
     FOLD,
@@ -53,8 +52,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.stores.blocks import Blocks
-    from farthest.stores.redis.attempt_layers import AttemptLayers
-    from farthest.stores.redis.attempt_steps import AttemptSteps
+    from farthest.stores.redis.attempt_stores import AttemptLayers, AttemptSteps
     from farthest.stores.redis.gather_store import GatherStore
 
 
