@@ -11,15 +11,16 @@ first solution.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import msgspec
 
 from farthest.families.user_input import board_given
 from farthest.heuristics.contract import check_text
-from farthest.puzzles.definition import matching
+from farthest.puzzles.definition import MoveName, matching
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Puzzle
-from farthest.untrusted_json import count, counts, integers, items, pair, text
-from farthest.wording import shown
+from farthest.untrusted_json import integers, items, pair, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.families.user_input import GivenBoard
-    from farthest.puzzles.definition import Board, MoveName
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+Way = tuple[MoveName, ...]
+
+
+class Node(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A node of the search tree: a board, the moves made so far, and the last of them.
 
     ``way``: the moves from the node where the search of this piece began (the board, or a node of the split). ``last``:
@@ -44,14 +49,13 @@ class Node:
     their ways, one after the other. Only the engine that made it can read it.
     """
 
-    board: Board
-    depth: int
+    board: tuple[Count, ...]
+    depth: Count
     last: int = -1
-    way: tuple[MoveName, ...] = ()
+    way: Way = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PieceResult:
+class PieceResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What the search of one piece found, below a node.
 
     ``nodes``: how many were generated: each child of an expanded node, also where it is pruned at once; the node itself
@@ -61,10 +65,10 @@ class PieceResult:
     search; their children are not counted yet.
     """
 
-    nodes: int
-    solutions: int
-    listed: tuple[tuple[MoveName, ...], ...]
-    next_bound: int | None
+    nodes: Count
+    solutions: Count
+    listed: tuple[Way, ...]
+    next_bound: Count | None
     rest: tuple[Node, ...]
 
 
@@ -82,10 +86,10 @@ class Split(Protocol):
     ways: list[int]
     solutions: int
 
-    def ways_to(self, root: int) -> Iterator[tuple[MoveName, ...]]:
+    def ways_to(self, root: int) -> Iterator[Way]:
         """The different ways from the board to ``roots[root]``, in a fixed order."""
 
-    def listed(self) -> Iterator[tuple[MoveName, ...]]:
+    def listed(self) -> Iterator[Way]:
         """The solutions found before the roots, in a fixed order."""
 
 
@@ -155,9 +159,6 @@ def start_or(puzzle: Puzzle, board: GivenBoard | None) -> Board:
     return board_given(puzzle, "start" if board is None else board)
 
 
-Way = tuple["MoveName", ...]
-
-
 def engine_fields(engine: Engine) -> dict[str, Any]:
     """The engine and how it cuts a search into pieces, for JSON: the same for all processes of a search, also after it
     is resumed."""
@@ -168,36 +169,3 @@ def engine_fields(engine: Engine) -> dict[str, Any]:
 def way_of(fields: Any) -> Way:
     """A way that came through JSON, where a pair of cells is a list. Raises TypeError, ValueError."""
     return tuple(move if isinstance(move, str) else pair(move) for move in items(fields))
-
-
-def node_fields(node: Node) -> list[Any]:
-    """A node for JSON."""
-    return [node.board, node.depth, node.last, node.way]
-
-
-def node_of(fields: Any) -> Node:
-    """Inverse of ``node_fields``, through JSON. Raises TypeError, ValueError."""
-    board, depth, last, way = items(fields)
-    if type(last) is not int:
-        raise TypeError(f"the last move is {shown(last)}, expected a whole number")
-    return Node(counts(board), count(depth), last, way_of(way))
-
-
-def piece_fields(piece: PieceResult) -> list[Any]:
-    """A piece for JSON."""
-    rest = [node_fields(node) for node in piece.rest]
-    return [piece.nodes, piece.solutions, piece.listed, piece.next_bound, rest]
-
-
-def piece_of(fields: Any) -> PieceResult:
-    """Inverse of ``piece_fields``, through JSON. Raises TypeError, ValueError."""
-    nodes, solutions, listed, next_bound, rest = items(fields)
-    if type(solutions) is not int or solutions < 0:
-        raise TypeError(f"{shown(solutions)} solutions, expected a whole number from 0")
-    return PieceResult(
-        count(nodes),
-        solutions,
-        tuple(map(way_of, items(listed))),
-        None if next_bound is None else count(next_bound),
-        tuple(map(node_of, items(rest))),
-    )

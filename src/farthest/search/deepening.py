@@ -18,6 +18,8 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.search.contract import Node, PieceResult
 from farthest.search.expansion import least
@@ -218,7 +220,7 @@ class Frontier:
         if self.running.pop(place, None) is None:
             return
         self._wait({(*place, number): node for number, node in enumerate(piece.rest)})
-        self._set_aside(place, replace(piece, rest=()))
+        self._set_aside(place, structs.replace(piece, rest=()))
         self._advance()
 
     def give_back(self, place: Place) -> None:

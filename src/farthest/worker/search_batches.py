@@ -21,20 +21,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
+
 from farthest.environment import DATABASE_URL, MAPS
 from farthest.errors import JobError, LateStepError, LostStateError, PuzzleError, StorageError, VersionError
 from farthest.families.python.allowed import named_in
 from farthest.puzzles.puzzle import Puzzle
-from farthest.search.contract import Problem, engine_fields, node_fields, node_of, piece_fields, piece_of
+from farthest.search.contract import Node, PieceResult, Problem, engine_fields
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, touch, unbelieved
 from farthest.stores.redis.records import numbers, recorded, with_checksum
-from farthest.untrusted_json import items, read_json_object
+from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
 from farthest.worker.work import Work, WorkerProcess
 
 if TYPE_CHECKING:
     from farthest.heuristics.contract import PatternMap
-    from farthest.search.contract import Engine, Node, PieceResult
+    from farthest.search.contract import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class SearchWork(Work):
     def put(self, bound: int, batches: Mapping[int, Sequence[Node]]) -> None:
         """Stores the nodes of batches that are to be sent."""
         texts: Any = {
-            str(number): with_checksum(f"p:{bound}:{number}", _json(list(map(node_fields, nodes))))
+            str(number): with_checksum(f"p:{bound}:{number}", _json(nodes))
             for number, nodes in batches.items()
         }
         if texts:
@@ -147,7 +149,9 @@ class SearchWork(Work):
                 raise LostStateError(
                     f"attempt {self.attempt}: the result of {self.name(bound, number)} is missing"
                 )
-            batches[number] = recorded(text, f"r:{bound}:{number}", self.name(bound, number), _pieces)
+            batches[number] = recorded(
+                text, f"r:{bound}:{number}", self.name(bound, number), list[PieceResult]
+            )
         self.withdraw(bound, wanted)
         return batches
 
@@ -198,25 +202,17 @@ class SearchWork(Work):
         text: Any = self.nodes.call(lambda: self.nodes.main.hget(self._nodes_key(bound), str(number)))
         if text is None:
             raise LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(bound, number)}")
-        return recorded(text, f"p:{bound}:{number}", self.name(bound, number), _nodes)
+        return recorded(text, f"p:{bound}:{number}", self.name(bound, number), list[Node])
 
     def commit(self, bound: int, number: int, pieces: Sequence[PieceResult], holder: str) -> bool:
         """Stores the results of the first pieces of a batch, once, and reports them. Returns whether anyone waits for
         them."""
-        result = with_checksum(f"r:{bound}:{number}", _json(list(map(piece_fields, pieces))))
+        result = with_checksum(f"r:{bound}:{number}", _json(pieces))
         return bool(self.set_record(bound, number, result, holder, self._nodes_key(bound)))
 
 
-def _pieces(fields: Any) -> list[PieceResult]:
-    return list(map(piece_of, items(fields)))
-
-
-def _nodes(fields: Any) -> list[Node]:
-    return list(map(node_of, items(fields)))
-
-
 def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return msgspec.json.encode(value).decode()
 
 
 def enough(engine: Engine) -> int:

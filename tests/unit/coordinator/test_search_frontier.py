@@ -1,13 +1,13 @@
 """The frontier's totals are those of a search from the first piece to the last, in whatever order pieces are done."""
 
-import json
 import random
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.search.contract import Node, PieceResult, Way, node_fields, node_of, piece_fields, piece_of
+from farthest.search.contract import Node, PieceResult, Way
 from farthest.search.deepening import Frontier, Place, Totals
 from search_trees import TreeEngine
 
@@ -75,9 +75,12 @@ def read_back(frontier: Frontier, engine: TreeEngine, *, first: bool, split: boo
     open_pieces = {**frontier.waiting, **frontier.running}
     again.restore(
         frontier.totals,
-        {place: node_of(json.loads(json.dumps(node_fields(node)))) for place, node in open_pieces.items()},
         {
-            place: piece_of(json.loads(json.dumps(piece_fields(piece))))
+            place: msgspec.json.decode(msgspec.json.encode(node), type=Node)
+            for place, node in open_pieces.items()
+        },
+        {
+            place: msgspec.json.decode(msgspec.json.encode(piece), type=PieceResult)
             for place, piece in frontier.beyond.items()
         },
     )
@@ -114,6 +117,6 @@ def test_pieces_after_the_first_solution_are_dropped() -> None:
 @pytest.mark.parametrize("way", [("R", (3, 4)), (), ((0, 15),)])
 def test_ways_come_back_from_json(way: Way) -> None:
     node = Node((1, 2), 3, 4, way)
-    assert node_of(json.loads(json.dumps(node_fields(node)))) == node
+    assert msgspec.json.decode(msgspec.json.encode(node), type=Node) == node
     piece = PieceResult(9, 1, (way,), None, (node,))
-    assert piece_of(json.loads(json.dumps(piece_fields(piece)))) == piece
+    assert msgspec.json.decode(msgspec.json.encode(piece), type=PieceResult) == piece

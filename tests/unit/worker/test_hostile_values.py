@@ -11,7 +11,7 @@ import pytest
 from bounds import little_memory
 from farthest.coordinator.outstanding import Outstanding, Publisher
 from farthest.errors import LateStepError, LostStateError, StorageError
-from farthest.search.contract import node_of, piece_of
+from farthest.search.contract import Node, PieceResult
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
@@ -189,10 +189,10 @@ def test_a_pointer_with_a_right_checksum_need_not_be_right(said: str) -> None:
 
 @pytest.mark.parametrize(
     ("made", "said"),
-    [(node_of, said) for said in HOSTILE_NODES] + [(piece_of, said) for said in HOSTILE_PIECES],
+    [(Node, said) for said in HOSTILE_NODES] + [(PieceResult, said) for said in HOSTILE_PIECES],
 )
 def test_nodes_and_pieces_with_a_right_checksum_need_not_be_right(
-    made: Callable[[Any], object], said: str
+    made: type[Node | PieceResult], said: str
 ) -> None:
     with pytest.raises(LostStateError, match="the record of it is not one of farthest's"):
         recorded(with_checksum("p", said).encode(), "p", "it", made)

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+import msgspec
+
 from farthest.coordinator.runner import OwnedJob, added, claimed
 from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.records import FINISHED, SEARCH, IterationRecord, SubtreeRecord
 from farthest.models.searches import Searches
-from farthest.search.contract import node_fields, node_of, piece_fields, piece_of, way_of
+from farthest.search.contract import Node, PieceResult, way_of
 from farthest.search.deepening import Frontier, Place, Totals
 from farthest.stores.redis.records import recorded, with_checksum
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from farthest.heuristics.contract import PatternMap
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Node, PieceResult, Problem, Way
+    from farthest.search.contract import Problem, Way
 
 
 Made = TypeVar("Made")
@@ -99,12 +101,12 @@ class SearchRecorder(OwnedJob):
             )
         try:
             done = {
-                _place(one.place): _read_row(last.bound, one.place, one.result, piece_of)
+                _place(one.place): _read_row(last.bound, one.place, one.result, PieceResult)
                 for one in pieces
                 if one.result is not None
             }
             waiting = {
-                _place(one.place): _read_row(last.bound, one.place, one.node, node_of)
+                _place(one.place): _read_row(last.bound, one.place, one.node, Node)
                 for one in pieces
                 if one.node is not None
             }
@@ -147,12 +149,12 @@ class SearchRecorder(OwnedJob):
         )
         open_pieces = {**frontier.waiting, **frontier.running}
         rows = [
-            SubtreeRecord(_text(place), place[0], _row(frontier.bound, place, node_fields(node)), None)
+            SubtreeRecord(_text(place), place[0], _row(frontier.bound, place, node), None)
             for place, node in open_pieces.items()
             if self._stored.get(place) is not False
         ]
         rows += [
-            SubtreeRecord(_text(place), place[0], None, _row(frontier.bound, place, piece_fields(piece)))
+            SubtreeRecord(_text(place), place[0], None, _row(frontier.bound, place, piece))
             for place, piece in frontier.beyond.items()
             if self._stored.get(place) is not True
         ]
@@ -233,14 +235,14 @@ def search_digest(
     return hashlib.sha256(b"farthest search 1\n" + said.encode()).hexdigest()
 
 
-def _row(bound: int, place: Place, fields: Any) -> str:
+def _row(bound: int, place: Place, found: Node | PieceResult) -> str:
     """A piece's node or result as it is stored, with a checksum: JSON that was changed would give a wrong answer."""
-    return with_checksum(f"{bound}:{_text(place)}", json.dumps(fields))
+    return with_checksum(f"{bound}:{_text(place)}", msgspec.json.encode(found).decode())
 
 
-def _read_row(bound: int, place: str, row: str, made: Callable[[Any], Made]) -> Made:
+def _read_row(bound: int, place: str, row: str, kind: type[Made]) -> Made:
     """Inverse of ``_row``. Raises LostStateError."""
-    return recorded(row.encode(), f"{bound}:{place}", f"piece {place} at bound {bound}", made)
+    return recorded(row.encode(), f"{bound}:{place}", f"piece {place} at bound {bound}", kind)
 
 
 def _text(place: Place) -> str:

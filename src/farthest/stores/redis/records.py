@@ -16,8 +16,8 @@ of a block, always a blob: like a chunk, whose payload they are, with the number
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -136,13 +136,13 @@ def _said(stored: bytes, place: str, what: str) -> str:
     return said
 
 
-def recorded(stored: bytes, place: str, what: str, made: Callable[[Any], Made]) -> Made:
-    """What ``made`` makes of the JSON that was stored at a place by ``with_checksum``; it raises TypeError or
-    ValueError for other values. Raises LostStateError, which calls it the record of ``what``."""
+def recorded(stored: bytes, place: str, what: str, kind: type[Made]) -> Made:
+    """The value of a type whose JSON was stored at a place by ``with_checksum``. Raises LostStateError, which calls it
+    the record of ``what``."""
     said = _said(stored, place, what)
     try:
-        return made(read_json(said))
-    except (TypeError, ValueError) as error:
+        return msgspec.convert(read_json(said), kind)
+    except (msgspec.MsgspecError, ValueError) as error:
         raise LostStateError(f"the record of {what} is not one of farthest's: {error}") from error
 
 
