@@ -69,8 +69,8 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A step under way, or a batch of a search: then ``depth`` is its bound, ``block`` its number. ``process``: the
-    worker's process that runs it; ``seconds``: for how long."""
+    """An item of work under way: ``block`` is its number. ``process``: the worker's process that does it; ``seconds``:
+    for how long."""
 
     process: Count
     attempt: str
@@ -185,10 +185,10 @@ def _key(name: str) -> bytes:
 
 
 class Heartbeat:
-    """Writes a worker's record. ``processes`` gives the numbers of its processes that step. ``owner``: the token of its
-    main process, by default this one's. ``other`` is called once with another process that has the name. ``due``: when
-    the next record is due, by the monotonic clock. While Redis cannot be reached, or is full, it tries more often, so
-    that the record is soon there again.
+    """Writes a worker's record. ``processes`` gives the numbers of its processes that do work. ``owner``: the token of
+    its main process, by default this one's. ``due``: when the next record is due, by the monotonic clock. While Redis
+    cannot be reached, or is full, it tries more often, so that the record is soon there again. That another process has
+    the name is logged once.
     """
 
     def __init__(
@@ -199,7 +199,6 @@ class Heartbeat:
         seconds: float = BEAT_SECONDS,
         *,
         owner: str | None = None,
-        other: Callable[[Holder, str], None] = lambda holder, name: None,
     ) -> None:
         self.name = record.name
         self._nodes = nodes
@@ -207,8 +206,7 @@ class Heartbeat:
         self._processes = processes
         self._seconds = seconds
         self._owner = owner or owner_token()
-        self._other = other
-        self._told = False
+        self._noted = False
         self._sign = nodes.main.register_script(_SIGN)
         self.due = 0.0
 
@@ -223,9 +221,14 @@ class Heartbeat:
             self.due = monotonic() + min(1.0, self._seconds)
             return
         self.due = monotonic() + self._seconds
-        if other is not None and not self._told:
-            self._told = True
-            self._other(other, self.name)
+        if other is not None and not self._noted:
+            self._noted = True
+            log.error(
+                "another worker has the name %s now%s, so this one is not listed; %s",
+                self.name,
+                _place(other),
+                ADVICE,
+            )
 
     def end(self) -> None:
         """Removes the record if Redis can be reached."""
@@ -283,13 +286,6 @@ def claim_name(heartbeat: Heartbeat) -> None:
             sleep(LOOK_SECONDS)
     except StorageError as error:
         log.debug("%s", error)
-
-
-def tell_of(other: Holder, name: str) -> None:
-    """Logs that another worker has taken the name of this running one."""
-    log.error(
-        "another worker has the name %s now%s, so this one is not listed; %s", name, _place(other), ADVICE
-    )
 
 
 ADVICE = "give each worker a --name of its own"

@@ -38,7 +38,7 @@ from farthest.stores.redis.places import place_of
 from farthest.version import __version__
 from farthest.wording import shown
 from farthest.worker.app import KINDS, QUEUE, celery_app, node_name, task_name, work_class
-from farthest.worker.registry import Heartbeat, WorkerRecord, claim_name, tell_of
+from farthest.worker.registry import Heartbeat, WorkerRecord, claim_name
 
 log = logging.getLogger(__name__)
 
@@ -163,7 +163,7 @@ class _Main:
         self._slots = [_Slot(number + 1) for number in range(concurrency)]
         started = datetime.now(UTC).isoformat(timespec="seconds")
         record = WorkerRecord(name, host_name(), os.getpid(), __version__, PROTOCOL, concurrency, started)
-        self._heartbeat = Heartbeat(nodes, record, self._pids, other=tell_of)
+        self._heartbeat = Heartbeat(nodes, record, self._pids)
         self._stopping = False
         self._beating = False
 

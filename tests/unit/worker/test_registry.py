@@ -13,7 +13,6 @@ from farthest.worker.leases import Leases, holder_name
 from farthest.worker.registry import (
     LIFE_SECONDS,
     Heartbeat,
-    Holder,
     WorkerRecord,
     claim_name,
     list_workers,
@@ -157,12 +156,17 @@ def test_a_name_whose_worker_is_known_to_be_dead_is_free_at_once(nodes: RedisNod
     assert [worker.pids for worker in list_workers(nodes)] == [(11,)]
 
 
-def test_a_worker_whose_name_was_taken_leaves_it_and_says_so_once(nodes: RedisNodes) -> None:
-    told: list[tuple[Holder, str]] = []
-    mine = Heartbeat(nodes, ALPHA, lambda: [11], 0.0, other=lambda *other: told.append(other))
+def test_a_worker_whose_name_was_taken_leaves_it_and_says_so_once(
+    nodes: RedisNodes, caplog: pytest.LogCaptureFixture
+) -> None:
+    mine = Heartbeat(nodes, ALPHA, lambda: [11], 0.0)
     of_another(nodes).beat()
     mine.beat_if_due()
     mine.beat_if_due()
     mine.end()
-    assert told == [(Holder("elsewhere/7/5.boot.1", ALPHA.host, ALPHA.pid), ALPHA.name)]
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said == (
+        f"another worker has the name {ALPHA.name} now, on host {ALPHA.host} as process {ALPHA.pid}, so this one "
+        "is not listed; give each worker a --name of its own"
+    )
     assert [worker.pids for worker in list_workers(nodes)] == [()]
