@@ -12,8 +12,9 @@ from farthest.environment import scratch_folder
 from farthest.errors import StorageError
 from farthest.families.sliding.definition import Sliding
 from farthest.machine import memory_limit
+from farthest.models.job_reader import JobReader
 from farthest.models.jobs import Jobs
-from farthest.models.maps import Maps
+from farthest.models.map_reader import MapReader
 from farthest.models.records import SEARCH, Proved, Verification, now
 from farthest.models.sealing import damaged
 from farthest.models.searches import Searches
@@ -96,9 +97,9 @@ def _prove_without_map(database: Database, record: JobRecord) -> Report:
     return verify_layers(
         puzzle.name,
         str(origin),
-        [layer.states for layer in Jobs(database).layers(record.id)],
+        [layer.states for layer in JobReader(database).layers(record.id)],
         Facts(record.states, record.eccentricity, record.depth, ""),
-        [(row.key, row.distance, row.board) for row in Maps(database).states(record.id)],
+        [(row.key, row.distance, row.board) for row in MapReader(database).states(record.id)],
         complete=record.complete,
         digest=record.digest,
         kept=kept,
@@ -116,7 +117,7 @@ def _kept(database: Database, record: JobRecord) -> tuple[Check, ...]:
     if not record.sealed:
         return (*file, make_check("record", 0, 0, UNSEALED))
     try:
-        Maps(database).check_states(record.id)
+        MapReader(database).check_states(record.id)
     except StorageError as damage:
         return (*file, make_check("record", 1, 1, str(damage)))
     return (*file, make_check("record", 1, 0))
@@ -190,7 +191,7 @@ class Progress:
 def _prove_map(distance_map: StoredMap, memory: int | None, scratch: Path | None) -> Report:
     record = distance_map.record
     facts = Facts(record.states, record.eccentricity, record.depth, record.unit)
-    stored = Maps(distance_map.database).states(record.id, checked=False)
+    stored = MapReader(distance_map.database).states(record.id, checked=False)
     rows = ((row.key, row.distance, row.board) for row in stored)
     depth = None if distance_map.complete else distance_map.depth
     definition = distance_map.puzzle.definition

@@ -221,7 +221,7 @@ MISSING, ORIGIN, ELSEWHERE, TOO_LONG = range(4)
 
 
 class ResidueReader:
-    """The same for a residue map as ``MapReader`` is for a full one. ``cache_bytes``, or a quarter of the memory that
+    """The same for a residue map as ``FullReader`` is for a full one. ``cache_bytes``, or a quarter of the memory that
     is free if that is more, bounds the pages that are kept in memory; ``told`` hears of long work.
     """
 

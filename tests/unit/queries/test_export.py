@@ -98,7 +98,7 @@ def test_a_form_whatever_the_ending(map_of: MapOf, tmp_path: Path) -> None:
 
 
 def test_blocks_end_where_they_may(map_of: MapOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.queries.states.BLOCK_STATES", 7)
+    monkeypatch.setattr("farthest.queries.stored_map.BLOCK_STATES", 7)
     for form, read in READERS.items():
         file = tmp_path / f"states{form}"
         map_of("3-puzzle").export(file)
