@@ -13,7 +13,7 @@ from farthest.coordinator.settings import Settings
 from farthest.map_files.places import map_place
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
-from farthest.models.map_rows import MapFiles
+from farthest.models.maps import MapFiles
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from integration.conftest import Run, RunJson

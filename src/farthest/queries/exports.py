@@ -1,4 +1,4 @@
-"""The states or the layers of a map as columns, for pandas and polars."""
+"""The states or the layers of a map as columns for pandas and polars, as a graph, and as files."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def columns(opened: StoredMap, what: What, depth: int | None) -> dict[str, Any]:
     return {**found, "board": boards, "distance": numpy.concatenate(distances)}
 
 
-# --- A map as a graph of networkx: states and moves.
+# Graphs
 
 MOST_GRAPH_STATES = 100_000
 
@@ -99,8 +99,8 @@ def state_graph(opened: StoredMap) -> Any:
     """
     if opened.states > MOST_GRAPH_STATES:
         raise ResourceError(
-            f"job {opened.job}: {opened.states:,} states, a graph has at most {MOST_STATES:,}; enumerate with a depth "
-            "limit, or write the states to a file with export"
+            f"job {opened.job}: {opened.states:,} states, a graph has at most {MOST_GRAPH_STATES:,}; enumerate with a "
+            "depth limit, or write the states to a file with export"
         )
     if not opened.puzzle.definition.has_moves:
         raise JobError(
@@ -134,7 +134,7 @@ def state_graph(opened: StoredMap) -> Any:
     return graph
 
 
-# --- The layers of a job as a file: comma-separated values, parquet, or arrays.
+# Layers
 
 
 def layers_csv(layers: Sequence[LayerRecord]) -> bytes:
@@ -158,7 +158,7 @@ def layers_parquet(layers: Sequence[LayerRecord]) -> bytes:
     return file.getvalue()
 
 
-# --- Writes every state of a map to a file or a stream: its key, its board, its distance; in blocks, in key order.
+# Writes every state of a map to a file or a stream: its key, its board, its distance; in blocks, in key order.
 #
 # In a sparse map a key is a state's number, and its code is written too: a number, or a byte string, which text
 # files have in hexadecimal.

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.spaces.contract import Codes
 
-
-# --- The chunks of a map that were used last, decoded, up to a number of bytes.
-
-if TYPE_CHECKING:
     Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16]
 
 

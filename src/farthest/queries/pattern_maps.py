@@ -1,6 +1,8 @@
 """Stored maps of patterns, whole in memory, in which searches and heuristics look distances up.
 
-A process reads each map once, and its threads share it.
+A process reads each map once, and its threads share it. Large maps of permutation puzzles are kept by representatives
+where symmetries allow it, and with two distances in a byte where these are small. A map is made small as it is read: it
+is never whole in memory.
 """
 
 from __future__ import annotations
@@ -36,13 +38,6 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.spaces.contract import Space
 
-
-# --- Large maps of permutation puzzles as searches keep them: by representatives where symmetries allow it, and two
-# distances in a byte where these are small.
-#
-# A map is made small as it is read: it is never whole in memory.
-
-if TYPE_CHECKING:
     Bytes = NDArray[numpy.uint8]
     Pieces = Iterable[tuple[int, Bytes]]
     """The first key of consecutive distances, and these: all keys, in order."""

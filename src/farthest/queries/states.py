@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards
 
 
-# --- The goals nearest to the start, in a map that is counted from the start.
+# The goals nearest to the start, in a map that is counted from the start.
 
 BOARDS_KEPT = 24
 
@@ -61,7 +61,7 @@ def first_goals(distance_map: StoredMap) -> FirstGoals | None:
     return None if depth < 0 else FirstGoals(depth, states, boards)
 
 
-# --- Random states of a stored map: of one layer, or of all layers.
+# Random states of a stored map: of one layer, or of all layers.
 
 DRAWN_AT_ONCE = 1 << 18
 
@@ -153,7 +153,7 @@ def _place(distance_map: StoredMap, where: str) -> str:
     return where if where in ("goal", "start") else distance_map.text(where)
 
 
-# --- Classes of states that are alike by symmetry: how many there are at each distance, and one state of each.
+# Classes of states that are alike by symmetry: how many there are at each distance, and one state of each.
 #
 # A class is an orbit of the group S of symmetries that fix the origin. It is counted at its least state. A state that
 # is more than one of its images is left out at once, so that some log |S| images of a state are made and not |S|. A

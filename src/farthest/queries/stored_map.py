@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes, Space
 
 
-# --- Many boards at a time: from text to labels.
+# Many boards at a time: from text to labels.
 
 
 def label_rows(puzzle: Puzzle, boards: Iterable[GivenBoard] | NDArray[numpy.integer]) -> NDArray[numpy.uint8]:
@@ -370,7 +370,7 @@ class StoredMap:
         """The file of the residue map, of which nothing was read yet."""
         from farthest.map_files.file import MapPages
         from farthest.map_files.form import layout_digest
-        from farthest.models.map_rows import MapFiles
+        from farthest.models.maps import MapFiles
 
         files = MapFiles(self.database)
         row = files.get(self.job)

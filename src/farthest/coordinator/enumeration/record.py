@@ -25,8 +25,7 @@ from farthest.models.chunks import (
     layers_digest,
 )
 from farthest.models.database import Database
-from farthest.models.map_rows import RESIDUES, MapFiles
-from farthest.models.maps import Maps
+from farthest.models.maps import RESIDUES, MapFiles, Maps
 from farthest.models.records import JobRecord, LayerRecord, MapFileRecord
 from farthest.spaces.contract import gather
 from farthest.stores.distances import unit_for
