@@ -187,8 +187,8 @@ goal = ["=+-", "@'."]
 
 
 def test_a_graph_of_too_many_states_is_refused_with_the_limit(
-    distance_map: DistanceMap, monkeypatch: pytest.MonkeyPatch
+    map_of: MapOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("farthest.queries.exports.MOST_GRAPH_STATES", 1)
     with pytest.raises(ResourceError, match="a graph has at most 1; enumerate with a depth limit"):
-        distance_map.graph()
+        map_of("3-puzzle").graph()
