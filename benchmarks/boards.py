@@ -13,14 +13,13 @@ import time
 
 import farthest
 from farthest.search.contract import Node, Problem
-from farthest.search.deepening import Iteration
 from farthest.search.engines import open_engine
 from farthest.search.plain import search_plain
 
 MEMORY = 2**31
 
 
-def walk(name: str, heuristic: str, more: int) -> tuple[float, Iteration]:
+def walk(name: str, heuristic: str, more: int) -> tuple[float, int, int]:
     """The seconds that an iteration takes, and its bound and nodes."""
     puzzle = farthest.load_puzzle(name)
     (board,) = farthest.random_boards(puzzle, seed=1)
@@ -30,7 +29,7 @@ def walk(name: str, heuristic: str, more: int) -> tuple[float, Iteration]:
     bound = engine.lower_bound(problem.board) + more
     began = time.perf_counter()
     piece = engine.run(Node(problem.board, 0), bound, first=False, limit=0)
-    return time.perf_counter() - began, Iteration(bound, piece.nodes)
+    return time.perf_counter() - began, bound, piece.nodes
 
 
 def breadth_first(name: str, count: int) -> tuple[float, int]:
@@ -48,10 +47,8 @@ def main() -> None:
     """Measures one case."""
     job, name, *rest = sys.argv[1:]
     if job == "walk":
-        seconds, iteration = walk(name, rest[0], int(rest[1]))
-        print(
-            f"bound {iteration.bound}: {iteration.nodes:,} nodes, {iteration.nodes / seconds / 1e6:.1f} million/s"
-        )
+        seconds, bound, nodes = walk(name, rest[0], int(rest[1]))
+        print(f"bound {bound}: {nodes:,} nodes, {nodes / seconds / 1e6:.1f} million/s")
     else:
         seconds, expanded = breadth_first(name, int(rest[0]))
         print(f"{expanded:,} boards")

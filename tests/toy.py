@@ -29,7 +29,7 @@ from farthest.puzzles.family import Family
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space
-from farthest.verify.ranking import LayoutError
+from farthest.verify.models import LayoutError
 
 Moves = tuple[tuple[str, int, int], ...]
 MIX = 0x9E3779B97F4A7C15

@@ -23,8 +23,8 @@ def times(count: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 cell``, ``2 cells``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """``1 cell``, ``2 cells``, ``1,000 cells``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def near_match(word: str, choices: Iterable[str], most: int = 3) -> str:

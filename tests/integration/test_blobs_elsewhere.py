@@ -11,7 +11,8 @@ import pytest
 
 from blob_places import Contents
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.plan import Machine, Servers, plan
+from farthest.coordinator.enumeration.machine import Machine, Servers
+from farthest.coordinator.enumeration.plan import plan
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import (

@@ -10,8 +10,8 @@ import pytest
 
 import farthest
 from farthest.cli.progress import TerminalListReporter
-from farthest.coordinator.search.settings import Iteration
 from farthest.heuristics.registry import open_heuristic
+from farthest.search.deepening import Iteration
 from integration.conftest import COMMAND, Run
 
 HARDEST = "867254301"

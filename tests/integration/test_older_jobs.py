@@ -10,8 +10,7 @@ from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.search import loop as search_loop
 from farthest.coordinator.search.settings import SearchSettings
-from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
-from farthest.coordinator.search.storage import SearchStorage
+from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
@@ -19,6 +18,7 @@ from farthest.models.leases import owner_token
 from farthest.models.maps import Maps
 from farthest.puzzles.catalogue import load
 from integration.conftest import Run, RunJson, alter
+from searching import solve_problem, stored_in
 from stopping import StoppedAfter, StoppedAt
 
 
@@ -86,7 +86,7 @@ def test_an_interrupted_search(
     settings = SearchSettings(all_solutions=True, threads=1)
     with open_database(create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, settings, SearchStorage.of(database), StoppedAfter())
+            solve_problem(problem, settings, stored_in(database), StoppedAfter())
         store_as_an_older_version()
-        solve_problem(problem, settings, SearchStorage.of(database))
+        solve_problem(problem, settings, stored_in(database))
     assert whole(1, run, run_json)

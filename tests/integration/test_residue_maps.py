@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.plan import FULL_KEYS, Machine, plan, with_kind_of_map
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import FULL_KEYS, plan, with_kind_of_map
 from farthest.coordinator.settings import Settings
-from farthest.map_files.places import map_place
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import MapFiles
@@ -92,10 +92,7 @@ def test_residues_are_advised_where_they_fit(tmp_path: Path) -> None:
     refused = plan(puzzle, settings, Machine(settings))
     assert "use --map residues, which needs" in refused.needs.problem
     few = replace(settings, residues=True)
-    assert (
-        plan(puzzle, few, Machine(few, tmp_path, maps=lambda: map_place(tmp_path / "jobs.db"))).store
-        == "memory"
-    )
+    assert plan(puzzle, few, Machine(few, tmp_path / "jobs.db")).store == "memory"
 
 
 @pytest.mark.parametrize("name", ["eight-kinds", "pancake-6", "hanoi-3-6"])

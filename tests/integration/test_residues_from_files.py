@@ -13,7 +13,8 @@ import pytest
 
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.layers_in_files import BitmapsInFiles
-from farthest.coordinator.enumeration.plan import Machine, plan
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import plan
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
 from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
@@ -214,5 +215,7 @@ def test_a_map_on_its_way_to_an_object_store_needs_room_beside_the_layers(
     assert layers.disk < both
     for free, problem in ((layers.disk, True), (both * 11 // 10, False)):
         monkeypatch.setattr(shutil, "disk_usage", lambda path, free=free: SimpleNamespace(free=free))
-        found = plan(space.puzzle, settings, Machine(settings, tmp_path, maps=lambda: maps))
+        machine = Machine(settings, tmp_path / "jobs.db")
+        machine.maps = maps
+        found = plan(space.puzzle, settings, machine)
         assert ("free for both; name another disk" in found.needs.problem) == problem

@@ -16,10 +16,10 @@ import farthest
 import small_pieces
 from cluster import Cluster, Service, until
 from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
-from farthest.coordinator.search.solve import solve_problem
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
+from searching import solve_problem
 from servers import RedisServer
 
 SEED = int(os.environ.get("FARTHEST_TEST_SEED", "0")) or random.SystemRandom().getrandbits(32)

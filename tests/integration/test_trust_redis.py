@@ -129,14 +129,14 @@ def test_what_messages_can_ask_of_a_worker() -> None:
     """In another process: what a worker leaves out is out for the whole process."""
     code = (
         "from celery.worker.control import Panel\nfrom farthest.worker.app import celery_app\n"
-        "from farthest.worker.consumer import _restrict\napp = celery_app('redis://127.0.0.1:1')\n_restrict(app)\n"
+        "from farthest.worker.service import _restrict\napp = celery_app('redis://127.0.0.1:1')\n_restrict(app)\n"
         "print(*sorted(app.tasks), *sorted(Panel.data))"
     )
     told = subprocess.run(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, encoding="utf-8"
     ).stdout
     assert told.split() == [
-        *("farthest.part", "farthest.step", "farthest.search", "active", "active_queues", "disable_events"),
+        *("farthest.part", "farthest.search", "farthest.step", "active", "active_queues", "disable_events"),
         *("enable_events", "heartbeat", "ping", "query_task", "registered", "reserved", "revoked"),
         *("scheduled", "stats"),
     ]

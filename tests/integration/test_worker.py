@@ -235,10 +235,34 @@ def change_the_password(server: RedisServer) -> None:
         client.config_set("requirepass", "")
 
 
+NO_MESSAGES = ("", b"\xff\xfe", "[]", "{}", "null", "7", "[" * 5000, '{"body": "x", "properties": {}}')
+
+
 def send_what_is_no_message(server: RedisServer) -> None:
     with administrator(server) as client:
-        for text in ("", "[]", "{}", "null", "7", '{"body": "x", "properties": {}}'):
+        for text in NO_MESSAGES:
             client.lpush(f"farthest:{QUEUE}", text)
+
+
+@pytest.mark.slow
+def test_what_is_no_message_is_dropped_with_one_line(tmp_path: Path, start: Start) -> None:
+    server = RedisServer(tmp_path / "redis")
+    server.start()
+    nodes = RedisNodes([server.url], wait=30)
+    try:
+        worker = start(nodes)
+        children = worker.children()
+        send_what_is_no_message(server)
+        until(lambda: queue_length(nodes) == 0 or None, 20, "all are taken")
+        assert worker.children() == children
+        assert worker.stop() == 0
+        said = worker.said()
+        assert said.count("a message that is not from farthest was dropped: ") == len(NO_MESSAGES)
+        assert "Traceback" not in said
+        assert max(map(len, said.splitlines())) < 300
+    finally:
+        nodes.close()
+        server.close()
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.search import loop as search_loop
 from farthest.coordinator.search.settings import SearchSettings
-from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
-from farthest.coordinator.search.storage import SearchStorage
+from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
+from searching import solve_problem, stored_in
 from stopping import StoppedAfter, StoppedAt
 
 Result = TypeVar("Result")
@@ -94,10 +94,10 @@ def test_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: st
     expected = solve_problem(problem, settings)
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, settings, SearchStorage.of(database), StoppedAfter())
+            solve_problem(problem, settings, stored_in(database), StoppedAfter())
         with database.write() as connection:
             assert connection.exec_driver_sql(statement).rowcount
-        outcome = result_or_message(lambda: solve_problem(problem, settings, SearchStorage.of(database)))
+        outcome = result_or_message(lambda: solve_problem(problem, settings, stored_in(database)))
         if isinstance(outcome, str):
             assert "farthest delete 1" in outcome
         else:

@@ -12,9 +12,10 @@ import toy
 from farthest.errors import ResourceError
 from farthest.models.chunks import Chunk, Unit, digest_of
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
-from farthest.verify import generic
-from farthest.verify.generic import verify_generic
+from farthest.verify import local
+from farthest.verify.maps import verify_map
 from farthest.verify.report import Report
+from farthest.verify.report import Stored as StoredJob
 from farthest.verify.rows import Facts, Row
 
 CODES = ["dense", "numbers", "strings"]
@@ -81,17 +82,18 @@ class Stored:
             )
             for first in range(0, len(self.distances), cut)
         ]
-        options: dict[str, Any] = {
-            "unit": "uint8",
-            "length": len(self.distances),
-            "layers": self.layers,
-            "digest": self.digest,
-            "depth": self.depth,
-            "facts": self.facts,
-            "rows": self.rows or None,
-            "threads": 2,
-        }
-        return verify_generic(self.puzzle, self.layout, self.origin, pieces, **{**options, **more})
+        stored = StoredJob(
+            self.puzzle,
+            self.layout,
+            self.origin,
+            layers=self.layers,
+            digest=self.digest,
+            depth=self.depth,
+            facts=self.facts,
+            rows=self.rows or None,
+        )
+        options: dict[str, Any] = {"unit": "uint8", "length": len(self.distances)}
+        return verify_map(stored, pieces, **{**options, **more})
 
 
 def failed(report: Report) -> set[str]:
@@ -104,17 +106,15 @@ def failed(report: Report) -> set[str]:
 def test_right_maps_are_proved(
     monkeypatch: pytest.MonkeyPatch, codes: str, direction: str, depth: int | None
 ) -> None:
-    monkeypatch.setattr(generic, "BLOCK_STATES", 16)
-    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(local, "BLOCK_STATES", 16)
     stored = Stored(codes, 100, depth, direction)
-    report = stored.verify(progress=lambda done, of: told.append((done, of)))
+    report = stored.verify()
     assert report.ok, report.failures
     assert [check.name for check in report.checks] == [
         "length", "codes", "origin", "nearer", "jump", "closed",
         *(["depth"] if depth else []), "layers", "digest", "job", "rows",
     ]  # fmt: skip
     assert (list(report.layers), report.digest) == (stored.layers, stored.digest)
-    assert told[-1] == (len(stored.distances), len(stored.distances))
     assert "states; at most 100 are possible" in report.total
 
 

@@ -11,8 +11,7 @@ from farthest.families.permutation.definition import permutation
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
-from farthest.verify.models import BlockModel, model_of
-from farthest.verify.ranking import LayoutError
+from farthest.verify.models import LayoutError, Model, model_of
 from permutations import distances, moved, samples, unmoved
 
 SAMPLES = samples()
@@ -23,10 +22,10 @@ def all_boards(puzzle: Puzzle) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.array(sorted(distances(puzzle)), dtype=np.uint8)
 
 
-def model(puzzle: Puzzle, **changed: object) -> BlockModel:
+def model(puzzle: Puzzle, **changed: object) -> Model:
     layout = {**compile_space(puzzle).layout_fields(), **changed}
     found = model_of(puzzle, puzzle.origin, layout)
-    assert isinstance(found, BlockModel)
+    assert found.keys is not None
     return found
 
 

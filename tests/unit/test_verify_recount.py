@@ -16,9 +16,9 @@ from farthest.errors import ResourceError, StorageError
 from farthest.map_files.form import SECTION
 from farthest.queries.distance_map import DistanceMap
 from farthest.verify import recount as block_moves
-from farthest.verify.models import BlockModel, Codes, model_of
+from farthest.verify.models import Codes, Model, model_of
 from farthest.verify.recount import BASE_BYTES, BitOrder, NoTablesError, block_size, block_tables
-from farthest.verify.report import Report
+from farthest.verify.report import Report, Stored
 from farthest.verify.residues import Means, verify_residues
 from farthest.verify.rows import Facts
 
@@ -60,18 +60,18 @@ class Case:
     def prove(self, *, by_blocks: bool = True, memory: int = PLENTY) -> Report:
         opened, record = self.opened, self.opened.record
         rows = [(key, opened.depth, opened.text(labels)) for key, labels in self._last]
-        return verify_residues(
+        stored = Stored(
             opened.puzzle,
             record.layout,
             opened.origin,
-            self.words,
             layers=opened.layers,
             digest=opened.digest,
             depth=None if opened.complete else opened.depth,
             facts=Facts(record.states, record.eccentricity, record.depth, record.unit),
             rows=rows,
-            means=Means(memory, self.scratch, 2, plain_keys=0 if by_blocks else 2**62),
         )
+        means = Means(memory, self.scratch, 2, plain_keys=0 if by_blocks else 2**62)
+        return verify_residues(stored, self.words, means)
 
     @property
     def _last(self) -> list[tuple[int, tuple[int, ...]]]:
@@ -200,7 +200,7 @@ def test_layers_are_in_a_file_where_the_memory_is_too_small(tmp_path: Path) -> N
 class Odd:
     """A model, one of whose states has its moves in another order than it should."""
 
-    def __init__(self, model: BlockModel, key: int) -> None:
+    def __init__(self, model: Model, key: int) -> None:
         self._model = model
         self._key = key
 
@@ -217,7 +217,7 @@ class Odd:
 def test_moves_that_are_not_those_of_whole_blocks_are_noticed(tmp_path: Path) -> None:
     case = made(tmp_path, "sliding-2x3")
     model = model_of(case.opened.puzzle, case.opened.origin, case.opened.record.layout)
-    assert isinstance(model, BlockModel)
+    assert model.block_sizes
     order = BitOrder(case.words.fields)
     size = block_size(model.block_sizes, order, 6)
     assert size == 60

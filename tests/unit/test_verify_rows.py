@@ -15,9 +15,8 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.verify import rows as rows_module
 from farthest.verify.report import Check, Report
 from farthest.verify.rows import Facts
-from farthest.verify.sliding import verify_map
 from strategies import grid_rows, layouts, make_puzzle, puzzles
-from unit.test_verify import Layout, Map, count_layers, failed, make_map, plain_layout
+from unit.test_verify import Layout, Map, count_layers, failed, make_map, plain_layout, verify_map
 
 Row = tuple[Any, Any, Any]
 Rows = list[Row]

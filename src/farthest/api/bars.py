@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.search.settings import SearchReporter
+from farthest.documents.progress import EnumerationProgress, SearchProgress
 from farthest.safe_text import safe
 
 if TYPE_CHECKING:
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-    from farthest.coordinator.search.settings import Iteration
-    from farthest.coordinator.settings import Estimate
+    from farthest.search.deepening import Iteration
 
 
 PATIENCE = 0.5
@@ -161,80 +159,57 @@ def _in_notebook() -> bool:
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
-# --- What a progress bar tells of an enumeration.
-
-
-class EnumerationBar(Reporter):
+class EnumerationBar(EnumerationProgress):
     """Depth and states; of the states that there can be at most, those that have been found."""
 
     def __init__(self, bar: Bar) -> None:
+        super().__init__()
         self._bar = bar
-        self._at_most = 0
-        self._layer = 0, 0, 0
-        self._blocks = ""
-
-    def estimate(self, estimate: Estimate) -> None:
-        self._at_most = estimate.states_at_most
 
     def resuming(self, job: int, depth: int, share: float) -> None:
         self._bar.tell(f"job {job}: reading the checkpoint at depth {depth}", share)
 
-    def resumed(self, job: int, depth: int, states: int, total: int) -> None:
-        self.layer(depth, states, total, 0.0)
-
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
-        self._layer, self._blocks = (depth, states, total), ""
-        self._tell()
+        super().layer(depth, states, total, seconds)
+        self.progress({"blocks": 0})
 
     def progress(self, known: Mapping[str, Any]) -> None:
-        if known.get("blocks"):
-            self._blocks = f" · block {known.get('blocks_done') or 0:,} of {known['blocks']:,}"
-        self._tell()
-
-    def _tell(self) -> None:
-        depth, states, total = self._layer
-        share = total / self._at_most if self._at_most else None
-        self._bar.tell(f"depth {depth} · {states:,} new · {total:,} states{self._blocks}", share)
+        super().progress(known)
+        share = self.pace.share if self.pace.at_most else None
+        self._bar.tell(" · ".join([*self.counts(), *self.blocks()]), share)
 
 
-# --- What a progress bar tells of searches.
-
-
-class SearchBar(SearchReporter):
+class SearchBar(SearchProgress):
     """Bound and nodes; of a list of boards, those that are done."""
 
     def __init__(self, bar: Bar, boards: int = 1) -> None:
+        super().__init__()
         self._bar = bar
-        self._boards = boards
-        self._done = 0
-        self._nodes = 0
-        self._bound = 0
+        self._of = boards
+        self._searched = 0
 
     def begun(self, job: int | None, bound: int) -> None:
-        self._bound = bound
+        super().begun(job, bound)
         self._tell()
 
     def resumed(self, job: int, bound: int, pieces: int) -> None:
         self.begun(job, bound)
 
     def iteration(self, iteration: Iteration) -> None:
-        self._nodes += iteration.nodes
-        self._bound = iteration.bound
+        self._searched += iteration.nodes
+        super().iteration(iteration)
         self._tell()
 
     def progress(self, known: dict[str, Any]) -> None:
-        self._bound = known.get("bound") or self._bound
+        self.bound = known.get("bound") or self.bound
         self._tell()
 
-    def board_done(self) -> None:
-        """The search of one board of the list is over."""
-        self._done += 1
+    def answered(self, length: int | None, nodes: int) -> None:
+        super().answered(length, nodes)
         self._tell()
 
     def _tell(self) -> None:
-        several = self._boards > 1
-        done = f"{self._done:,} of {self._boards:,} boards · " if several else ""
-        self._bar.tell(
-            f"{done}bound {self._bound} · {self._nodes:,} nodes",
-            self._done / self._boards if several else None,
-        )
+        several = self._of > 1
+        done = f"{self.boards:,} of {self._of:,} boards · " if several else ""
+        share = self.boards / self._of if several else None
+        self._bar.tell(f"{done}bound {self.bound} · {self._searched:,} nodes", share)

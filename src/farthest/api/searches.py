@@ -98,10 +98,11 @@ def solve_many(
         solver = Solver(loaded, target_given(loaded, to), chosen, settings, storage, reporter)
         for board in wanted:
             try:
-                found.append(solver.solve(board))
+                outcome = solver.solve(board)
             except UnreachableError:
-                found.append(None)
-            reporter.board_done()
+                outcome = None
+            found.append(outcome)
+            reporter.answered(*((None, 0) if outcome is None else (outcome.length, outcome.nodes)))
     return found
 
 

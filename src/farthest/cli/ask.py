@@ -21,9 +21,9 @@ from farthest.cli.options import (
     scratch_option,
     usual_options,
 )
-from farthest.cli.printing import counted, note, print_json, print_json_list, print_table
+from farthest.cli.printing import note, print_json, print_json_list, print_table
 from farthest.errors import ForbiddenCodeError, JobError
-from farthest.wording import seconds_text
+from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

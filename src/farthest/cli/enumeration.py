@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from itertools import islice
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.options import settings_options, usual_options
-from farthest.cli.printing import counted, print_drawings, print_json, print_table, warn
+from farthest.cli.printing import print_drawings, print_json, print_table, warn
 from farthest.errors import STOPPED_EARLY
 from farthest.safe_text import safe
-from farthest.wording import bytes_text, seconds_text
+from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
@@ -76,9 +75,10 @@ def run_in_foreground(
     action: Callable[[QuietReporter], Outcome], database: Database, progress: bool | None
 ) -> Outcome:
     """The outcome of an enumeration, reported to the terminal. At Ctrl-C says what is kept and raises Interrupted."""
+    from farthest.cli.progress import enumeration_reporter
     from farthest.coordinator.runner import Interrupted
 
-    reporter = chosen_reporter(progress)
+    reporter = enumeration_reporter(progress)
     try:
         return action(reporter)
     except Interrupted as stopped:
@@ -87,16 +87,6 @@ def run_in_foreground(
         raise
     finally:
         reporter.stop()
-
-
-def chosen_reporter(progress: bool | None) -> QuietReporter:
-    """The reporter of progress: a live display on a terminal, lines with --progress, else only notices."""
-    from farthest.cli.progress import LineReporter, LiveReporter, QuietReporter
-
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    if not (terminal if progress is None else progress):
-        return QuietReporter()
-    return LiveReporter() if terminal else LineReporter()
 
 
 def _after_interrupt(depth: int | None, place: str) -> str:

@@ -25,9 +25,10 @@ from farthest.cli.options import (
     open_job,
     usual_options,
 )
-from farthest.cli.printing import counted, print_json, print_table
+from farthest.cli.printing import print_json, print_table
 from farthest.errors import JobError, StorageError
 from farthest.safe_text import raw
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,9 +18,9 @@ from farthest.cli.options import (
     scratch_option,
     stored_jobs,
 )
-from farthest.cli.printing import counted, print_facts, print_json, print_table
+from farthest.cli.printing import print_facts, print_json, print_table
 from farthest.errors import FarthestError, JobError, UnavailableError
-from farthest.wording import bytes_text, seconds_text
+from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -252,7 +252,7 @@ def _print_job(
     record: JobRecord, database: Database, about: Facts, status: str | None, kept: Facts, found: Facts
 ) -> None:
     """The facts of a job. ``status``: where it is not that of the record; ``found``: empty before there is a result."""
-    from farthest.documents.jobs import progress_rows
+    from farthest.documents.progress import progress_rows
     from farthest.models.stored_job import puzzle_of
 
     told = progress_rows(record)

@@ -157,11 +157,6 @@ def columns(text: str) -> int:
     )
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and its noun: 1 board, 1,000 boards."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 # --- Notes and warnings on standard error: one line each.
 
 

@@ -17,8 +17,9 @@ from farthest.cli.options import (
     open_job,
     usual_options,
 )
-from farthest.cli.printing import counted, print_drawings, print_json, print_json_list, print_table
+from farthest.cli.printing import print_drawings, print_json, print_json_list, print_table
 from farthest.errors import FarthestError, JobError, StorageError
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

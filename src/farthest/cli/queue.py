@@ -20,7 +20,8 @@ from farthest.cli.options import (
     usual_options,
     workers_option,
 )
-from farthest.cli.printing import counted, print_json
+from farthest.cli.printing import print_json
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter

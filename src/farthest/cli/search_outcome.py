@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.bulk import numbered_boards
-from farthest.cli.printing import counted, print_json
+from farthest.cli.printing import print_json
 from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
-from farthest.errors import BoardError, ResourceError, UnreachableError
+from farthest.errors import BoardError, MissingDatabaseError, ResourceError, UnreachableError
 from farthest.families.user_input import board_given
 from farthest.heuristics.algorithms import GUIDED
 from farthest.puzzles.move_text import moves_text
 from farthest.puzzles.origin import WORDS, names_of, where_text
 from farthest.search.expansion import named_moves
-from farthest.wording import seconds_text
+from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietSearchReporter
@@ -68,8 +68,10 @@ def tell_patterns(puzzle: Puzzle, heuristic: str, storage: SearchStorage) -> Non
 
     if puzzle.family not in ("permutation", "sliding") or not puzzle.definition.has_moves:
         return
-    database = storage.existing()
-    stored = stored_patterns(database, puzzle) if database is not None else []
+    try:
+        stored = stored_patterns(storage.database(create=False), puzzle)
+    except MissingDatabaseError:
+        stored = []
     if stored:
         names = " ".join(stored[:PATTERNS_TOLD]) + (" ..." if len(stored) > PATTERNS_TOLD else "")
         mend = f"{storage.place} has maps of {names}: give one, or several with commas, with --heuristic"

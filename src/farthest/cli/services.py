@@ -8,9 +8,9 @@ import click
 
 from farthest.cli.completion import complete_host
 from farthest.cli.options import allow_module_option, database_option, json_option
-from farthest.cli.printing import counted, print_json, print_table
+from farthest.cli.printing import print_json, print_table
 from farthest.errors import SettingError
-from farthest.wording import bytes_text
+from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
     from farthest.worker.registry import WorkerRecord

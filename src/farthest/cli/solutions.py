@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.printing import counted, print_drawings
+from farthest.cli.printing import print_drawings
 from farthest.drawing.terminal import coloured
 from farthest.puzzles.move_text import board_titles, moves_text
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,7 +17,6 @@ from farthest.heuristics.algorithms import ALGORITHMS, DEEPENING, GUIDED, Algori
 
 if TYPE_CHECKING:
     from farthest.cli.options import Workers
-    from farthest.cli.progress import QuietSearchReporter
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.puzzles.definition import Board
@@ -120,6 +119,7 @@ def solve(
     if memory is not None and algorithm in DEEPENING:
         raise click.UsageError(f"--memory needs --algorithm bfs, dfs or astar: {algorithm} keeps no boards.")
     from farthest.cli.bulk import perhaps_files
+    from farthest.cli.progress import search_reporter
     from farthest.cli.search_outcome import tell_patterns
     from farthest.coordinator.search.settings import LISTED, SearchSettings
     from farthest.coordinator.search.solve import SearchInterrupted, Solver
@@ -140,7 +140,7 @@ def solve(
         threads=threads,
         memory=memory,
     )
-    reporter = _reporter(progress, of_list=lines)
+    reporter = search_reporter(progress, of_list=lines)
     with SearchStorage(database, store=store) as storage:
         solver = Solver(
             definition, target_given(definition, "\n".join(target)), chosen, settings, storage, reporter
@@ -174,21 +174,3 @@ def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: 
         print_json(search_document(solver.puzzle, board, outcome, storage))
     else:
         show_search(solver.puzzle, board, outcome, storage, listed=listed)
-
-
-def _reporter(progress: bool | None, *, of_list: bool) -> QuietSearchReporter:
-    import sys
-
-    from farthest.cli.progress import (
-        LineSearchReporter,
-        QuietSearchReporter,
-        TerminalListReporter,
-        TerminalSearchReporter,
-    )
-
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    if not (terminal if progress is None else progress):
-        return QuietSearchReporter()
-    if not terminal:
-        return LineSearchReporter()
-    return TerminalListReporter() if of_list else TerminalSearchReporter()

@@ -35,7 +35,6 @@ from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.records import ENUMERATION, Setbacks, Takeovers
 from farthest.retry import retry_while_away
-from farthest.stores.redis.connections import MEMORY_VARIABLES
 from farthest.wording import bytes_text, times
 
 if TYPE_CHECKING:
@@ -306,6 +305,8 @@ class Losses:
             return LostStateError(
                 f"{told}: look for what damages or evicts data in Redis, or take checkpoints more often"
             )
+        from farthest.stores.redis.connections import MEMORY_VARIABLES
+
         return RedisFullError(
             f"{told}, and Redis was restarted {times(self._restarts)}: see its log. A Redis that uses more memory than "
             "its container or machine has is killed and starts empty: lower its maxmemory or raise that limit; "

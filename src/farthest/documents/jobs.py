@@ -9,11 +9,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
-from farthest.models.records import QUEUED, RUNNING, SEARCH, Progress, Proved
-from farthest.wording import rate_text, seconds_text, times
+from farthest.models.records import Progress, Proved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from farthest.models.records import JobRecord, LayerRecord
@@ -176,59 +175,3 @@ def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> En
 
 def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="seconds")
-
-
-Row = tuple[str, str]
-
-
-def progress_rows(record: JobRecord) -> list[Row]:
-    """What a job that waits or runs has told last, as people read it: names and values, the most important first; any
-    may be missing. Empty for a job that has ended."""
-    known = record.progress
-    if not known or record.state_now not in (QUEUED, RUNNING):
-        return []
-    return [*(_of_search(known) if record.kind == SEARCH else _of_enumeration(known)), *_of_both(known)]
-
-
-def _of_enumeration(known: Progress) -> Iterator[Row]:
-    states, at_most = known.get("states"), known.get("states_at_most")
-    whole = bool(states and at_most and states >= at_most)
-    if "depth" in known:
-        yield "layer under way", "none: the map is stored" if whole else str(known["depth"] + 1)
-    if states is not None:
-        yield (
-            "states",
-            f"{states:,}" + (f" of at most {at_most:,} ({states / at_most:.1%})" if at_most else ""),
-        )
-    if "layer_states" in known:
-        yield "in the last layer", f"{known['layer_states']:,}"
-    if known.get("states_a_second"):
-        yield "states a second", rate_text(known["states_a_second"])
-    if known.get("blocks"):
-        yield "blocks done", f"{known.get('blocks_done') or 0:,} of {known['blocks']:,}"
-    if "seconds_left" in known and not whole:
-        yield "time left", f"at most {seconds_text(known['seconds_left'])}"
-    if "seconds" in known:
-        yield "time of the layers", seconds_text(known["seconds"])
-
-
-def _of_search(known: Progress) -> Iterator[Row]:
-    if "bound" in known:
-        yield "bound", f"{known['bound']:,}"
-    if "nodes" in known:
-        yield "nodes", f"{known['nodes']:,}"
-    if "pieces_waiting" in known:
-        yield "pieces waiting", f"{known['pieces_waiting']:,}"
-    if "nodes_a_second" in known:
-        yield "nodes a second", rate_text(known["nodes_a_second"])
-
-
-def _of_both(known: Progress) -> Iterator[Row]:
-    if "workers" in known:
-        yield "workers", f"{known['workers']:,}"
-    if known.get("resent"):
-        yield "sent again", f"{known['resent']:,}"
-    if known.get("set_back"):
-        yield "handed back for lack of room", times(known["set_back"])
-    if known.get("taken_over"):
-        yield "taken over from a coordinator that had ended", times(known["taken_over"])

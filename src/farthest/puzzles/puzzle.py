@@ -63,9 +63,8 @@ class Rules:
 
     def read(self, fields: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
         """The definition of the family's TOML table, by its class ``table``. Raises PuzzleError."""
-        table: FamilyTable | None = self.call("table", fields, source, metric)
-        definition: PuzzleDefinition = self.call("read", fields, source) if table is None else table.read()
-        return definition
+        table: FamilyTable = self.call("table", fields, source, metric)
+        return table.read()
 
     def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
         """The definition whose ``PuzzleDefinition.fields`` these were, come through JSON, by its class ``definition``.

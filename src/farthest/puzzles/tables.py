@@ -21,7 +21,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, over
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.definition import Board, PuzzleDefinition
-from farthest.wording import near_match, shown
+from farthest.puzzles.grid import MAX_CELLS, WALL_TOKEN, WILDCARD_TOKEN, token_problem
+from farthest.wording import counted, near_match, shown
 
 Value = TypeVar("Value")
 Inner = TypeVar("Inner", bound="Table")
@@ -302,7 +303,7 @@ class BoardsTable(FamilyTable):
             )
         return [GivenBoard("goals", f"goal {number}", value) for number, value in enumerate(self.goals, 1)]
 
-    def each_once(self, goals: Iterable[tuple[GivenBoard, Board]]) -> tuple[Board, ...]:
+    def each_once(self, goals: Iterable[tuple[GivenBoard | Drawn, Board]]) -> tuple[Board, ...]:
         """The boards of goals. Raises the error of one that is there twice."""
         names: dict[Board, str] = {}
         for given, board in goals:
@@ -337,88 +338,127 @@ class BoardsTable(FamilyTable):
             raise self.fail(key, str(error)) from None
 
 
-# --- The keys ``goal``, ``goals`` and ``start`` of a table whose boards are texts.
+class Drawn(NamedTuple):
+    """A board as drawn in a table, before it is known what its tokens stand for: its key, what messages call it, and
+    its tokens in rows, walls included."""
 
-Fail = Callable[[str, str], PuzzleError]
-"""Makes the error at a key, from the key and the problem."""
+    key: str
+    name: str
+    rows: list[list[str]]
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens in cell order, walls left out."""
+        return [token for row in self.rows for token in row if token != WALL_TOKEN]
 
 
-def check_keys(table: Mapping[str, object], keys: Iterable[str], fail: Fail) -> None:
-    """Raises the error of the first key of the table that is none of ``keys``."""
-    known = list(keys)
-    for key in table:
-        if key not in known:
-            mend = near_match(key, known) or f"the keys are {', '.join(known)}"
-            raise fail(key, f"key {shown(key)} is not known; {mend}")
+class DrawnTable(BoardsTable):
+    """The table of a family whose boards are drawn by tokens in rows."""
 
+    def drawn(self, key: str, name: str = "", value: object = None) -> Drawn:
+        """The board at a key, or a ``value`` there that messages call ``name``: an array of rows, or a text whose rows
+        end at new lines or ``/``.
 
-def whole_number(
-    table: Mapping[str, object], key: str, least: int, most: int, example: int, fail: Fail
-) -> int:
-    """The number at a key that has to be there. Raises its error unless it lies in the range."""
-    if key not in table:
-        raise fail("", f"no {key}; expected a whole number from {least} to {most}, write {key} = {example}")
-    value = table[key]
-    if type(value) is not int or not least <= value <= most:
-        raise fail(
-            key,
-            f"expected a whole number from {least} to {most}, got {shown(value)}; write for example {key} = {example}",
+        Where any row holds a space, spaces separate the tokens of all rows; otherwise each character is a token. A row
+        may also be an array of tokens.
+        """
+        name, value = name or key, self.fields[key] if value is None else value
+        example = f'{key} = ["1 2", "3 0"]'
+        lines: list[object]
+        if isinstance(value, str):
+            lines = list(value.strip().replace("/", "\n").splitlines())
+        elif isinstance(value, list):
+            lines = value
+        else:
+            raise self.fail(
+                key, f"{name}: expected an array of rows or a text, got {shown(value)}; write {example}"
+            )
+        spaced = any(isinstance(line, str) and len(line.replace(",", " ").split()) > 1 for line in lines)
+        rows = [self._row(key, f"{name}, row {i}", line, spaced) for i, line in enumerate(lines, 1)]
+        if not any(rows):
+            raise self.fail(key, f"{name} is empty; expected rows of pieces such as {example}")
+        drawn = Drawn(key, name, rows)
+        self._check_tokens(drawn)
+        return drawn
+
+    def drawn_goals(self, example: str, *, one_row: bool = False) -> list[Drawn]:
+        """The boards of ``goal`` or ``goals``. ``one_row``: boards have one row only."""
+        given = self.given_goals(example)
+        rows = all(isinstance(each.value, str) and not {"/", "\n"} & set(each.value) for each in given)
+        if rows and len(given) > 1 and not one_row:
+            raise self.fail(
+                "goals", "each text is a board, here of one row only; write goal = [...] for one board"
+            )
+        return [self.drawn(*each) for each in given]
+
+    def _row(self, key: str, where: str, line: object, spaced: bool) -> list[str]:
+        if isinstance(line, str):
+            text = line.replace(",", " ").strip()
+            return text.split() if spaced else list(text)
+        if isinstance(line, list):
+            for token in line:
+                if not isinstance(token, str) and type(token) is not int:
+                    raise self.fail(
+                        key,
+                        f"{where}: expected texts or whole numbers, got {shown(token)}; write rows like [1, 2]",
+                    )
+            return [token if isinstance(token, str) else shown(token) for token in line]
+        raise self.fail(
+            key, f'{where}: expected a text or an array, got {shown(line)}; write rows like "1 2 3"'
         )
-    return value
 
+    def _check_tokens(self, board: Drawn) -> None:
+        for i, row in enumerate(board.rows, 1):
+            for j, token in enumerate(row, 1):
+                if token == WALL_TOKEN and board.key != "pieces":
+                    continue
+                problem = token_problem(token)
+                if token == WILDCARD_TOKEN:
+                    is_goal = board.key in ("goal", "goals")
+                    problem = None if is_goal else "stands for any piece, expected in goals only"
+                if problem:
+                    where = f"{board.name}, row {i}, column {j}"
+                    raise self.fail(board.key, f"{where}: {shown(token)} {problem}; write another sign there")
 
-def read_goals(
-    table: Mapping[str, object], default: Board | None, example: str, parse: Parse, fail: Fail
-) -> tuple[Board, ...]:
-    """The boards of ``goal`` or ``goals``; ``default`` where neither is there (None: none at all)."""
-    if "goal" in table and "goals" in table:
-        raise fail("goals", "both goal and goals are given; expected one of them, put all boards into goals")
-    if "goals" in table:
-        values = table["goals"]
-        if not isinstance(values, list) or not values:
-            found = "an empty array" if values == [] else shown(values)
-            raise fail("goals", f'expected an array of boards, got {found}; write goals = ["{example}", ...]')
-        names: dict[Board, str] = {}
-        for i, value in enumerate(values, 1):
-            board = read_board("goals", f"goal {i}", value, example, parse, fail, wildcards=True)
-            if board in names:
-                raise fail("goals", f"goal {i} is the same board as {names[board]}; leave one out")
-            names[board] = f"goal {i}"
-        return tuple(names)
-    if "goal" in table:
-        return (read_board("goal", "goal", table["goal"], example, parse, fail, wildcards=True),)
-    return () if default is None else (default,)
+    def check_shapes(self, boards: list[Drawn], graph: bool) -> None:
+        """Refuses ragged rows, boards that differ in shape or walls, and impossible numbers of cells."""
+        first = boards[0]
+        width = len(first.rows[0])
+        for board in boards:
+            for i, row in enumerate(board.rows, 1):
+                if len(row) != width:
+                    than = "row 1" if board is first else f"a row of {first.name}"
+                    raise self.fail(
+                        board.key,
+                        f"{board.name}, row {i} has {counted(len(row), 'place')}, {than} has {width}; "
+                        "expected rows of one length, write # where there is no cell, "
+                        "and spaces between pieces of several characters",
+                    )
+            if len(board.rows) != len(first.rows):
+                counts = f"{counted(len(board.rows), 'row')}, {first.name} has {len(first.rows)}"
+                raise self.fail(
+                    board.key, f"{board.name} has {counts}; expected boards of one shape, draw all rows"
+                )
+            if graph and (len(board.rows) > 1 or WALL_TOKEN in board.rows[0]):
+                found = "a wall (#)" if len(board.rows) == 1 else f"{len(board.rows)} rows"
+                raise self.fail(
+                    board.key,
+                    f"{board.name} has {found}; with edges or arcs, expected one row: the pieces in cell order",
+                )
+            self._check_walls(board, first)
+        cells = len(first.tokens)
+        if not 2 <= cells <= MAX_CELLS:
+            mend = "make it smaller" if cells > MAX_CELLS else "a puzzle needs a blank and a piece beside it"
+            raise self.fail(
+                first.key, f"{first.name} has {counted(cells, 'cell')}, expected 2 to {MAX_CELLS}; {mend}"
+            )
 
-
-def read_start(
-    table: Mapping[str, object], default: Board | None, example: str, parse: Parse, fail: Fail
-) -> Board | None:
-    """The board of ``start``, or the default."""
-    if "start" not in table:
-        return default
-    return read_board("start", "start", table["start"], example, parse, fail, wildcards=False)
-
-
-def read_board(
-    key: str, name: str, value: object, example: str, parse: Parse, fail: Fail, *, wildcards: bool
-) -> Board:
-    """The board at a key: a text, or its rows as an array of texts."""
-    if isinstance(value, list) and value and all(isinstance(row, str) for row in value):
-        value = "/".join(cast("list[str]", value))
-    if not isinstance(value, str):
-        raise fail(key, f'{name}: expected a text, got {shown(value)}; write {key} = "{example}"')
-    try:
-        return parse(value, f"{name} {shown(value)}", wildcards)
-    except BoardError as error:
-        raise fail(key, str(error)) from None
-
-
-def check_digits(board: Board, radices: Iterable[int], name: str, *, wildcards: bool) -> str | None:
-    """Why a stored board is not one digit below each radix, or None when it is."""
-    limits = tuple(radices)
-    least = -1 if wildcards else 0
-    if len(board) != len(limits) or any(
-        not least <= digit < limit for digit, limit in zip(board, limits, strict=True)
-    ):
-        return f"{name} is not {len(limits)} numbers in their ranges"
-    return None
+    def _check_walls(self, board: Drawn, first: Drawn) -> None:
+        for i, (row, pattern) in enumerate(zip(board.rows, first.rows, strict=True), 1):
+            for j, (token, place) in enumerate(zip(row, pattern, strict=True), 1):
+                if (token == WALL_TOKEN) != (place == WALL_TOKEN):
+                    found, instead = ("wall", "cell") if token == WALL_TOKEN else ("cell", "wall")
+                    where = f"{board.name}, row {i}, column {j} is a {found}, but a {instead} in {first.name}"
+                    raise self.fail(
+                        board.key, f"{where}; expected walls in the same places, write # for each"
+                    )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.environment import scratch_folder
 from farthest.errors import StorageError
-from farthest.families.sliding.definition import Sliding
 from farthest.machine import memory_limit
 from farthest.models.job_reader import JobReader
 from farthest.models.jobs import Jobs
@@ -20,14 +19,10 @@ from farthest.models.sealing import damaged
 from farthest.models.searches import Searches
 from farthest.models.stored_job import origin_of, puzzle_of
 from farthest.models.structure import structure_problems
-from farthest.spaces.contract import is_packed
-from farthest.verify.generic import verify_generic
-from farthest.verify.pattern import verify_pattern
-from farthest.verify.report import make_check
+from farthest.verify.maps import verify_map
+from farthest.verify.report import PROVES, Check, Report, Stored, verify_layers, verify_search
 from farthest.verify.residues import Means, verify_residues
 from farthest.verify.rows import Facts
-from farthest.verify.sliding import verify_map
-from farthest.verify.without_map import verify_layers, verify_search
 from farthest.version import __version__
 
 if TYPE_CHECKING:
@@ -37,8 +32,6 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.queries.stored_map import StoredMap
-    from farthest.verify.report import Check, Report
-    from farthest.verify.rows import Rows
 
 TOLD_SECONDS = 10.0
 """How often the progress of a long proof is told."""
@@ -51,21 +44,25 @@ def prove(distance_map: StoredMap, memory: int | None = None, scratch: Path | No
     may use, four fifths of what is free by default; ``scratch``: the folder for its layers."""
     kept = _kept(distance_map.database, distance_map.record)
     report = _prove_map(distance_map, memory, scratch)
-    report = replace(report, checks=(*kept, *report.checks))
-    keep_mark(distance_map.database, distance_map.record, report, distance_map.told)
-    return report
+    return _marked(distance_map.database, distance_map.record, kept, report, distance_map.told)
 
 
 def prove_without_map(database: Database, record: JobRecord, told: Callable[[str], None]) -> Report:
     """The same for a finished search, or for an enumeration that kept only the counts of its layers."""
-    report = _prove_without_map(database, record)
-    keep_mark(database, record, report, told)
-    return report
+    kept = _kept(database, record)
+    return _marked(database, record, kept, _prove_without_map(database, record), told)
 
 
-def keep_mark(database: Database, record: JobRecord, report: Report, told: Callable[[str], None]) -> None:
-    """Stores that the job was proved; what disproves it removes the mark of an earlier proof. ``told`` gets why that
-    could not be stored."""
+def _marked(
+    database: Database,
+    record: JobRecord,
+    kept: Sequence[Check],
+    report: Report,
+    told: Callable[[str], None],
+) -> Report:
+    """The report with the checks of the stored job. Stores that the job was proved; what disproves it removes the mark
+    of an earlier proof. ``told`` gets why that could not be stored."""
+    report = replace(report, checks=(*kept, *report.checks))
     jobs = Jobs(database)
     try:
         if report.failures:
@@ -76,10 +73,10 @@ def keep_mark(database: Database, record: JobRecord, report: Report, told: Calla
             jobs.mark(record.id, record.proved_as, found)
     except StorageError as error:
         told(f"the outcome of this proof is not stored: {error}")
+    return report
 
 
 def _prove_without_map(database: Database, record: JobRecord) -> Report:
-    kept = _kept(database, record)
     puzzle = puzzle_of(record)
     if record.kind == SEARCH:
         searches = Searches(database)
@@ -90,8 +87,7 @@ def _prove_without_map(database: Database, record: JobRecord) -> Report:
             [(one.bound, one.nodes) for one in searches.iterations(record.id)],
             searches.solutions(record.id),
             _player(record),
-            digest=record.digest,
-            kept=kept,
+            record.digest,
         )
     origin = origin_of(record)
     return verify_layers(
@@ -102,7 +98,6 @@ def _prove_without_map(database: Database, record: JobRecord) -> Report:
         [(row.key, row.distance, row.board) for row in MapReader(database).states(record.id)],
         complete=record.complete,
         digest=record.digest,
-        kept=kept,
     )
 
 
@@ -113,14 +108,18 @@ def _kept(database: Database, record: JobRecord) -> tuple[Check, ...]:
     read.
     """
     problems = structure_problems(database)
-    file = [] if problems is None else [make_check("file", 1, len(problems), "; ".join(problems))]
+    file = [] if problems is None else [_check("file", 1, len(problems), "; ".join(problems))]
     if not record.sealed:
-        return (*file, make_check("record", 0, 0, UNSEALED))
+        return (*file, _check("record", 0, detail=UNSEALED))
     try:
         MapReader(database).check_states(record.id)
     except StorageError as damage:
-        return (*file, make_check("record", 1, 1, str(damage)))
-    return (*file, make_check("record", 1, 0))
+        return (*file, _check("record", 1, 1, str(damage)))
+    return (*file, _check("record", 1))
+
+
+def _check(name: str, checked: int, failed: int = 0, detail: str = "") -> Check:
+    return Check(name, PROVES[name], checked, failed, detail)
 
 
 def _player(record: JobRecord) -> Any:
@@ -144,31 +143,6 @@ def _player(record: JobRecord) -> Any:
     return play
 
 
-def _prove_residues(
-    distance_map: StoredMap, facts: Facts, rows: Rows, memory: int | None, scratch: Path | None
-) -> Report:
-    bits = distance_map.residue_bits()
-    means = Means(
-        memory_limit(memory),
-        scratch_folder(scratch, distance_map.database.folder),
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-        told=Progress(distance_map.told, distance_map.layers),
-    )
-    with closing(bits):
-        return verify_residues(
-            distance_map.puzzle,
-            distance_map.record.layout,
-            distance_map.origin,
-            bits,
-            layers=distance_map.layers,
-            digest=distance_map.digest,
-            depth=None if distance_map.complete else distance_map.depth,
-            facts=facts,
-            rows=rows,
-            means=means,
-        )
-
-
 class Progress:
     """Tells how far the proof of a residue map is, now and then. ``layers``: the states of each."""
 
@@ -190,37 +164,25 @@ class Progress:
 
 def _prove_map(distance_map: StoredMap, memory: int | None, scratch: Path | None) -> Report:
     record = distance_map.record
-    facts = Facts(record.states, record.eccentricity, record.depth, record.unit)
-    stored = MapReader(distance_map.database).states(record.id, checked=False)
-    rows = ((row.key, row.distance, row.board) for row in stored)
-    depth = None if distance_map.complete else distance_map.depth
-    definition = distance_map.puzzle.definition
-    if record.keeps_residues:
-        return _prove_residues(distance_map, facts, rows, memory, scratch)
-    if isinstance(definition, Sliding) and not is_packed(record.layout):
-        prove_sliding = verify_pattern if definition.blanks else verify_map
-        return prove_sliding(
-            distance_map.puzzle,
-            record.layout,
-            distance_map.origin,
-            (chunk.distances for chunk in distance_map.chunks()),
-            unit=distance_map.unit.name,
-            layers=distance_map.layers,
-            digest=distance_map.digest,
-            depth=depth,
-            facts=facts,
-            rows=rows,
-        )
-    return verify_generic(
+    rows = MapReader(distance_map.database).states(record.id, checked=False)
+    stored = Stored(
         distance_map.puzzle,
         record.layout,
         distance_map.origin,
-        ((chunk.codes, chunk.distances) for chunk in distance_map.chunks()),
-        unit=distance_map.unit.name,
-        length=record.keys or 0,
         layers=distance_map.layers,
         digest=distance_map.digest,
-        depth=depth,
-        facts=facts,
-        rows=rows,
+        depth=None if distance_map.complete else distance_map.depth,
+        facts=Facts(record.states, record.eccentricity, record.depth, record.unit),
+        rows=((row.key, row.distance, row.board) for row in rows),
     )
+    if not record.keeps_residues:
+        pieces = ((chunk.codes, chunk.distances) for chunk in distance_map.chunks())
+        return verify_map(stored, pieces, unit=distance_map.unit.name, length=record.keys or 0)
+    means = Means(
+        memory_limit(memory),
+        scratch_folder(scratch, distance_map.database.folder),
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        told=Progress(distance_map.told, distance_map.layers),
+    )
+    with closing(distance_map.residue_bits()) as bits:
+        return verify_residues(stored, bits, means)

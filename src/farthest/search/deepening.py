@@ -1,9 +1,19 @@
-"""Iterative deepening of one board in one process, one piece after the other."""
+"""Iterative deepening: which iterations a search has, which pieces of an iteration are next, and the totals of those
+that are done.
+
+Who searches the pieces is left to others: threads, workers, or ``deepen``, which does it in the caller's thread.
+
+A piece's *place* is a list of numbers, its root's in the split and then one for each time that a piece gave back a
+rest: (3, 0, 12) is a part of what (3, 0) has left over. Places are ordered as tuples are, which is the order of the
+search: a piece comes before what it has left over, and that before the next root. Totals are those of the first pieces
+in order; the results of later pieces are kept apart until all pieces before them are done. So the totals, whenever they
+are read, are those of one search that goes from the first piece to the last.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -13,98 +23,123 @@ from farthest.search.contract import Node, PieceResult
 from farthest.search.expansion import least
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Board, MoveName
+    from collections.abc import Sequence
+
+    from farthest.puzzles.definition import Board
     from farthest.search.contract import Engine, Split, Way
+
+Place = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """A bound, and how many nodes were searched with it."""
+    """One iteration of a search: its bound, the nodes and pieces it took, the solutions it found."""
 
     bound: int
     nodes: int
+    solutions: int
+    pieces: int
+    seconds: float
+
+
+class Deepening:
+    """The search for solutions of one board with one bound after the other. ``first``: the first solution ends it, else
+    all within the last bound are counted; ``limit``: most that are listed.
+
+    ``iterations``: those that are over; ``next_bound``: the bound of the next one; None: it is proven that there is no
+    solution.
+    """
+
+    def __init__(self, engine: Engine, board: Board, *, first: bool, limit: int) -> None:
+        self.iterations: list[Iteration] = []
+        self.next_bound: int | None = engine.lower_bound(board)
+        self._engine = engine
+        self._board = board
+        self._first = first
+        self._limit = limit
+
+    def go_on(self, iterations: Sequence[Iteration], next_bound: int | None) -> None:
+        """Continues after these iterations; ``next_bound``: that which followed from them."""
+        self.iterations = list(iterations)
+        self.next_bound = next_bound if iterations else self._engine.lower_bound(self._board)
+
+    @property
+    def solutions(self) -> int:
+        """Solutions of the last iteration."""
+        return self.iterations[-1].solutions if self.iterations else 0
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all iterations."""
+        return sum(one.nodes for one in self.iterations)
+
+    @property
+    def over(self) -> bool:
+        """Whether the last iteration was the last of all."""
+        return self.solutions > 0 or self.next_bound is None or self.next_bound >= UNREACHABLE
+
+    def length(self, listed: Sequence[Way]) -> int | None:
+        """The length of the solutions, of which these are listed; None where there is none. Where the heuristic is more
+        than the distance, a solution may be shorter than the bound; then one is listed."""
+        return len(listed[0]) if listed else self.iterations[-1].bound if self.solutions else None
+
+    def frontier(self) -> Frontier:
+        """The pieces of the next iteration, which is still to be begun or restored."""
+        assert self.next_bound is not None, "the search is not over"
+        # Not only the last: an iteration that was split may have few nodes because of that.
+        is_split = max((before.nodes for before in self.iterations), default=0) >= self._engine.split_from
+        split = self._engine.split(self._board, self.next_bound) if is_split else None
+        return Frontier(self.next_bound, split, Node(self._board, 0), first=self._first, limit=self._limit)
+
+    def add(self, frontier: Frontier, seconds: float) -> None:
+        """Adds an iteration that is over."""
+        totals = frontier.totals
+        self.iterations.append(
+            Iteration(frontier.bound, totals.nodes, totals.solutions, totals.pieces, seconds)
+        )
+        self.next_bound = totals.next_bound
 
 
 @dataclass(frozen=True, slots=True)
 class Deepened:
-    """What was found. ``length``: None where it is proven that no goal can be reached.
-
-    ``solutions``: how many there are within the last bound, or 1 where the first was enough; ``listed``: the first of
-    them. ``nodes``: of all iterations.
-    """
+    """What was found. ``length``: None where it is proven that no goal can be reached. ``solutions``: how many there
+    are within the last bound, or 1 where the first was enough; ``listed``: the first of them. ``nodes``: of all
+    iterations."""
 
     length: int | None
     solutions: int
-    listed: tuple[tuple[MoveName, ...], ...]
+    listed: tuple[Way, ...]
     nodes: int
-    iterations: tuple[Iteration, ...]
+    iterations: tuple[Iteration, ...] = field(compare=False)  # their pieces depend on how the engine cuts
 
 
 def deepen(engine: Engine, board: Board, *, first: bool, limit: int) -> Deepened:
-    """Searches with one bound after the other until there is a solution. ``first``: stops at the first; else all within
-    the last bound are counted. ``limit``: most that are listed."""
-    bound: int | None = engine.lower_bound(board)
-    iterations: list[Iteration] = []
-    while bound is not None and bound < UNREACHABLE:
-        split = max((before.nodes for before in iterations), default=0) >= engine.split_from
-        found = _iteration(engine, board, bound, split=split, first=first, limit=limit)
-        iterations.append(Iteration(bound, found.nodes))
-        if found.solutions:
-            length = len(found.listed[0]) if found.listed else bound
-            nodes = sum(iteration.nodes for iteration in iterations)
-            return Deepened(length, found.solutions, found.listed[:limit], nodes, tuple(iterations))
-        bound = found.next_bound
-    return Deepened(None, 0, (), sum(iteration.nodes for iteration in iterations), tuple(iterations))
+    """The whole search in the caller's thread, one piece after the other; the time of iterations is not measured."""
+    search = Deepening(engine, board, first=first, limit=limit)
+    listed: list[Way] = []
+    while not search.over:
+        frontier = search.frontier()
+        frontier.begin()
+        while not frontier.complete:
+            search_next(engine, frontier)
+        search.add(frontier, 0.0)
+        listed += frontier.new_solutions
+    return Deepened(
+        search.length(listed), search.solutions, tuple(listed), search.nodes, tuple(search.iterations)
+    )
 
 
-def _iteration(
-    engine: Engine, board: Board, bound: int, *, split: bool, first: bool, limit: int
-) -> PieceResult:
-    """The totals of a whole iteration, as of one piece."""
-    most = 1 if first else limit
-    if not split:
-        return _searched(engine, Node(board, 0), bound, first=first, limit=most)
-    begun = engine.split(board, bound)
-    nodes, solutions, next_bound = begun.nodes, begun.solutions, begun.next_bound
-    listed = list(islice(begun.listed(), most))
-    if not (first and solutions):
-        for root, ways in enumerate(begun.ways):
-            below = _searched(engine, begun.roots[root], bound, first=first, limit=most)
-            nodes += below.nodes
-            solutions += ways * below.solutions
-            next_bound = least(next_bound, below.next_bound)
-            if below.solutions and len(listed) < most:
-                ways_through = ((*way, *rest) for way in begun.ways_to(root) for rest in below.listed)
-                listed += islice(ways_through, most - len(listed))
-            if first and solutions:
-                break
-    return PieceResult(nodes, 1 if first and solutions else solutions, tuple(listed), next_bound, ())
+def search_piece(engine: Engine, frontier: Frontier, node: Node) -> PieceResult:
+    """Searches one piece of the frontier's iteration, below a node."""
+    return engine.run(node, frontier.bound, first=frontier.first, limit=frontier.limit)
 
 
-def _searched(engine: Engine, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
-    """The totals of all pieces below a node."""
-    nodes, solutions, next_bound = 0, 0, None
-    listed: list[tuple[MoveName, ...]] = []
-    waiting = [node]
-    while waiting and not (first and solutions):
-        piece = engine.run(waiting.pop(), bound, first=first, limit=limit - len(listed))
-        nodes += piece.nodes
-        solutions += piece.solutions
-        listed += piece.listed
-        next_bound = least(next_bound, piece.next_bound)
-        waiting += reversed(piece.rest)
-    return PieceResult(nodes, solutions, tuple(listed), next_bound, ())
-
-
-# --- The pieces of an iteration in the order of the search: which are next, and the totals of those that are done.
-#
-# A piece's *place* is a list of numbers, its root's in the split and then one for each time that a piece gave back
-# a rest: (3, 0, 12) is a part of what (3, 0) has left over. Places are ordered as tuples are, which is the order of
-# the search: a piece comes before what it has left over, and that before the next root. Totals are those of the
-# first pieces in order; the results of later pieces are kept apart until all pieces before them are done. So the
-# totals, whenever they are read, are those of one search that goes from the first piece to the last.
-
-Place = tuple[int, ...]
+def search_next(engine: Engine, frontier: Frontier) -> None:
+    """Searches the first piece that waits, in the caller's thread."""
+    taken = frontier.take()
+    assert taken is not None, "a piece waits"
+    place, node = taken
+    frontier.done(place, search_piece(engine, frontier, node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +165,7 @@ class Frontier:
     def __init__(self, bound: int, split: Split | None, board_node: Node, *, first: bool, limit: int) -> None:
         self.bound = bound
         self.first = first
-        self.limit = limit
+        self.limit = 1 if first else limit
         self.totals = Totals()
         self.waiting: dict[Place, Node] = {}
         self.running: dict[Place, Node] = {}
@@ -162,8 +197,8 @@ class Frontier:
         self.waiting.clear()
         self._wait(waiting)
         for place, piece in beyond.items():
-            self._keep(place, piece)
-        self._fold()
+            self._set_aside(place, piece)
+        self._advance()
 
     # The search
 
@@ -183,8 +218,8 @@ class Frontier:
         if self.running.pop(place, None) is None:
             return
         self._wait({(*place, number): node for number, node in enumerate(piece.rest)})
-        self._keep(place, replace(piece, rest=()))
-        self._fold()
+        self._set_aside(place, replace(piece, rest=()))
+        self._advance()
 
     def give_back(self, place: Place) -> None:
         """Lets a piece that was taken wait again."""
@@ -198,7 +233,7 @@ class Frontier:
         return not self.waiting and not self.running
 
     @property
-    def nodes_known(self) -> int:
+    def nodes_done(self) -> int:
         """Nodes of all pieces that are done, for those who watch."""
         return self.totals.nodes + sum(piece.nodes for piece in self.beyond.values())
 
@@ -208,7 +243,7 @@ class Frontier:
                 self.waiting[place] = node
                 heappush(self._order, place)
 
-    def _keep(self, place: Place, piece: PieceResult) -> None:
+    def _set_aside(self, place: Place, piece: PieceResult) -> None:
         if self._past_end(place):
             return
         self.beyond[place] = piece
@@ -226,7 +261,7 @@ class Frontier:
         self.running = {one: node for one, node in self.running.items() if one < place}
         self.beyond = {one: piece for one, piece in self.beyond.items() if one <= place}
 
-    def _fold(self) -> None:
+    def _advance(self) -> None:
         """Adds results to the totals up to the first piece that is not done."""
         first_open = self._first_open()
         while self._order_beyond and (first_open is None or self._order_beyond[0] < first_open):
@@ -242,12 +277,11 @@ class Frontier:
         return min(found) if found else None
 
     def _add(self, place: Place, piece: PieceResult) -> None:
-        bounds = [one for one in (self.totals.next_bound, piece.next_bound) if one is not None]
         self.totals = replace(
             self.totals,
             nodes=self.totals.nodes + piece.nodes,
             pieces=self.totals.pieces + 1,
-            next_bound=min(bounds, default=None),
+            next_bound=least(self.totals.next_bound, piece.next_bound),
         )
         if piece.solutions:
             ways = 1 if self.first or self._split is None else self._split.ways[place[0]]
@@ -262,7 +296,7 @@ class Frontier:
                 yield (*way, *rest)
 
     def _add_solutions(self, solutions: int, listed: Iterator[Way]) -> None:
-        room = (1 if self.first else self.limit) - self.totals.listed
+        room = self.limit - self.totals.listed
         new = list(islice(listed, min(room, solutions)))
         self.new_solutions += new
         self.totals = replace(

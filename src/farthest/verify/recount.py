@@ -2,7 +2,7 @@
 
 Layer d + 1 are the neighbours of layer d that are not in layer d - 1, nor, unless every move leads from one colour to
 another, in layer d; of each of its states the map must have the number of d + 1. That is the proof of ``residues``,
-with bits in place of codes. Moves are the tables of ``block_moves``, looked up for one state after another by a part of
+with bits in place of codes. Moves are tables, looked up for one state after another by a part of
 the kernel (kernel/src/recount.cpp) that shares nothing with the steps by which maps are found.
 
 The bits of two layers, one bit a key for a space of two colours and else two, are in memory, or in a file of the
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from farthest import _kernel
 from farthest.errors import NoRoomError, ResourceError, StorageError
-from farthest.verify.models import BlockModel, Codes
+from farthest.verify.models import Codes, Model
 from farthest.wording import bytes_text
 
 # --- Where the bits of keys are in a residue map, read again as docs/map-files.md has it.
@@ -125,7 +125,7 @@ def block_size(sizes: Sequence[int], order: BitOrder, ranges: int) -> int | None
 
 
 def block_tables(
-    model: BlockModel, order: BitOrder, size: int, threads: int, told: Callable[[int, int], None]
+    model: Model, order: BitOrder, size: int, threads: int, told: Callable[[int, int], None]
 ) -> BlockTables:
     """The tables of a space with blocks of ``size`` keys. ``told`` is called with (blocks done, all), and may raise an
     exception. Raises NoTablesError."""
@@ -133,7 +133,7 @@ def block_tables(
 
 
 class _Tables:
-    def __init__(self, model: BlockModel, order: BitOrder, size: int) -> None:
+    def __init__(self, model: Model, order: BitOrder, size: int) -> None:
         assert model.keys is not None
         self._model = model
         self._order = order
@@ -355,9 +355,9 @@ class Recount:
         threads: int,
     ) -> None:
         self._tables = tables
-        self._words = words
+        self._file = words
         try:
-            self._map = words.mapped(scratch, threads)
+            self.words = words.mapped(scratch, threads)
         except OSError as error:
             raise _folder_error(scratch, words.fields["keys"] // 4, error) from error
         self._planes = 1 if words.fields["modulus"] == 4 else 2
@@ -374,7 +374,7 @@ class Recount:
                 f"{-(-(memory - room + 64 * each) // 2**20)}MiB with --memory"
             )
         self._in_file = arrays * size > room - 64 * each
-        self._bound = self._in_file or arrays * size + self._map.nbytes > room
+        self._bound = self._in_file or arrays * size + self.words.nbytes > room
         self._together = max(64, min(room // (2 * each), -(-tables.blocks // TURNS)))
         self._memories = [_memory(size, scratch if self._in_file else None) for _ in range(arrays)]
         self._layers = [np.frombuffer(one, dtype=np.uint64) for one in self._memories]
@@ -390,17 +390,6 @@ class Recount:
         block, offset = np.divmod(codes.astype(np.int64), self._tables.size)
         places: NDArray[np.int64] = block * (self._tables.words * WORD_BITS) + self._tables.bits[offset]
         return places
-
-    def compare_origins(self, origins: Codes, number: int) -> int:
-        """How many origins have another number in the map, or another colour than that of distance 0."""
-        word, bit = np.divmod(self._places(origins), WORD_BITS)
-        wrong = np.zeros(len(origins), dtype=np.bool_)
-        for plane in range(self._planes):
-            found = self._map[word * self._planes + plane] >> bit.astype(np.uint64) & np.uint64(1)
-            wrong |= found != number >> plane & 1
-        if self._colours is not None:
-            wrong |= self._colours[origins.astype(np.int64) // self._tables.size] != 0
-        return int(wrong.sum())
 
     def holds(self, codes: Codes) -> bool:
         """Whether any of these states is in the last layer."""
@@ -429,7 +418,7 @@ class Recount:
                 self._layers[after],
                 self._counts[after],
                 now != after,
-                self._map,
+                self.words,
                 self._planes,
                 number,
                 self._threads,
@@ -450,7 +439,7 @@ class Recount:
         return block * self._tables.size + int(np.flatnonzero(self._tables.bits == bit)[0])
 
     def _release(self) -> None:
-        self._words.release()
+        self._file.release()
         for one in self._memories:
             if self._in_file and hasattr(mmap, "MADV_DONTNEED"):
                 one.madvise(mmap.MADV_DONTNEED)

@@ -1,15 +1,20 @@
-"""What a verification found: a check for each thing proved, and the first state that disproves it."""
+"""The report of a verification: a check for each thing proved, and the first state that disproves it.
+
+Every proof makes its report with a ``Proof``, which compares what is stored beside the distances: layers, digest,
+facts, readable rows, known answers. Finished jobs without a map are checked here as well, a search by replaying its
+solutions, a histogram by its figures. That shows that the solutions are solutions, all of one length, and that the
+result is what was stored, but not that there is no shorter solution, nor that the counts of the layers are right.
+"""
 
 import hashlib
-from collections.abc import Callable, Sequence
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-import numpy as np
-
-from farthest.puzzles.puzzle import Puzzle
-from farthest.verify.ranking import Distances
-from farthest.verify.rows import Facts, compare_facts
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.verify.rows import Facts, Rows, RowsFinding, compare_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +117,6 @@ def _words(distance: int | None) -> str:
     return "unreachable" if distance is None else str(distance)
 
 
-# --- Checks that every proof makes: layers, digest, job, known answers; and what each check proves.
-
-Progress = Callable[[int, int], None]
-"""Called with (keys checked, all keys)."""
-
-CHUNK_KEYS = 2**19
-"""Keys that a digest in the map's own is of."""
-
 PROVES = {
     "file": "SQLite finds every page, index and reference of the database file whole",
     "record": "the job's row and all rows that belong to it are those that were stored",
@@ -145,82 +142,198 @@ PROVES = {
 }
 
 
-def make_check(
-    name: str, checked: int, failed: int, detail: str = "", first: BadState | None = None
-) -> Check:
-    """A check with the words for what it proves."""
-    return Check(name, PROVES[name], checked, failed, detail, first)
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A job with a map, and what is stored of it besides the distances; None is not compared.
 
-
-def map_digest(layers: Sequence[int], distances: Distances, stored: str | None = None) -> str:
-    """The digest of a dense map: of its layer counts, its unit, and the SHA-256 of each of its chunks.
-
-    Older versions stored a digest of the distances themselves. Where ``stored`` is that of this map, it is given. Both
-    cover the same and differ in their first line, so a map that is not what was stored has neither.
+    ``depth``: the last layer of a map that stops there though more may be reachable, None for a complete map. ``rows``:
+    the readable rows (key, distance, board) in key order, read once the distances are proved.
     """
+
+    puzzle: Puzzle
+    layout: Mapping[str, Any]
+    origin: Origin
+    layers: Sequence[int] | None = None
+    digest: str | None = None
+    depth: int | None = None
+    facts: Facts | None = None
+    rows: Rows | None = None
+
+
+class Proof:
+    """A proof under way. ``counts``: the states of each layer; the rest as in Report."""
+
+    def __init__(self, puzzle: str, origin: str) -> None:
+        self._started = time.perf_counter()
+        self._puzzle = puzzle
+        self._origin = origin
+        self.checks: list[Check] = []
+        self.counts: tuple[int, ...] = ()
+        self.keys = self.arrangements = 0
+        self.digest = self.unproved = ""
+
+    def check(
+        self,
+        name: str,
+        checked: int,
+        failed: int = 0,
+        detail: str = "",
+        first: BadState | None = None,
+        proves: str = "",
+    ) -> bool:
+        """Adds a check; whether it is right."""
+        self.checks.append(Check(name, proves or PROVES[name], checked, failed, detail, first))
+        return not failed
+
+    def compare(self, stored: Stored, unit: str) -> None:
+        """Compares layers, digest and facts with those that were found, a map of a unit."""
+        if stored.layers is not None:
+            length = max(len(self.counts), len(stored.layers))
+            found, expected = (
+                [*counts, *[0] * (length - len(counts))] for counts in (self.counts, stored.layers)
+            )
+            wrong = [d for d in range(length) if found[d] != expected[d]]
+            detail = (
+                f"depth {wrong[0]}: stored {expected[wrong[0]]:,}, found {found[wrong[0]]:,}" if wrong else ""
+            )
+            self.check("layers", length, len(wrong), detail)
+        if stored.digest is not None:
+            self.compare_digest(stored.digest)
+        if stored.facts is not None:
+            differing = compare_facts(stored.facts, self.counts, unit, stored.depth is None)
+            self.check("job", len(fields(Facts)), len(differing), "; ".join(differing))
+
+    def compare_digest(self, stored: str | None) -> None:
+        """Compares the stored digest with the one that was found."""
+        same = self.digest == stored
+        self.check("digest", 1, int(not same), "" if same else f"stored {stored}, found {self.digest}")
+
+    def rows(self, found: RowsFinding, first: BadState | None = None) -> None:
+        """Adds what was found of the readable rows."""
+        self.check("rows", found.checked, found.failed, found.detail, first)
+
+    def compare_known(
+        self,
+        stored: Stored,
+        last_boards: Callable[[int], list[str]],
+        nearest_goal: Callable[[], int | None],
+    ) -> None:
+        """Compares a complete map with every known answer; a difference is told with the source of the known answer.
+
+        ``last_boards``: gives that many boards of the last layer, or all if there are fewer. ``nearest_goal``: the
+        least distance of a goal.
+        """
+        if stored.depth is not None or stored.origin != stored.puzzle.origin or not stored.puzzle.known:
+            return
+        wrong: list[str] = []
+        compared = 0
+        for known in stored.puzzle.known:
+            farthest = known.farthest and sorted(known.farthest)
+            last: list[str] = []
+            if farthest and self.counts:
+                last = sorted(last_boards(len(farthest) + 1))
+            for what, expected, found in (
+                ("states", known.states, sum(self.counts)),
+                ("eccentricity", known.eccentricity, len(self.counts) - 1),
+                ("layers", known.layers, self.counts),
+                ("farthest boards", farthest, last),
+                ("nearest goal", known.goal, None if known.goal is None else nearest_goal()),
+            ):
+                if expected is None or expected == ():
+                    continue
+                compared += 1
+                if expected != found:
+                    wrong.append(f"{what}: found {found}, but {known.source} has {expected}")
+        self.check("known", compared, len(wrong), "; ".join(wrong))
+
+    def report(self, total: str) -> Report:
+        """What was found. ``total``: see Report."""
+        return Report(
+            puzzle=self._puzzle,
+            origin=self._origin,
+            keys=self.keys,
+            arrangements=self.arrangements,
+            states=sum(self.counts),
+            layers=self.counts,
+            total=total,
+            digest=self.digest,
+            seconds=time.perf_counter() - self._started,
+            checks=tuple(self.checks),
+            unproved=self.unproved,
+        )
+
+    def wrong_layout(self, error: str) -> Report:
+        """The report where the key layout is none of the puzzle's."""
+        self.check("layout", 1, 1, error)
+        return self.report("not counted: the key layout is wrong")
+
+
+Moves = Sequence[Any]
+
+
+def verify_search(
+    puzzle: str,
+    asked: Mapping[str, Any],
+    result: Mapping[str, Any],
+    iterations: Sequence[tuple[int, int]],
+    paths: Sequence[Moves],
+    play: Callable[[Moves], bool],
+    digest: str | None,
+) -> Report:
+    """The report of a search. ``asked``, ``result``: of its job. ``iterations``: bound and nodes of each. ``play``:
+    whether moves lead from the board to a target; raises ValueError where one cannot be made."""
+    proof = Proof(puzzle, f"{asked.get('board')} to {asked.get('target')}")
+    length, solutions = result.get("length"), result.get("solutions")
+    wrong = [text for path in paths if (text := _problem(path, length, play))]
+    if len({json.dumps(path) for path in paths}) != len(paths):
+        wrong.append("a solution is listed twice")
+    proof.check("solutions", len(paths), len(wrong), "; ".join(wrong[:3]))
+    facts = []
+    if iterations and result.get("nodes") != sum(nodes for _, nodes in iterations):
+        facts.append("nodes: not those of the iterations")
+    most = asked.get("limit") if asked.get("all") else 1
+    if not isinstance(solutions, int) or not isinstance(most, int) or len(paths) != min(solutions, most):
+        facts.append(f"solutions: {solutions} with {len(paths)} listed")
+    proof.check("result", 2, len(facts), "; ".join(facts))
+    found = [length, solutions, [list(one) for one in iterations], list(paths)]
+    said = json.dumps(found, separators=(",", ":"))
+    proof.digest = hashlib.sha256(f"farthest search 1\n{said}".encode()).hexdigest()
+    proof.compare_digest(digest)
+    return proof.report(f"{len(paths):,} listed solutions were played; that none is shorter is not proved")
+
+
+def _problem(path: Moves, length: int | None, play: Callable[[Moves], bool]) -> str:
+    """What is wrong with a solution, if anything."""
+    if len(path) != length:
+        return f"a solution of {len(path)} moves, expected {length}"
+    try:
+        return "" if play(path) else "a solution does not lead to the target"
+    except ValueError as error:
+        return f"a solution cannot be played: {error}"
+
+
+def verify_layers(
+    puzzle: str,
+    origin: str,
+    layers: Sequence[int],
+    facts: Facts,
+    rows: Sequence[tuple[int, int, str]],
+    *,
+    complete: bool,
+    digest: str | None,
+) -> Report:
+    """The report of an enumeration that keeps only the number of states of each layer. ``rows``: its readable rows,
+    which are boards of the last layer."""
+    proof = Proof(puzzle, origin)
+    proof.counts = tuple(layers)
+    differing = compare_facts(facts, layers, "", complete) if layers else ["there are no layers"]
+    proof.check("job", 3, len(differing), "; ".join(differing))
     counts = " ".join(map(str, layers))
-    data = np.ascontiguousarray(distances, dtype=distances.dtype.newbyteorder("<")).data.cast("B")
-    size = CHUNK_KEYS * distances.dtype.itemsize
-    whole = hashlib.sha256(f"farthest map 2\n{counts}\n{distances.dtype.name}\n".encode("ascii"))
-    for first in range(0, len(data), size):
-        whole.update(f"{hashlib.sha256(data[first : first + size]).hexdigest()}\n".encode("ascii"))
-    found = whole.hexdigest()
-    if stored is None or stored == found:
-        return found
-    older = hashlib.sha256(f"farthest map 1\n{counts}\n{distances.dtype.name}\n".encode("ascii"))
-    older.update(data)
-    return stored if stored == older.hexdigest() else found
-
-
-def compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
-    """Compares the stored layers with those that were found."""
-    length = max(len(counts), len(stored))
-    found, expected = (list(values) + [0] * (length - len(values)) for values in (counts, stored))
-    wrong = [d for d in range(length) if found[d] != expected[d]]
-    detail = f"depth {wrong[0]}: stored {expected[wrong[0]]:,}, found {found[wrong[0]]:,}" if wrong else ""
-    return make_check("layers", length, len(wrong), detail)
-
-
-def compare_digest(found: str, stored: str) -> Check:
-    """Compares the stored digest with the one that was found."""
-    same = stored == found
-    return make_check("digest", 1, int(not same), "" if same else f"stored {stored}, found {found}")
-
-
-def check_facts(facts: Facts, counts: Sequence[int], unit: str, *, complete: bool) -> Check:
-    """Compares the stored figures of the job with those that were found."""
-    differing = compare_facts(facts, counts, unit, complete)
-    return make_check("job", len(fields(Facts)), len(differing), "; ".join(differing))
-
-
-def compare_known(
-    puzzle: Puzzle,
-    counts: tuple[int, ...],
-    last_boards: Callable[[int], list[str]],
-    nearest_goal: Callable[[], int | None],
-) -> Check:
-    """Compare with every known answer; a difference is reported with the source of the known answer.
-
-    ``last_boards``: gives that many boards of the last layer, or all if there are fewer. ``nearest_goal``: the least
-    distance of a goal.
-    """
-    wrong: list[str] = []
-    compared = 0
-    for known in puzzle.known:
-        farthest = known.farthest and sorted(known.farthest)
-        last: list[str] = []
-        if farthest and counts:
-            last = sorted(last_boards(len(farthest) + 1))
-        for what, expected, found in (
-            ("states", known.states, sum(counts)),
-            ("eccentricity", known.eccentricity, len(counts) - 1),
-            ("layers", known.layers, counts),
-            ("farthest boards", farthest, last),
-            ("nearest goal", known.goal, None if known.goal is None else nearest_goal()),
-        ):
-            if expected is None or expected == ():
-                continue
-            compared += 1
-            if expected != found:
-                wrong.append(f"{what}: found {found}, but {known.source} has {expected}")
-    return make_check("known", compared, len(wrong), "; ".join(wrong))
+    proof.digest = hashlib.sha256(f"farthest layers 1\n{counts}\n".encode()).hexdigest()
+    proof.compare_digest(digest)
+    bad = [f"the row of key {key}" for key, distance, _ in rows if distance != len(layers) - 1]
+    if layers and (len(rows) > layers[-1] or len({board for _, _, board in rows}) != len(rows)):
+        bad.append("there are more rows than states, or two of one board")
+    proves = "the readable rows are different boards of the last layer"
+    proof.check("rows", len(rows), len(bad), "; ".join(bad[:3]), proves=proves)
+    return proof.report(f"{sum(layers):,} states, of which no map was kept; they are not proved")

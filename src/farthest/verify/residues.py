@@ -7,12 +7,13 @@ reached states are right. If, besides, as many keys have each number as the laye
 others the number 0, then no key that is not reached says otherwise. No step of the kernel, and no walk, is used.
 
 Small maps are proved by the plain model alone, with layers of codes; large ones with layers of bits and tables of
-the moves of whole blocks of keys, which the model makes (``residue_layers``).
+the moves of whole blocks of keys, which the model makes (``recount``).
 """
+
+from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -23,9 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.verify.models import BlockModel, Codes, Model, model_of
-from farthest.verify.ranking import LayoutError
+from farthest.verify.models import Codes, LayoutError, Model, model_of
 from farthest.verify.recount import (
     WORD_BITS,
     BitOrder,
@@ -36,19 +35,8 @@ from farthest.verify.recount import (
     block_size,
     block_tables,
 )
-from farthest.verify.report import (
-    Check,
-    Report,
-    check_facts,
-    compare_digest,
-    compare_known,
-    compare_layers,
-    make_check,
-)
-from farthest.verify.rows import Facts, Rows, compare_last_rows
-
-# --- The layers of a space, found again and compared with its residue map: as codes, by the plain model alone, or
-# as bits, by the moves of whole blocks of keys.
+from farthest.verify.report import Proof, Report, Stored
+from farthest.verify.rows import compare_last_rows
 
 BLOCK_STATES = 1 << 15
 
@@ -67,6 +55,75 @@ class Means:
     threads: int
     plain_keys: int = PLAIN_KEYS
     told: Callable[[int, float], None] = lambda depth, share: None
+
+
+class Bits(MapWords, Protocol):
+    """The map as its file has it: docs/map-files.md has the fields."""
+
+    def load_all(self) -> NDArray[np.uint64]:
+        """All words, in memory."""
+
+    def sections(self, threads: int) -> Iterator[bytes]:
+        """All words in sections of 2**20 bytes, each checked."""
+
+
+def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
+    """Prove a residue map, or find where it is wrong. Layers, digest, facts and rows must be stored.
+
+    Raises BoardError when the origin's text is not a board of the puzzle, ResourceError and NoRoomError where memory or
+    disk are too small.
+    """
+    assert stored.layers is not None
+    assert stored.rows is not None
+    puzzle = stored.puzzle
+    proof = Proof(puzzle.name, str(stored.origin))
+    proof.arrangements = puzzle.definition.arrangements()
+    try:
+        model = model_of(puzzle, stored.origin, stored.layout)
+    except LayoutError as error:
+        return proof.wrong_layout(str(error))
+    proof.keys = model.keys or 0
+    numbers = Numbers(bits.fields)
+    wrong = "" if numbers.keys == proof.keys else f"{numbers.keys:,} keys; the layout has {proof.keys:,}"
+    if not proof.check("length", proof.keys, int(bool(wrong)), wrong):
+        return proof.report("not counted: the map is of other keys")
+    summed = _Sums(numbers, bits.sections(means.threads))  # first: a damaged file is refused at once
+    tables = _block_tables(model, numbers, bits, means)
+    looked = Looked()
+    origins = _origins(model, numbers, looked)
+    layers = _layers(tables, model, numbers, bits, origins, means, looked)
+    counts: list[int] = []
+    nearest_goal = None
+    if layers is not None:
+        at_origin = numbers.are(origins, 0, numbers.number(0))
+        looked.add("origin", 0, int((~at_origin).sum()), "a state at distance 0 has another residue")
+        goals = _goals(stored) if any(known.goal is not None for known in puzzle.known) else None
+        for distance in range(len(stored.layers) + 1):
+            counts.append(layers.states)
+            if goals is not None and nearest_goal is None and layers.holds(goals):
+                nearest_goal = distance
+            is_beyond = stored.depth is not None and distance == stored.depth
+            number = numbers.beyond(distance + 1) if is_beyond else numbers.number(distance + 1)
+            layers.step(distance, number, partial(means.told, distance + 1))
+            if not layers.states or is_beyond:
+                break
+    if tables is not None:
+        proof.check("blocks", tables.sampled, detail=f"{tables.blocks:,} blocks of {tables.size:,} keys")
+    proof.counts = tuple(counts)
+    for name, (checked, failed, detail) in looked.found.items():
+        if tables is None or name in ("origin", "residues"):  # "blocks" and "residues" say the others
+            proof.check(name, checked, failed, detail)
+    _check_others(proof, numbers, summed)
+    proof.digest = _digest(counts, bits.fields, summed)
+    proof.compare(stored, "uint8" if len(counts) <= 255 else "uint16")
+    last = np.empty(0, dtype=np.uint64) if layers is None else layers.before()
+
+    def texts(codes: Codes) -> list[str]:
+        return puzzle.definition.texts(model.boards(codes))
+
+    proof.rows(compare_last_rows(stored.rows, last, texts, len(counts) - 1))
+    proof.compare_known(stored, lambda most: texts(last[:most]), lambda: nearest_goal)
+    return proof.report(f"{sum(counts):,} states; at most {proof.arrangements:,} are possible")
 
 
 class Numbers:
@@ -103,185 +160,177 @@ class Numbers:
         return right
 
 
-class Layers:
-    """What was found: the states of each layer, the codes of the last one, and what was wrong."""
+class Looked:
+    """What was looked at in the layers, and what was wrong: by check, how often, how many wrong, and the first."""
 
     def __init__(self) -> None:
-        self.counts: list[int] = []
-        self.last: Codes = np.empty(0, dtype=np.uint64)
-        self.looked = {"origin": 0, "codes": 0, "nearer": 0, "residues": 0}
-        self.wrong = dict.fromkeys(self.looked, 0)
-        self.detail = dict.fromkeys(self.looked, "")
+        self.found = dict.fromkeys(("origin", "codes", "nearer", "residues"), (0, 0, ""))
 
-    def look(self, name: str, looked: int, wrong: int, detail: str) -> None:
+    def add(self, name: str, looked: int, wrong: int, detail: str) -> None:
         """Adds to a check."""
-        self.looked[name] += looked
-        self.wrong[name] += wrong
-        if wrong and not self.detail[name]:
-            self.detail[name] = detail
-
-    def checks(self, *, by_blocks: bool) -> list[Check]:
-        """All checks of the layers."""
-        return [
-            make_check(name, self.looked[name], self.wrong[name], self.detail[name])
-            for name in self.looked
-            if not (by_blocks and name in ("codes", "nearer"))  # "blocks" and "residues" say that
-        ]
+        checked, failed, first = self.found[name]
+        self.found[name] = (checked + looked, failed + wrong, first or (detail if wrong else ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """The layers of a puzzle, as many as are stored (``most``) or one more; ``found`` says what is wrong with them."""
+def _block_tables(model: Model, numbers: Numbers, bits: Bits, means: Means) -> BlockTables | None:
+    """The moves of blocks of keys, where the map is large and the space has such moves."""
+    if numbers.keys <= means.plain_keys or not model.block_sizes:
+        return None
+    size = block_size(model.block_sizes, numbers.order, max(1, len(bits.fields["colours"])))
+    if size is None:
+        return None
+    try:
+        return block_tables(
+            model, numbers.order, size, means.threads, lambda done, blocks: means.told(0, done / blocks)
+        )
+    except NoTablesError:
+        return None
 
-    puzzle: Puzzle
-    origin: Origin
-    layout: Mapping[str, Any]
-    model: Model
-    numbers: Numbers
-    most: int
-    depth: int | None
-    found: Layers
-    means: Means
 
-    def blocks(self, bits: MapWords) -> BlockTables | None:
-        """The moves of blocks of keys, where the map is large and the space has such moves."""
-        if self.numbers.keys <= self.means.plain_keys or not isinstance(self.model, BlockModel):
-            return None
-        ranges = max(1, len(bits.fields["colours"]))
-        size = block_size(self.model.block_sizes, self.numbers.order, ranges)
-        if size is None:
-            return None
+def _origins(model: Model, numbers: Numbers, looked: Looked) -> Codes:
+    origins: Codes = np.unique(model.codes(model.origins()))
+    outside = int((origins >= numbers.keys).sum())
+    looked.add("origin", len(origins), outside, "an origin has no key")
+    return origins[: len(origins) - outside]
 
-        def told(done: int, blocks: int) -> None:
-            self.means.told(0, done / blocks)
 
-        try:
-            return block_tables(self.model, self.numbers.order, size, self.means.threads, told)
-        except NoTablesError:
-            return None
+def _goals(stored: Stored) -> Codes:
+    """The codes of all goals, ascending, and perhaps one that is none."""
+    model = model_of(stored.puzzle, replace(stored.origin, where="goal"), stored.layout)
+    goals: Codes = np.unique(model.codes(model.origins()))
+    return goals[goals < model.keys]
 
-    def _origins(self) -> Codes:
-        layer: Codes = np.unique(self.model.codes(self.model.origins()))
-        outside = int((layer >= self.numbers.keys).sum())
-        layer = layer[: len(layer) - outside]
-        self.found.look("origin", len(layer) + outside, outside, "an origin has no key")
-        return layer
 
-    def _number(self, depth: int) -> tuple[int, bool]:
-        """Of the states of a layer, and whether it is beyond the map."""
-        beyond = self.depth is not None and depth == self.depth + 1
-        return self.numbers.beyond(depth) if beyond else self.numbers.number(depth), beyond
-
-    def by_boards(self) -> int | None:
-        """Finds all layers as codes, by the model alone. Returns the depth of the nearest goal, if known answers ask
-        for it."""
-        puzzle, model, found = self.puzzle, self.model, self.found
-        nearest_goal = None
-        before: Codes = np.empty(0, dtype=np.uint64)
-        layer = self._origins()
-        wrong = int((~self.numbers.are(layer, 0, self.numbers.number(0))).sum())
-        found.look("origin", 0, wrong, "a state at distance 0 has another residue")
-        with ThreadPoolExecutor(self.means.threads) as pool:
-            for distance in range(self.most + 1):
-                found.counts.append(len(layer))
-                found.last = layer
-                if self._asks_for_goal and nearest_goal is None and _has_goal(puzzle, model, layer):
-                    nearest_goal = distance
-                number, beyond = self._number(distance + 1)
-                expand = partial(_expand, model, self.numbers, before, layer, distance, number)
-                blocks = [layer[at : at + BLOCK_STATES] for at in range(0, len(layer), BLOCK_STATES)]
-                results = list(pool.map(expand, blocks))
-                for _, findings in results:
-                    for finding in findings:
-                        found.look(*finding)
-                before, layer = (
-                    layer,
-                    np.unique(np.concatenate([codes for codes, _ in results] or [layer[:0]])),
-                )
-                if not layer.size or beyond:
-                    break
-                self.means.told(distance + 1, 1.0)
-        return nearest_goal
+class Layers(Protocol):
+    """The layers of a space, one after another. ``states``: of the last one that was found."""
 
     @property
-    def _asks_for_goal(self) -> bool:
-        return any(known.goal is not None for known in self.puzzle.known)
+    def states(self) -> int: ...
 
-    def by_blocks(self, tables: BlockTables, bits: MapWords) -> int | None:
-        """The same as bits, by the moves of blocks."""
-        means, found = self.means, self.found
-        goals = self._goals() if self._asks_for_goal else None
-        nearest_goal = None
-        origins = self._origins()
-        try:
-            recount = Recount(
-                tables, bits, origins, memory=means.memory, scratch=means.scratch, threads=means.threads
-            )
-        except NoTablesError:
-            found.look("residues", len(origins), len(origins), "moves join keys whose colours are the same")
-            return None
-        wrong = recount.compare_origins(origins, self.numbers.number(0))
-        found.look("origin", 0, wrong, "a state at distance 0 has another residue")
-        for distance in range(self.most + 1):
-            found.counts.append(recount.states)
-            if goals is not None and nearest_goal is None and recount.holds(goals):
-                nearest_goal = distance
-            number, beyond = self._number(distance + 1)
-            wrong, first = recount.step(number, partial(means.told, distance + 1))
-            detail = (
-                "" if first is None else f"key {first}: its residue is not that of distance {distance + 1}"
-            )
-            found.look("residues", recount.states, wrong, detail)
-            if not recount.states or beyond:
-                break
-        found.last = recount.before()
-        return nearest_goal
+    def holds(self, codes: Codes) -> bool:
+        """Whether any of these states is in the last layer."""
 
-    def _goals(self) -> Codes:
-        goal = replace(self.origin, where="goal")
-        model = model_of(self.puzzle, goal, self.layout)
-        goals: Codes = np.unique(model.codes(model.origins()))
-        return goals[goals < self.numbers.keys]
+    def step(self, distance: int, number: int, told: Callable[[float], None]) -> None:
+        """Finds the layer after that at ``distance``, whose states must have a number in the map. ``told``: see
+        Means."""
+
+    def before(self) -> Codes:
+        """The least keys of the last layer but one, ascending."""
 
 
-Finding = tuple[str, int, int, str]
+def _layers(
+    tables: BlockTables | None,
+    model: Model,
+    numbers: Numbers,
+    bits: Bits,
+    origins: Codes,
+    means: Means,
+    looked: Looked,
+) -> Layers | None:
+    """Layers that begin with the origins; None where the map cannot be one of the space."""
+    if tables is None:
+        numbers.words = bits.load_all()
+        return CodeLayers(model, numbers, origins, means.threads, looked)
+    try:
+        recount = Recount(
+            tables, bits, origins, memory=means.memory, scratch=means.scratch, threads=means.threads
+        )
+    except NoTablesError:
+        looked.add("residues", len(origins), len(origins), "moves join keys whose colours are the same")
+        return None
+    numbers.words = recount.words
+    return BitLayers(recount, looked)
 
 
-def _expand(
-    model: Model, numbers: Numbers, before: Codes, layer: Codes, distance: int, number: int, codes: Codes
-) -> tuple[Codes, list[Finding]]:
-    """The neighbours of some states of a layer that are in the next, whose states have a number, and what is wrong with
-    them. ``before``: the codes of the layer before."""
-    boards = model.boards(codes)
-    rows, after = model.successors(boards)
-    reached = model.codes(after)
-    inside = reached < numbers.keys
-    rows, reached = rows[inside], reached[inside]
-    nearer, same = _among(reached, before), _among(reached, layer)
-    farther = ~nearer & ~same
-    right = numbers.are(reached, distance + 1, number)
-    misread = np.unique(reached[farther & ~right])
-    rising = np.zeros(len(codes), dtype=bool)
-    rising[rows[nearer]] = True
-    lonely = 0 if distance == 0 else int((~rising).sum())
-    where = (
-        "" if not misread.size else f"key {misread[0]}: its residue is not that of distance {distance + 1}"
-    )
-    first = (
-        ""
-        if not lonely
-        else f"key {codes[int((~rising).argmax())]}: no neighbour is at distance {distance - 1}"
-    )
-    return np.unique(reached[farther & right]), [
-        (
-            "codes",
-            len(codes),
-            int((model.codes(boards) != codes).sum() + (~inside).sum()),
-            "a state has no key",
-        ),
-        ("nearer", 0 if distance == 0 else len(codes), lonely, first),
-        ("residues", len(reached), len(misread), where),
-    ]
+class BitLayers:
+    """Layers of bits, by the moves of blocks."""
+
+    def __init__(self, recount: Recount, looked: Looked) -> None:
+        self._recount = recount
+        self._looked = looked
+        self.holds = recount.holds
+        self.before = recount.before
+
+    @property
+    def states(self) -> int:
+        return self._recount.states
+
+    def step(self, distance: int, number: int, told: Callable[[float], None]) -> None:
+        wrong, first = self._recount.step(number, told)
+        detail = f"key {first}: its residue is not that of distance {distance + 1}"
+        self._looked.add("residues", self.states, wrong, detail)
+
+
+class CodeLayers:
+    """Layers of codes, by the model alone."""
+
+    def __init__(self, model: Model, numbers: Numbers, origins: Codes, threads: int, looked: Looked) -> None:
+        self._model = model
+        self._numbers = numbers
+        self._threads = threads
+        self._looked = looked
+        self._before: Codes = origins[:0]
+        self._layer = origins
+
+    @property
+    def states(self) -> int:
+        return len(self._layer)
+
+    def before(self) -> Codes:
+        return self._before
+
+    def holds(self, codes: Codes) -> bool:
+        return bool(_among(codes, self._layer).any())
+
+    def step(self, distance: int, number: int, told: Callable[[float], None]) -> None:
+        expand = partial(self._expand, distance, number)
+        blocks = [self._layer[at : at + BLOCK_STATES] for at in range(0, len(self._layer), BLOCK_STATES)]
+        with ThreadPoolExecutor(self._threads) as pool:
+            results = list(pool.map(expand, blocks))
+        for _, findings in results:
+            for finding in findings:
+                self._looked.add(*finding)
+        found = np.unique(np.concatenate([codes for codes, _ in results] or [self._layer[:0]]))
+        self._before, self._layer = self._layer, found
+        told(1.0)
+
+    def _expand(
+        self, distance: int, number: int, codes: Codes
+    ) -> tuple[Codes, list[tuple[str, int, int, str]]]:
+        """The neighbours of some states of the layer that are in the next, whose states have a number, and what is
+        wrong with them."""
+        boards = self._model.boards(codes)
+        rows, after = self._model.successors(boards)
+        reached = self._model.codes(after)
+        inside = reached < self._numbers.keys
+        rows, reached = rows[inside], reached[inside]
+        nearer, same = _among(reached, self._before), _among(reached, self._layer)
+        farther = ~nearer & ~same
+        right = self._numbers.are(reached, distance + 1, number)
+        misread = np.unique(reached[farther & ~right])
+        rising = np.zeros(len(codes), dtype=bool)
+        rising[rows[nearer]] = True
+        lonely = 0 if distance == 0 else int((~rising).sum())
+        where = (
+            ""
+            if not misread.size
+            else f"key {misread[0]}: its residue is not that of distance {distance + 1}"
+        )
+        first = (
+            ""
+            if not lonely
+            else f"key {codes[int((~rising).argmax())]}: no neighbour is at distance {distance - 1}"
+        )
+        return np.unique(reached[farther & right]), [
+            (
+                "codes",
+                len(codes),
+                int((self._model.codes(boards) != codes).sum() + (~inside).sum()),
+                "a state has no key",
+            ),
+            ("nearer", 0 if distance == 0 else len(codes), lonely, first),
+            ("residues", len(reached), len(misread), where),
+        ]
 
 
 def _among(codes: Codes, ascending: Codes) -> NDArray[np.bool_]:
@@ -291,101 +340,6 @@ def _among(codes: Codes, ascending: Codes) -> NDArray[np.bool_]:
     places[places == len(ascending)] = 0
     found: NDArray[np.bool_] = ascending[places] == codes
     return found
-
-
-def _has_goal(puzzle: Puzzle, model: Model, layer: Codes) -> bool:
-    return any(
-        bool(puzzle.definition.at_goal(model.boards(layer[at : at + BLOCK_STATES])).any())
-        for at in range(0, len(layer), BLOCK_STATES)
-    )
-
-
-class Bits(MapWords, Protocol):
-    """The map as its file has it: docs/map-files.md has the fields."""
-
-    def load_all(self) -> NDArray[np.uint64]:
-        """All words, in memory."""
-
-    def sections(self, threads: int) -> Iterator[bytes]:
-        """All words in sections of 2**20 bytes, each checked."""
-
-
-def verify_residues(
-    puzzle: Puzzle,
-    layout: Mapping[str, Any],
-    origin: Origin,
-    bits: Bits,
-    *,
-    layers: Sequence[int],
-    digest: str,
-    depth: int | None,
-    facts: Facts,
-    rows: Rows,
-    means: Means,
-) -> Report:
-    """Prove a residue map, or find where it is wrong. The arguments are those of ``verify_generic``.
-
-    Raises BoardError when the origin's text is not a board of the puzzle, ResourceError and NoRoomError where memory or
-    disk are too small.
-    """
-    started = time.perf_counter()
-    checks: list[Check] = []
-    found = Layers()
-    keys, found_digest = 0, ""
-
-    def report(total: str) -> Report:
-        return Report(
-            puzzle=puzzle.name,
-            origin=str(origin),
-            keys=keys,
-            arrangements=puzzle.definition.arrangements(),
-            states=sum(found.counts),
-            layers=tuple(found.counts),
-            total=total,
-            digest=found_digest,
-            seconds=time.perf_counter() - started,
-            checks=tuple(checks),
-        )
-
-    try:
-        model = model_of(puzzle, origin, layout)
-    except LayoutError as error:
-        checks.append(make_check("layout", 1, 1, str(error)))
-        return report("not counted: the key layout is wrong")
-    keys = model.keys or 0
-    numbers = Numbers(bits.fields)
-    wrong = "" if numbers.keys == keys else f"{numbers.keys:,} keys; the layout has {keys:,}"
-    checks.append(make_check("length", keys, int(bool(wrong)), wrong))
-    if wrong:
-        return report("not counted: the map is of other keys")
-    search = Search(puzzle, origin, layout, model, numbers, len(layers), depth, found, means)
-    summed = _Sums(numbers, bits.sections(means.threads))  # first: a damaged file is refused at once
-    blocks = search.blocks(bits)
-    if blocks is None:
-        numbers.words = bits.load_all()
-        nearest_goal = search.by_boards()
-    else:
-        checks.append(
-            make_check("blocks", blocks.sampled, 0, f"{blocks.blocks:,} blocks of {blocks.size:,} keys")
-        )
-        nearest_goal = search.by_blocks(blocks, bits)
-    checks += found.checks(by_blocks=blocks is not None)
-    checks.append(_check_others(numbers, summed, found.counts))
-    found_digest = _digest(found.counts, bits.fields, summed)
-    checks.append(compare_layers(tuple(found.counts), tuple(layers)))
-    checks.append(compare_digest(found_digest, digest))
-    checks.append(check_facts(facts, found.counts, _unit(len(found.counts)), complete=depth is None))
-
-    def texts(codes: Codes) -> list[str]:
-        return puzzle.definition.texts(model.boards(codes))
-
-    compared = compare_last_rows(rows, found.last, texts, len(found.counts) - 1)
-    checks.append(make_check("rows", compared.checked, compared.failed, compared.detail))
-    if depth is None and origin == puzzle.origin and puzzle.known:
-        last = found.last
-        counts = tuple(found.counts)
-        checks.append(compare_known(puzzle, counts, lambda most: texts(last[:most]), lambda: nearest_goal))
-    return report(f"{sum(found.counts):,} states; at most {puzzle.definition.arrangements():,} are possible")
 
 
 class _Sums:
@@ -406,11 +360,11 @@ class _Sums:
                 self.counts[number] += int(np.bitwise_count(at).sum(dtype=np.int64))
 
 
-def _check_others(numbers: Numbers, summed: _Sums, counts: Sequence[int]) -> Check:
+def _check_others(proof: Proof, numbers: Numbers, summed: _Sums) -> None:
     """No key that is not reached, and no bit that belongs to no key, says otherwise."""
     found = summed.counts
     expected = dict.fromkeys(found, 0)
-    for depth, states in enumerate(counts):
+    for depth, states in enumerate(proof.counts):
         number = numbers.number(depth)
         if number:
             expected[number] += states
@@ -420,7 +374,7 @@ def _check_others(numbers: Numbers, summed: _Sums, counts: Sequence[int]) -> Che
     detail = "; ".join(
         f"{found[number]:,} keys have the number {number}, expected {expected[number]:,}" for number in wrong
     )
-    return make_check("unreached", numbers.keys, sum(map(abs, wrong.values())), detail)
+    proof.check("unreached", numbers.keys, sum(map(abs, wrong.values())), detail)
 
 
 def _digest(counts: Sequence[int], fields: Mapping[str, Any], summed: _Sums) -> str:
@@ -430,7 +384,3 @@ def _digest(counts: Sequence[int], fields: Mapping[str, Any], summed: _Sums) -> 
     for section in summed.digests:
         digest.update(f"{section}\n".encode())
     return digest.hexdigest()
-
-
-def _unit(layers: int) -> str:
-    return "uint8" if layers <= 255 else "uint16"

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.families.sliding.definition import Sliding
-from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.grid import WILDCARD_TOKEN
-from farthest.verify.ranking import Distances, Mask, Ranking
 from farthest.wording import shown
+
+Distances = NDArray[np.unsignedinteger[Any]]
+Mask = NDArray[np.bool_]
 
 Row = tuple[int, int, str]
 """Key, distance, board."""
@@ -67,18 +66,6 @@ def compare_facts(facts: Facts, counts: Sequence[int], unit: str, complete: bool
         for field in fields(Facts)
         if getattr(facts, field.name) != getattr(found, field.name)
     ]
-
-
-def board_texts(definition: Sliding, ranking: Ranking) -> Texts:
-    """The canonical texts of a sliding puzzle's boards, by code of the proof's own."""
-    tokens = np.array(definition.tokens, dtype=object)
-    # The text of a board that is all wildcards: cells between walls and marks.
-    form = definition.format_board([WILDCARD] * definition.cells).replace(WILDCARD_TOKEN, "%s")
-
-    def texts(keys: NDArray[np.int64]) -> list[str]:
-        return [form % (*row,) for row in tokens[ranking.boards(keys)].tolist()]
-
-    return texts
 
 
 def compare_rows(rows: Rows, texts: Texts, distances: Distances, counts: Sequence[int]) -> RowsFinding:

@@ -19,8 +19,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 import farthest
-from farthest.documents.jobs import enumeration_document, job_summary, progress_rows
+from farthest.documents.jobs import enumeration_document, job_summary
 from farthest.documents.maps import distance_answer, map_facts, path_document, state_of
+from farthest.documents.progress import progress_rows
 from farthest.documents.puzzles import estimate_document, puzzle_document, puzzle_summary
 from farthest.documents.searches import search_document
 from farthest.documents.workers import living_workers
@@ -33,6 +34,7 @@ from farthest.web.asking import (
     BATCH_BYTES,
     BoardsBody,
     RefusalError,
+    answered,
     ask,
     body_of,
     check_wanted,
@@ -212,19 +214,10 @@ def json_answer(document: Any, status: int = 200, headers: dict[str, str] | None
     return Response(text.encode("utf-8", "backslashreplace"), status, headers, "application/json")
 
 
-def _answered(question: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Response]]:
-    """The route whose answer is the document that the question finds, in a thread."""
-
-    async def answer(request: Request) -> Response:
-        return json_answer(await ask(request, lambda: question(request)))
-
-    return answer
-
-
 def _of_map(
     document: Callable[[Request, DistanceMap], Any],
 ) -> Callable[[Request], Awaitable[Response]]:
-    """The same for a document that depends on a finished map alone: its ETag is the map's digest, and it is kept for
+    """The route for a document that depends on a finished map alone: its ETag is the map's digest, and it is kept for
     ever."""
 
     async def answer(request: Request) -> Response:
@@ -236,11 +229,11 @@ def _of_map(
                 tag = f'"{opened.digest}-{farthest.__version__}"'
                 return tag, None if tag in asked else document(request, opened)
 
-        tag, answered = await ask(request, found)
+        tag, told = await ask(request, found)
         headers = {"etag": tag, "cache-control": FOR_EVER}
-        if answered is None:
+        if told is None:
             return Response(status_code=304, headers=headers)
-        return json_answer(answered, 200, headers)
+        return json_answer(told, 200, headers)
 
     return answer
 
@@ -336,17 +329,17 @@ def _workers(request: Request) -> WorkersDocument:
 
 
 API = [
-    Route("/api/openapi.json", _answered(lambda request: openapi())),
-    Route("/api/jobs", _answered(_jobs)),
-    Route("/api/jobs/{number}", _answered(_job)),
+    Route("/api/openapi.json", answered(lambda request: openapi(), json_answer)),
+    Route("/api/jobs", answered(_jobs, json_answer)),
+    Route("/api/jobs/{number}", answered(_job, json_answer)),
     Route("/api/jobs/{number}/state", _of_map(_state)),
     Route("/api/jobs/{number}/path", _of_map(_path)),
     Route("/api/jobs/{number}/layers/{depth}", _of_map(_layer)),
-    Route("/api/jobs/{number}/random", _answered(_random)),
+    Route("/api/jobs/{number}/random", answered(_random, json_answer)),
     Route("/api/jobs/{number}/distances", _distances, methods=["POST"]),
     Route("/api/jobs/{number}/events", events),
-    Route("/api/puzzles", _answered(_puzzles)),
-    Route("/api/puzzles/{name}", _answered(_puzzle)),
-    Route("/api/puzzles/{name}/estimate", _answered(_estimate)),
-    Route("/api/workers", _answered(_workers)),
+    Route("/api/puzzles", answered(_puzzles, json_answer)),
+    Route("/api/puzzles/{name}", answered(_puzzle, json_answer)),
+    Route("/api/puzzles/{name}/estimate", answered(_estimate, json_answer)),
+    Route("/api/workers", answered(_workers, json_answer)),
 ]

@@ -31,9 +31,10 @@ from farthest.untrusted_json import read_json_object
 from farthest.wording import shown
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from farthest.models.database import Database
 
@@ -115,6 +116,18 @@ async def ask(request: Request, question: Callable[[], Answer], seconds: float |
             answer.add_done_callback(_forgotten)
             raise ReaderLeftError
         return answer.result()
+
+
+def answered(
+    question: Callable[[Request], Any], made: Callable[[Any], Response] = lambda found: found
+) -> Callable[[Request], Awaitable[Response]]:
+    """The route that asks the question in a thread; ``made``: makes the answer of what was found, if
+    that is not the answer itself."""
+
+    async def answer(request: Request) -> Response:
+        return made(await ask(request, lambda: question(request)))
+
+    return answer
 
 
 def _forgotten(answer: asyncio.Future[Any]) -> None:

@@ -20,7 +20,7 @@ from farthest.environment import DATABASE_URL
 from farthest.errors import FarthestError
 from farthest.models.stored_job import puzzle_of
 from farthest.web.api_routes import json_answer
-from farthest.web.asking import PuzzleBody, RefusalError, ask, body_of, json_body
+from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of, json_body
 from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal
 from farthest.web.page import job_page
 from farthest.web.pages.home import sign_in
@@ -34,15 +34,9 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.web.shelf import Shelf
 
 
 COOKIE_SECONDS = 30 * 24 * 3600
-
-
-async def _sign_in_form(request: Request) -> Response:
-    del request
-    return HTMLResponse(sign_in())
 
 
 async def _sign_in(request: Request) -> Response:
@@ -72,35 +66,31 @@ async def _start_api(request: Request) -> Response:
 
 
 async def _start(request: Request, name: str) -> JobRecord:
-    shelf, local = shelf_of(request), _local(request)
-
     def started() -> JobRecord:
         puzzle = puzzle_named(name.strip())
-        record, _ = submit_puzzle(puzzle, shelf.database, Settings())
-        local.begin(record.id, puzzle)
+        record, _ = submit_puzzle(puzzle, shelf_of(request).database, Settings())
+        _local(request).begin(record.id, puzzle)
         return record
 
     return await ask(request, started)
 
 
-def _cancelled(shelf: Shelf, local: LocalJobs, number: int) -> JobRecord:
-    del local
-    return shelf.jobs.cancel(number)
+def _cancelled(request: Request) -> JobRecord:
+    return shelf_of(request).jobs.cancel(number_in(request))
 
 
-def _resumed(shelf: Shelf, local: LocalJobs, number: int) -> JobRecord:
-    record = shelf.jobs.requeue(number)
-    local.begin(number, puzzle_of(record))
+def _resumed(request: Request) -> JobRecord:
+    record = shelf_of(request).jobs.requeue(number_in(request))
+    _local(request).begin(record.id, puzzle_of(record))
     return record
 
 
 def _change(
-    change: Callable[[Shelf, LocalJobs, int], JobRecord], answer: Callable[[JobRecord], Response]
+    change: Callable[[Request], JobRecord], answer: Callable[[JobRecord], Response]
 ) -> Callable[[Request], Any]:
     async def changed(request: Request) -> Response:
-        shelf, local, number = shelf_of(request), _local(request), number_in(request)
         await body_of(request)
-        return answer(await ask(request, lambda: change(shelf, local, number)))
+        return answer(await ask(request, lambda: change(request)))
 
     return changed
 
@@ -130,7 +120,7 @@ def _field(body: bytes, name: str) -> str:
 
 
 CHANGES = [
-    Route(SIGN_IN, _sign_in_form, methods=["GET"]),
+    Route(SIGN_IN, answered(lambda request: HTMLResponse(sign_in())), methods=["GET"]),
     Route(SIGN_IN, _sign_in, methods=["POST"]),
     Route("/jobs", _start_page, methods=["POST"]),
     Route("/jobs/{number}/cancel", _change(_cancelled, _to_job), methods=["POST"]),

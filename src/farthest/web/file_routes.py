@@ -22,18 +22,17 @@ from farthest.models.stored_job import puzzle_of
 from farthest.queries.exports import export_map, layers_csv, layers_npz, layers_parquet
 from farthest.queries.output_files import plot_layers
 from farthest.safe_text import safe
-from farthest.web.asking import ReaderLeftError, RefusalError, ask, check_wanted, wanted
+from farthest.web.asking import ReaderLeftError, RefusalError, answered, ask, check_wanted, wanted
 from farthest.web.pages.job import MOST_STATES, layers_svg, map_forms, why_no_map
 from farthest.web.requests import job_found, number_in, scale_asked, shelf_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
     from typing_extensions import Buffer
 
-    from farthest.models.records import LayerRecord
     from farthest.web.pages.job import JobFound
 
 
@@ -139,26 +138,19 @@ FOR_EVER = "private, max-age=31536000"
 LAYERS = {"csv": layers_csv, "npz": layers_npz, "parquet": layers_parquet}
 
 
-async def _layers(request: Request) -> Response:
+def _layers(request: Request) -> Response:
     shelf, number, form = shelf_of(request), number_in(request), request.path_params["form"]
     if form not in (*LAYERS, "svg", "png"):
         raise RefusalError(404, f"layers.{form}: expected csv, npz, parquet, svg or png")
-    scale = scale_asked(request)
-
-    def found() -> bytes:
-        if form in LAYERS:
-            return LAYERS[form](_known(shelf.layers(shelf.job(number)), number))
-        shown = job_found(shelf, number)
-        _known(shown.layers, number)
-        return layers_svg(shown, scale).encode() if form == "svg" else _png(shown, scale)
-
-    return _file(await ask(request, found), form, f"job-{number}-layers")
-
-
-def _known(layers: Sequence[LayerRecord], number: int) -> Sequence[LayerRecord]:
+    layers, scale = shelf.layers(shelf.job(number)), scale_asked(request)
     if not layers:
         raise RefusalError(404, f"job {number} has no layers yet")
-    return layers
+    if form in LAYERS:
+        content = LAYERS[form](layers)
+    else:
+        shown = job_found(shelf, number)
+        content = layers_svg(shown, scale).encode() if form == "svg" else _png(shown, scale)
+    return _file(content, form, f"job-{number}-layers")
 
 
 def _png(found: JobFound, scale: str) -> bytes:
@@ -171,22 +163,16 @@ def _png(found: JobFound, scale: str) -> bytes:
         return file.read_bytes()
 
 
-async def _definition(request: Request) -> Response:
-    shelf, number = shelf_of(request), number_in(request)
-    record = await ask(request, lambda: shelf.job(number))
-    return _file(record.puzzle_json.encode(), "json", f"job-{number}-puzzle")
+def _definition(request: Request) -> Response:
+    record = shelf_of(request).job(number_in(request))
+    return _file(record.puzzle_json.encode(), "json", f"job-{record.id}-puzzle")
 
 
-async def _citation(request: Request) -> Response:
-    shelf, number = shelf_of(request), number_in(request)
-
-    def found() -> str:
-        record = shelf.job(number)
-        if record.digest is None or record.states is None:
-            raise RefusalError(404, f"job {number} has no result to be cited")
-        return citation_of(record, puzzle_of(record)).bibtex
-
-    return _file((await ask(request, found)).encode(), "bib", f"job-{number}")
+def _citation(request: Request) -> Response:
+    record = shelf_of(request).job(number_in(request))
+    if record.digest is None or record.states is None:
+        raise RefusalError(404, f"job {record.id} has no result to be cited")
+    return _file(citation_of(record, puzzle_of(record)).bibtex.encode(), "bib", f"job-{record.id}")
 
 
 async def _map(request: Request) -> Response | ASGIApp:
@@ -218,8 +204,8 @@ def _file(content: bytes, form: str, name: str) -> Response:
 
 
 FILES = [
-    Route("/jobs/{number}/layers.{form}", _layers),
+    Route("/jobs/{number}/layers.{form}", answered(_layers)),
     Route("/jobs/{number}/map.{form}", _map),
-    Route("/jobs/{number}/puzzle.json", _definition),
-    Route("/jobs/{number}/cite.bib", _citation),
+    Route("/jobs/{number}/puzzle.json", answered(_definition)),
+    Route("/jobs/{number}/cite.bib", answered(_citation)),
 ]

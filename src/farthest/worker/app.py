@@ -109,7 +109,10 @@ def task_name(kind: str) -> str:
 def _doing(kind: str) -> Callable[..., None]:
     """The task: does the work of a message, in the process of the worker that has received it."""
 
-    def do(task: Any, attempt: str, depth: int, item: int) -> None:
+    def do(task: Any, *message: Any, **_: Any) -> None:
+        attempt, depth, item = (
+            message if len(message) == 3 else ("", 0, 0)
+        )  # dropped as no message of farthest's
         worker = str(task.request.hostname).rpartition(".")[0]
         again = (task.request.delivery_info or {}).get("priority") == URGENT
         _process(os.getpid(), worker).run(work_class(kind), attempt, depth, item, again)

@@ -8,13 +8,13 @@ import pytest
 import small_pieces
 from farthest.coordinator.search import loop as search_loop
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
-from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
-from farthest.coordinator.search.storage import SearchStorage
+from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.errors import DamagedMapError, LostStateError
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
 from farthest.search.contract import Problem
+from searching import solve_problem, stored_in
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def solve_with_breaks(
     """What comes out, and how often the search was broken off."""
     for breaks in range(10_000):
         try:
-            return solve_problem(problem, settings, SearchStorage.of(database), Stopper(commits)), breaks
+            return solve_problem(problem, settings, stored_in(database), Stopper(commits)), breaks
         except SearchInterrupted:
             continue
     raise AssertionError("it never ends")
@@ -74,7 +74,7 @@ def test_a_search_goes_on_after_any_number_of_losses_with_progress_between_them(
 ) -> None:
     losing = Losing(8)
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
-        found = solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), losing)
+        found = solve_problem(problem, SearchSettings(threads=1), stored_in(database), losing)
     assert found.length == small_pieces.LENGTH
     assert losing.notices > search_loop.LOSSES_ALLOWED
 
@@ -115,17 +115,15 @@ def same(outcome: SearchOutcome) -> list[object]:
 def test_other_searches_are_not_gone_on_with(problem: Problem, tmp_path: Path) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), Stopper(20))
+            solve_problem(problem, SearchSettings(threads=1), stored_in(database), Stopper(20))
         others: list[Callable[[], SearchOutcome]] = [
-            lambda: solve_problem(problem, SearchSettings(all_solutions=True), SearchStorage.of(database)),
-            lambda: solve_problem(
-                problem, SearchSettings(all_solutions=True, limit=3), SearchStorage.of(database)
-            ),
+            lambda: solve_problem(problem, SearchSettings(all_solutions=True), stored_in(database)),
+            lambda: solve_problem(problem, SearchSettings(all_solutions=True, limit=3), stored_in(database)),
         ]
         for number, other in enumerate(others, 2):
             outcome = other()
             assert (outcome.job, outcome.resumed) == (number, None)
-        again = solve_problem(problem, SearchSettings(threads=2), SearchStorage.of(database))
+        again = solve_problem(problem, SearchSettings(threads=2), stored_in(database))
         assert again.job == 1
         assert again.resumed is not None
 
@@ -137,9 +135,9 @@ def test_a_search_that_is_cut_otherwise_is_begun_anew(
 ) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), Stopper(20))
+            solve_problem(problem, SearchSettings(threads=1), stored_in(database), Stopper(20))
         small_pieces.cut("5000 24 13999", monkeypatch.setattr)
-        outcome = solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database))
+        outcome = solve_problem(problem, SearchSettings(threads=1), stored_in(database))
         assert (outcome.job, outcome.resumed) == (2, None)
 
 
@@ -150,11 +148,11 @@ def test_a_search_that_is_cut_otherwise_is_begun_anew(
 def test_damaged_pieces_are_told(problem: Problem, tmp_path: Path, change: str) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), Stopper(30))
+            solve_problem(problem, SearchSettings(threads=1), stored_in(database), Stopper(30))
         with database.write() as connection:
             connection.exec_driver_sql(f"UPDATE subtree SET node = {change} WHERE node IS NOT NULL")
         with pytest.raises(DamagedMapError, match="farthest delete 1"):
-            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database))
+            solve_problem(problem, SearchSettings(threads=1), stored_in(database))
 
 
 @pytest.mark.parametrize("rows", ["node IS NOT NULL", "place = (SELECT MIN(place) FROM subtree)", "true"])
@@ -162,8 +160,8 @@ def test_damaged_pieces_are_told(problem: Problem, tmp_path: Path, change: str) 
 def test_missing_pieces_are_told(problem: Problem, tmp_path: Path, rows: str) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), Stopper(30))
+            solve_problem(problem, SearchSettings(threads=1), stored_in(database), Stopper(30))
         with database.write() as connection:
             connection.exec_driver_sql(f"DELETE FROM subtree WHERE {rows}")
         with pytest.raises(DamagedMapError, match="were stored; remove the job with `farthest delete 1`"):
-            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database))
+            solve_problem(problem, SearchSettings(threads=1), stored_in(database))

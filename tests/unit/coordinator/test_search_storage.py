@@ -10,12 +10,13 @@ import small_pieces
 from farthest.coordinator.search import loop as search_loop
 from farthest.coordinator.search import storage as search_storage
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
-from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
+from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.coordinator.search.storage import SearchStorage
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
 from farthest.search.contract import Problem
+from searching import solve_problem
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ WRONG: list[tuple[str, list[str], str, str, str]] = [
      "draw at least one"),
     ("goal-too-many", [START, 'goal = ["AA.", "AA."]'], ", line 6, [blocks] goal:", "2 pieces of the shape of A",
      "draw the whole pieces"),
-    ("goal-twice", [START, 'goals = ["AA./...", "AA0/***"]'], ", line 6, [blocks] goals:", "the same as goal 1",
+    ("goal-twice", [START, 'goals = ["AA./...", "AA0/***"]'], ", line 6, [blocks] goals:", "the same board as goal 1",
      "leave one out"),
     ("goal-walls", [START, 'goal = ["AA#", "..."]'], ", line 6, [blocks] goal:", "is a wall", "walls in the same"),
     ("shapes-differ", ['start = ["AA.", "..A"]'], ", line 5, [blocks] start:", "row 2, column 3: touching cells",

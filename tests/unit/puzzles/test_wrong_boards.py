@@ -18,7 +18,7 @@ CASES = [
     ("spaces", "8-puzzle", "  / /\n", "no pieces", EIGHT),
     ("short", "8-puzzle", "12345678", "8 cells, expected 9", EIGHT),
     ("long", "8-puzzle", "1234567800", "10 cells, expected 9", EIGHT),
-    ("very-long", "8-puzzle", "1" * 1000, "1000 cells, expected 9", EIGHT),
+    ("very-long", "8-puzzle", "1" * 1000, "1,000 cells, expected 9", EIGHT),
     ("piece-9", "8-puzzle", "123456789", "place 9 holds '9', expected one of 0 1 2 3 4 5 6 7 8", EIGHT),
     ("piece-10", "8-puzzle", "1 2 3 / 4 5 6 / 7 8 10",
      "row 3, column 3 holds '10', expected one of 0", EIGHT),

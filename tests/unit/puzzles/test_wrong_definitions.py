@@ -96,7 +96,7 @@ CASES = [
     ("too-large", sliding(f'goal = ["{"1" * 65}"]'),
      ", line 4", "has 65 cells, expected 2 to 64", "smaller"),
     ("huge", sliding("goal = [" + f"'{'1 ' * 100}'," * 100 + "]"),
-     ", line 4", "has 10000 cells, expected 2", "smaller"),
+     ", line 4", "has 10,000 cells, expected 2", "smaller"),
     ("no-blank", sliding('goal = ["1 2", "3 4"]'),
      ", line 4", "no blank '0', expected at least one", "write 0"),
     ("other-blank", sliding('goal = ["1 2", "3 _"]'), ", line 4", "no blank '0'", 'add blank = "_"'),

@@ -24,7 +24,7 @@ HANOI = [
     ("pegs = 3\ndiscs = 2\nvariant = 3", "variant 3 is not known, expected standard"),
     (
         'pegs = 3\ndiscs = 2\nvariant = "cyclic"\nedges = [[0, 1]]',
-        "variant: both variant and edges or arcs are given",
+        "variant: both edges and variant are given; expected one of them",
     ),
     ("pegs = 3\ndiscs = 2\nedges = [[0, 1]]", "the pegs fall into 2 parts"),
     ("pegs = 3\ndiscs = 2\nedges = [[0, 3]]", "pair 1 [0, 3]: there is no cell 3, expected 0 to 2"),
@@ -58,7 +58,7 @@ LIGHTS = [
     ('size = [2, 2]\nself = "no"', "self: expected true or false, got 'no'"),
     (
         'size = [2, 2]\nneighbours = "knight"',
-        "neighbours: expected orthogonal, diagonal, all, got 'knight'; write one",
+        "neighbours 'knight' is not known, expected orthogonal, diagonal, all; write one",
     ),
     ("size = [1, 1]\nself = false", "no press would change anything"),
     (

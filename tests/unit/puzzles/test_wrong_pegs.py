@@ -39,7 +39,7 @@ WRONG = [
     ('start = "oo."\ngoals = ["..o", "..1"]', "goal 2 is the same board as goal 1; leave one out"),
     (
         'start = "oo."\ngrid = "hex"',
-        "grid 'hex' is not known, expected square or triangle; write one of them",
+        "grid 'hex' is not known, expected square, triangle; write one of them",
     ),
     ('start = "oo."\ngrid = "triangel"', "did you mean 'triangle'"),
     ('start = "oo."\ndiagonal = 1', "diagonal: expected true or false, got 1; write diagonal = true"),

@@ -72,26 +72,26 @@ def test_after_a_large_iteration_all_are_split() -> None:
     assert engine.split_at == [3, 4, 5]
     assert engine.ran[:4] == [(BOARD, 1), (BOARD, 2), ((1, 0), 3), ((1, 1), 3)]
     assert found.iterations == (
-        Iteration(1, 10),
-        Iteration(2, 200),
-        Iteration(3, 7),
-        Iteration(4, 7),
-        Iteration(5, 5 + 7 + 10 + 4 + 4),
+        Iteration(1, 10, 0, 1, 0.0),
+        Iteration(2, 200, 0, 1, 0.0),
+        Iteration(3, 7, 0, 2, 0.0),
+        Iteration(4, 7, 0, 2, 0.0),
+        Iteration(5, 5 + 7 + 10 + 4 + 4, 3 * 4, 4, 0.0),
     )
     assert found.nodes == sum(step.nodes for step in found.iterations)
     assert found.solutions == 3 * 4
     assert found.listed == (
         ("to 1", "0", "x", "end"),
-        ("to 1", "0", "y", "end"),
         ("to 1", "1", "x", "end"),
-        ("to 1", "1", "y", "end"),
+        ("to 1", "2", "x", "end"),
+        ("to 1", "0", "y", "end"),
     )
 
 
 def test_the_first_solution_ends_it() -> None:
     found = deepen(Scripted(), BOARD, first=True, limit=4)
     assert (found.solutions, found.length, found.listed) == (1, 4, (("to 1", "0", "x", "end"),))
-    assert found.iterations[-1] == Iteration(5, 5 + 7 + 10 + 4)
+    assert found.iterations[-1] == Iteration(5, 5 + 7 + 10 + 4, 1, 3, 0.0)
 
 
 def test_a_board_without_a_way_is_not_searched() -> None:

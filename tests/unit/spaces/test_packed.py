@@ -22,8 +22,7 @@ from farthest.spaces.packed import PackedSpace, packed_fields
 from farthest.stores.contract import step
 from farthest.stores.memory import scatter_store as candidates
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
-from farthest.verify.models import model_of
-from farthest.verify.ranking import LayoutError
+from farthest.verify.models import LayoutError, model_of
 from permutations import distances, pieces, puzzle_of, random_moves, samples, unmoved
 from strategies import puzzles
 

@@ -19,7 +19,7 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, Space, gather, scatter
 from farthest.stores.contract import step
 from farthest.stores.memory.gather_store import MemoryStore
-from farthest.verify.models.pegs import model
+from farthest.verify.models.digits import PegModel
 
 BOARDS = {
     "row": 'start = "ooo.o"\ngoal = "....o"',
@@ -152,7 +152,7 @@ def test_the_model_of_proofs_has_the_same_codes_and_moves(table: str, metric: st
     boards = np.array(all_boards(pegs(puzzle).holes), dtype=np.uint8)
     for origin in map(origin_of, ORIGINS):
         space = compile_space(puzzle, origin)
-        plain = model(puzzle, origin, space.layout_fields())
+        plain = PegModel(puzzle, origin, space.layout_fields())
         assert (plain.keys, plain.code_bytes) == (space.keys, space.code_bytes)
         assert np.array_equal(plain.codes(boards), space.encode(boards))
         assert sorted(map(tuple, plain.origins().tolist())) == space.origins

@@ -145,8 +145,8 @@ def test_maps_of_orientations_by_slot_that_were_scattered(name: str, monkeypatch
     keys = space.encode(np.array(list(expected), dtype=np.uint8)).tolist()
     assert found_by_scattering(space) == dict(zip(keys, expected.values(), strict=True))
     codes = np.array(keys, dtype=np.uint64).data
+    monkeypatch.setattr("farthest.spaces.packed.BLOCK", 7)
     one_thread = bytes(memoryview(space.successors(codes, 1)))
-    monkeypatch.setattr("farthest.families.permutation.scatter_space.BATCH", 7)
     assert bytes(memoryview(space.successors(codes, 3))) == one_thread
 
 

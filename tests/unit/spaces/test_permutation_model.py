@@ -8,9 +8,9 @@ import pytest
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.verify.generic import verify_generic
-from farthest.verify.models import model_of
-from farthest.verify.ranking import LayoutError
+from farthest.verify.maps import verify_map
+from farthest.verify.models import LayoutError, model_of
+from farthest.verify.report import Stored
 from permutations import distances, samples
 
 SAMPLES = samples()
@@ -28,9 +28,8 @@ def stored(puzzle: Puzzle) -> tuple[Any, dict[str, Any], np.ndarray[Any, Any]]:
 
 def proved(puzzle: Puzzle, layout: dict[str, Any], array: np.ndarray[Any, Any]) -> set[str]:
     """The checks that fail."""
-    report = verify_generic(
-        puzzle, layout, puzzle.origin, [(None, array)], unit="uint8", length=len(array), threads=1
-    )
+    stored = Stored(puzzle, layout, puzzle.origin)
+    report = verify_map(stored, [(None, array)], unit="uint8", length=len(array))
     return {check.name for check in report.failures}
 
 

@@ -8,11 +8,11 @@ import pytest
 SIGNALS = """
 import os, signal
 from celery.worker import state
-from farthest.worker import consumer
-signal.pthread_sigmask(signal.SIG_BLOCK, consumer.DRAINS)
-for number in consumer.DRAINS:
+from farthest.worker import service
+signal.pthread_sigmask(signal.SIG_BLOCK, service.DRAINS)
+for number in service.DRAINS:
     os.kill(os.getpid(), number)
-consumer._follow_main()
+service._follow_main()
 print(state.should_stop)
 """
 
@@ -20,15 +20,15 @@ COMPRESSED = """
 import bz2, lzma, zlib
 from kombu import compression
 from kombu.message import Message
-from farthest.worker import consumer
+from farthest.worker import service
 from farthest.worker.app import celery_app
-consumer._restrict(celery_app("redis://localhost:6379/0"))
+service._restrict(celery_app("redis://localhost:6379/0"))
 body = bytes(2**20)
 made = {"gzip": zlib.compress(body), "bzip2": bz2.compress(body), "xz": lzma.compress(body)}
 for name, said in made.items():
     message = Message(said, headers={"compression": name})
     print(name, len(message.errors), len(message.body) == len(said))
-print({compression.get_decoder(name) for name in compression.encoders()} == {consumer._refuse})
+print({compression.get_decoder(name) for name in compression.encoders()} == {service._refuse})
 """
 
 
@@ -50,7 +50,7 @@ def test_no_message_is_decompressed() -> None:
 @pytest.mark.slow
 def test_what_the_first_step_needs_is_imported_before_processes_are_forked() -> None:
     program = (
-        "import sys; from farthest.worker import consumer; consumer.load(); before = set(sys.modules)\n"
+        "import sys; from farthest.worker import service; service.load(); before = set(sys.modules)\n"
         "import numpy\n"
         "from farthest.worker.app import KINDS, work_class\n"
         "for kind in KINDS: work_class(kind)\n"

@@ -20,7 +20,9 @@ from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.pattern_maps import PatternMaps
-from farthest.verify import pattern as proof
+from farthest.verify import sliding as proof
+from farthest.verify.maps import verify_map
+from farthest.verify.report import Stored
 
 NAME = "8-puzzle@1-4"
 
@@ -106,16 +108,17 @@ def test_the_proof_works_the_map_out_again(database: Database, monkeypatch: pyte
     report = of_job.verify()
     assert report.ok
     assert {check.name for check in report.checks} >= {"recount", "digest", "layers", "job", "rows"}
-    chunks = [bytearray(of_job.array().tobytes())]
-    chunks[0][100] += 1
-    wrong = proof.verify_pattern(of_job.puzzle, of_job.record.layout, of_job.origin, chunks)
+    changed = bytearray(of_job.array().tobytes())
+    changed[100] += 1
+    job = Stored(of_job.puzzle, of_job.record.layout, of_job.origin)
+    wrong = verify_map(job, [(None, changed)], unit="uint8", length=0)
     assert [check.name for check in wrong.failures] == ["recount"]
     first = wrong.failures[0].first
     assert first is not None
     assert first.key == 100
     assert "worked out again" in str(first)
-    layout = {"version": 2}
-    assert not proof.verify_pattern(of_job.puzzle, layout, of_job.origin, chunks).ok
+    job = replace(job, layout={"version": 2})
+    assert not verify_map(job, [(None, changed)], unit="uint8", length=0).ok
     monkeypatch.setattr(proof, "MOST_KEYS", 1000)
     with pytest.raises(ResourceError, match=r"3,024 placements would take hours .* at most 1,000 are proved"):
         of_job.verify()

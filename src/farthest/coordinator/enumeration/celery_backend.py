@@ -25,7 +25,8 @@ from farthest.worker.enumeration.tasks import PartWork, StepWork
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
-    from farthest.coordinator.enumeration.plan import Plan, Servers
+    from farthest.coordinator.enumeration.machine import Servers
+    from farthest.coordinator.enumeration.plan import Plan
     from farthest.coordinator.enumeration.record import JobRecorder
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap

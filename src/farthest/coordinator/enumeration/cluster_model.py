@@ -150,6 +150,9 @@ class Locality:
 
 LAYERS_PLAYED = 4
 
+CHECKPOINT_SECONDS = 60.0
+"""Between two checkpoints, by default."""
+
 
 class _ToDo:
     """A layer's to-do set, as a worker asks Redis for it (worker/work.py)."""
@@ -276,9 +279,8 @@ class Costs:
     look_seconds: float = 1.0e-6
     map_key_seconds: float = 5.9e-9
     store_key_seconds: float = 4.9e-9
-    # Memory: the coordinator's for a block at a depth (its record), and for a shard; the
-    # kernel's for a shard, in every process (both 4x4); bitmaps of a block of a small layer (3x5); a process without
-    # work.
+    # Memory: the coordinator's for a block at a depth (its record), and for a shard; the kernel's for a shard, in every
+    # process (both 4x4); a process without work.
     record_memory: float = 730.0
     shard_memory: float = 330.0
     kernel_memory: float = 62.0
@@ -289,9 +291,9 @@ class Costs:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The machines and the settings. ``network``: bytes a second of one Redis node, both ways together.
-    ``cores``: of the one machine that everything runs on; None: every process has a core. ``blobs_in_redis``: or in a
-    place of their own, whose time the model does not know. ``residues``: the form of a residue map, else None; with it
+    """The machines and the settings. ``network``: bytes a second of one Redis node, both ways together. ``cores``: of
+    the one machine that everything runs on; None: every process has a core. ``blobs_in_redis``: or in a place of their
+    own, whose time the model does not know. ``residues``: the form of a residue map, else None; with it
     ``histogram_only`` is true, for there are no checkpoints."""
 
     workers: int = 8
@@ -299,9 +301,7 @@ class Cluster:
     worker_memory: int = 256 * 2**20
     network: float = 1.25e9
     small_states: int = 1_000_000
-    small_blocks: int = SMALL_LAYER_BLOCKS
     histogram_only: bool = False
-    checkpoint_seconds: float = 60.0
     celery: bool = True
     blobs_in_redis: bool = True
     cores: int | None = None
@@ -320,9 +320,9 @@ BOUNDS = ("worker_seconds", "redis_seconds", "coordinator_seconds", "shared_seco
 
 @dataclass(frozen=True)
 class LayerCost:
-    """One layer. ``written``, ``read``: bytes of blobs by steps;
-    ``kept``: of the layers that the next step needs; ``held``: in all of Redis then. Seconds of a worker's process, a
-    node, the coordinator, and all of them on the cores that they share: the layer takes the longest."""
+    """One layer. ``written``, ``read``: bytes of blobs by steps; ``kept``: of the layers that the next step and the
+    residue map need; ``held``: in all of Redis then. Seconds of a worker's process, a node, the coordinator, and all of
+    them on the cores that they share: the layer takes the longest."""
 
     depth: int
     states: int
@@ -409,83 +409,7 @@ def layer_bytes(shape: Shape, depth: int, states: float, costs: Costs) -> tuple[
 
 def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | None = None) -> Prediction:
     """What the run will take."""
-    costs = costs or Costs()
-    sizes = [layer_bytes(shape, depth, states, costs)[1] for depth, states in enumerate(shape.layers)]
-    found = list(accumulate(shape.layers))
-    layers = []
-    for depth in range(1, len(shape.layers) + 1):
-        states = shape.layers[depth] if depth < len(shape.layers) else 0
-        layer = _layer(shape, cluster, locality, costs, sizes, found, depth, states)
-        layers.append(_with_older(layer, cluster, costs, _marked(sizes, cluster.residues, depth - 2)))
-    making = shape.keys * (costs.map_key_seconds + costs.store_key_seconds)
-    parts = max(1, min(shape.blocks, shape.keys // (LEAST_CHUNKS * CHUNK_KEYS)))
-    through = sum(sizes) / cluster.nodes * cluster.blobs_in_redis
-    map_seconds = max(
-        making / min(cluster.workers, parts, cluster.cores or cluster.workers),
-        through * max(costs.redis_byte_seconds, 1 / cluster.network),
-    )
-    map_seconds *= not cluster.histogram_only
-    if cluster.residues is not None:
-        marked = _marked(sizes, cluster.residues, len(sizes)) * costs.decode_seconds
-        marked += shape.keys / 8 * cluster.residues.planes * costs.fill_seconds
-        map_seconds = marked / min(cluster.workers, shape.blocks, cluster.cores or cluster.workers)
-    checkpoints, older = _checkpoints(layers, sizes, cluster, map_seconds)
-    # What a process keeps of what it has read and written.
-    kept = min(cluster.worker_memory, shape.bitmap * shape.blocks + sum(sizes))
-    # Records of the layers that no checkpoint has; the bitmaps of what it steps itself at a time.
-    records = len(shape.blocks_at(0)) * len(shape.layers) * min(1.0, older / sum(sizes))
-    coordinator = (
-        records * costs.record_memory
-        + shape.shards * (costs.shard_memory + costs.kernel_memory)
-        + kept
-        + shape.row_bytes
-    )
-    worker = (
-        kept
-        + _step_memory(shape, cluster.worker_memory, costs)
-        + shape.shards * costs.kernel_memory
-        + shape.row_bytes
-    )
-    return Prediction(
-        layers=layers,
-        peak=max(layer.held for layer in layers),
-        blobs=max(layer.kept for layer in layers),
-        older=older,
-        checkpoints=checkpoints,
-        checkpoint_seconds=checkpoints * map_seconds,
-        map_seconds=map_seconds,
-        database=0.0 if cluster.histogram_only else shape.keys * costs.map_bytes,
-        worker_bytes=costs.process_memory + worker,
-        coordinator_bytes=costs.process_memory + coordinator,
-        start_seconds=costs.start_seconds,
-    )
-
-
-def _marked(sizes: Sequence[float], residues: ResidueForm | None, end: int) -> float:
-    """Bytes of the layers before the depth ``end`` that a residue map is made of."""
-    if residues is None:
-        return 0.0
-    return sum(size for depth, size in enumerate(sizes[: max(end, 0)]) if residues.number(depth))
-
-
-def _with_older(layer: LayerCost, cluster: Cluster, costs: Costs, older: float) -> LayerCost:
-    """The layer with blobs that no step reads any more."""
-    held = older * costs.held_over * cluster.blobs_in_redis
-    return replace(layer, kept=layer.kept + older, held=layer.held + held)
-
-
-def _step_memory(shape: Shape, memory: int, costs: Costs) -> float:
-    """What a step holds besides what the process keeps, ``memory`` at most, all of it coded: at most twice the shards
-    that the slots hold, or all inputs; what is excluded; what is found, in pieces and joined."""
-    layers = [layer_bytes(shape, depth, states, costs) for depth, states in enumerate(shape.layers)]
-    blob = max(size / blobs for blobs, size in layers if blobs)
-    return min(shape.inputs_per_block * blob, 2 * memory * blob / shape.bitmap) + 3 * blob
-
-
-def touched(shape: Shape, depth: int) -> float:
-    """The part of a layer's lines that hold a state: the others are passed by."""
-    lines = shape.lines * sum(shape.blocks_at(depth).values()) / shape.keys
-    return 1 - exp(-shape.layers[depth] / lines)
+    return _Model(shape, cluster, locality, costs or Costs()).prediction()
 
 
 def small_blocks(shape: Shape, states: float) -> float:
@@ -493,80 +417,145 @@ def small_blocks(shape: Shape, states: float) -> float:
     return float(min(len(shape.blocks_at(0)), 5.5 * max(1.0, states) ** 0.57))
 
 
-def _layer(
-    shape: Shape,
-    cluster: Cluster,
-    locality: Locality,
-    costs: Costs,
-    sizes: Sequence[float],
-    found: Sequence[int],
-    depth: int,
-    states: int,
-) -> LayerCost:
-    def size(of: int) -> float:
-        return sizes[of] if 0 <= of < len(sizes) else 0.0
+class _Model:
+    """``sizes``: bytes of the blobs of each layer; ``found``: states up to each layer."""
 
-    blocks = len(shape.blocks_at(depth))
-    known = shape.layers[depth - 1]
-    sent = known > cluster.small_states or small_blocks(shape, known) > cluster.small_blocks
-    written, (blobs, _) = size(depth), layer_bytes(shape, depth, states, costs)
-    before = size(depth - 1) * shape.inputs_per_block * blocks / max(1, len(shape.blocks_at(depth - 1)))
-    two_before = size(depth - 2)
-    visited = 0.0
-    if shape.exclude == "all":
-        _, visited = layer_bytes(shape, depth, found[min(depth, len(found) - 1)], costs)
-        _, two_before = layer_bytes(shape, depth, found[depth - 1], costs)
-        written += visited if states else 0.0
-        blobs *= 2
-    read = (before * (1 - locality.before) + two_before * (1 - locality.two_before)) if sent else 0.0
-    kept = size(depth) + size(depth - 1) + size(depth - 2) + visited
-    queued = costs.message_held if cluster.celery and sent else 0.0
-    records = blocks * 3 * (costs.record_held + costs.shard_held * shape.shards / shape.blocks)
-    held = costs.run_held + kept * costs.held_over * cluster.blobs_in_redis + records + blocks * queued
-    if not sent:
-        own = costs.small_layer_seconds + small_blocks(shape, states) * costs.small_block_seconds
-        return LayerCost(depth, states, 0, blobs, written, read, kept, held, coordinator_seconds=own)
-    fetched = blocks * (shape.inputs_per_block * (1 - locality.before) + 1 - locality.two_before)
-    pulled = blocks * shape.bitmap * (costs.fresh_seconds + shape.inputs_per_block * costs.kernel_seconds)
-    worker = (
-        blocks * costs.step_seconds
-        + blocks * (costs.celery_seconds if cluster.celery else 0.0)
-        + (pulled + fetched * shape.bitmap * costs.fill_seconds) * touched(shape, depth - 1)
-        + read * costs.decode_seconds
-        + written * costs.encode_seconds
-    )
-    turns = -(-blocks // cluster.workers) / (blocks / cluster.workers)  # the last turn is not full
-    through = (written + read) / cluster.nodes * cluster.blobs_in_redis
-    main = through + blocks * costs.step_bytes
-    commands = blocks * costs.step_commands
-    served = commands * costs.redis_command_seconds + main * costs.redis_byte_seconds
-    coordinator = costs.layer_seconds + blocks * costs.block_seconds
-    times = {
-        "worker_seconds": worker * turns / cluster.workers,
-        "redis_seconds": max(main / cluster.network, served),
-        "coordinator_seconds": coordinator / max(0.1, 1 - blocks * costs.look_seconds),
-        "shared_seconds": (worker + served * cluster.nodes + coordinator) / cluster.cores
-        if cluster.cores
-        else 0.0,
-    }
-    return LayerCost(depth, states, blocks, blobs, written, read, kept, held, **times)
+    def __init__(self, shape: Shape, cluster: Cluster, locality: Locality, costs: Costs) -> None:
+        self._shape = shape
+        self._cluster = cluster
+        self._locality = locality
+        self._costs = costs
+        self._blobs = [layer_bytes(shape, depth, states, costs) for depth, states in enumerate(shape.layers)]
+        self._sizes = [size for _, size in self._blobs]
+        self._found = list(accumulate(shape.layers))
 
+    def prediction(self) -> Prediction:
+        shape, cluster, costs = self._shape, self._cluster, self._costs
+        layers = [self._layer(depth) for depth in range(1, len(shape.layers) + 1)]
+        map_seconds = self._map_seconds()
+        checkpoints, older = self._checkpoints(layers, map_seconds)
+        # What a process keeps of what it has read and written.
+        kept = min(cluster.worker_memory, shape.bitmap * shape.blocks + sum(self._sizes))
+        in_each = costs.process_memory + kept + shape.shards * costs.kernel_memory + shape.row_bytes
+        # Records of the layers that no checkpoint has.
+        records = len(shape.blocks_at(0)) * len(shape.layers) * min(1.0, older / sum(self._sizes))
+        return Prediction(
+            layers=layers,
+            peak=max(layer.held for layer in layers),
+            blobs=max(layer.kept for layer in layers),
+            older=older,
+            checkpoints=checkpoints,
+            checkpoint_seconds=checkpoints * map_seconds,
+            map_seconds=map_seconds,
+            database=0.0 if cluster.histogram_only else shape.keys * costs.map_bytes,
+            worker_bytes=in_each + self._step_memory(),
+            coordinator_bytes=in_each + records * costs.record_memory + shape.shards * costs.shard_memory,
+            start_seconds=costs.start_seconds,
+        )
 
-def _checkpoints(
-    layers: Sequence[LayerCost], sizes: Sequence[float], cluster: Cluster, map_seconds: float
-) -> tuple[int, float]:
-    """How many checkpoints there are before the last, by the coordinator's rule, and the most bytes of layers that no
-    step needs and no checkpoint has."""
-    if cluster.histogram_only:
-        return 0, 0.0
-    number, since, waiting, most, cost = 0, 0.0, 0.0, 0.0, 0.0
-    for layer in layers:
-        since += layer.seconds
-        waiting += sizes[layer.depth - 3] if layer.depth >= 3 else 0.0
-        most = max(most, waiting)
-        if since >= max(cluster.checkpoint_seconds, 10 * cost):
-            number, since, waiting, cost = number + 1, 0.0, 0.0, map_seconds
-    return number, most
+    def _size(self, depth: int) -> float:
+        return self._sizes[depth] if 0 <= depth < len(self._sizes) else 0.0
+
+    def _layer(self, depth: int) -> LayerCost:
+        shape, cluster, locality, costs = self._shape, self._cluster, self._locality, self._costs
+        states = shape.layers[depth] if depth < len(shape.layers) else 0
+        blocks = len(shape.blocks_at(depth))
+        before = shape.layers[depth - 1]
+        sent = before > cluster.small_states or small_blocks(shape, before) > SMALL_LAYER_BLOCKS
+        written, (blobs, _) = self._size(depth), layer_bytes(shape, depth, states, costs)
+        sources = self._size(depth - 1) * shape.inputs_per_block * blocks
+        sources /= max(1, len(shape.blocks_at(depth - 1)))
+        two_before, visited = self._size(depth - 2), 0.0
+        if shape.exclude == "all":
+            _, visited = layer_bytes(shape, depth, self._found[min(depth, len(self._found) - 1)], costs)
+            _, two_before = layer_bytes(shape, depth, self._found[depth - 1], costs)
+            written += visited if states else 0.0
+            blobs *= 2
+        kept = sum(map(self._size, (depth, depth - 1, depth - 2))) + visited + self._marked(depth - 2)
+        queued = costs.message_held if cluster.celery and sent else 0.0
+        records = blocks * 3 * (costs.record_held + costs.shard_held * shape.shards / shape.blocks)
+        held = costs.run_held + kept * costs.held_over * cluster.blobs_in_redis + records + blocks * queued
+        if not sent:
+            own = costs.small_layer_seconds + small_blocks(shape, states) * costs.small_block_seconds
+            return LayerCost(depth, states, 0, blobs, written, 0.0, kept, held, coordinator_seconds=own)
+        read = sources * (1 - locality.before) + two_before * (1 - locality.two_before)
+        times = self._seconds(depth, blocks, written, read)
+        return LayerCost(depth, states, blocks, blobs, written, read, kept, held, **times)
+
+    def _seconds(self, depth: int, blocks: int, written: float, read: float) -> dict[str, float]:
+        """The seconds of a layer that is sent out, by who is busy."""
+        shape, cluster, locality, costs = self._shape, self._cluster, self._locality, self._costs
+        fetched = blocks * (shape.inputs_per_block * (1 - locality.before) + 1 - locality.two_before)
+        pulled = blocks * shape.bitmap * (costs.fresh_seconds + shape.inputs_per_block * costs.kernel_seconds)
+        worker = (
+            blocks * (costs.step_seconds + costs.celery_seconds * cluster.celery)
+            + (pulled + fetched * shape.bitmap * costs.fill_seconds) * self._touched(depth - 1)
+            + read * costs.decode_seconds
+            + written * costs.encode_seconds
+        )
+        turns = -(-blocks // cluster.workers) / (blocks / cluster.workers)  # the last turn is not full
+        main = (written + read) / cluster.nodes * cluster.blobs_in_redis + blocks * costs.step_bytes
+        served = blocks * costs.step_commands * costs.redis_command_seconds + main * costs.redis_byte_seconds
+        coordinator = costs.layer_seconds + blocks * costs.block_seconds
+        together = worker + served * cluster.nodes + coordinator
+        return {
+            "worker_seconds": worker * turns / cluster.workers,
+            "redis_seconds": max(main / cluster.network, served),
+            "coordinator_seconds": coordinator / max(0.1, 1 - blocks * costs.look_seconds),
+            "shared_seconds": together / cluster.cores if cluster.cores else 0.0,
+        }
+
+    def _touched(self, depth: int) -> float:
+        """The part of a layer's lines that hold a state: the others are passed by."""
+        shape = self._shape
+        lines = shape.lines * sum(shape.blocks_at(depth).values()) / shape.keys
+        return 1 - exp(-shape.layers[depth] / lines)
+
+    def _marked(self, end: int) -> float:
+        """Bytes of the layers before the depth ``end`` that a residue map is made of."""
+        residues = self._cluster.residues
+        if residues is None:
+            return 0.0
+        return sum(size for depth, size in enumerate(self._sizes[: max(end, 0)]) if residues.number(depth))
+
+    def _step_memory(self) -> float:
+        """What a step holds besides what the process keeps, all of it coded: at most twice the shards that the slots
+        hold, or all inputs; what is excluded; what is found, in pieces and joined."""
+        blob = max(size / blobs for blobs, size in self._blobs if blobs)
+        slots = 2 * self._cluster.worker_memory * blob / self._shape.bitmap
+        return min(self._shape.inputs_per_block * blob, slots) + 3 * blob
+
+    def _map_seconds(self) -> float:
+        """Of one checkpoint of the whole map, or of the residue map."""
+        shape, cluster, costs = self._shape, self._cluster, self._costs
+        at_once = cluster.cores or cluster.workers
+        if cluster.residues is not None:
+            marked = self._marked(len(self._sizes)) * costs.decode_seconds
+            marked += shape.keys / 8 * cluster.residues.planes * costs.fill_seconds
+            return marked / min(cluster.workers, shape.blocks, at_once)
+        if cluster.histogram_only:
+            return 0.0
+        parts = max(1, min(shape.blocks, shape.keys // (LEAST_CHUNKS * CHUNK_KEYS)))
+        making = shape.keys * (costs.map_key_seconds + costs.store_key_seconds)
+        through = sum(self._sizes) / cluster.nodes * cluster.blobs_in_redis
+        return max(
+            making / min(cluster.workers, parts, at_once),
+            through * max(costs.redis_byte_seconds, 1 / cluster.network),
+        )
+
+    def _checkpoints(self, layers: Sequence[LayerCost], map_seconds: float) -> tuple[int, float]:
+        """How many checkpoints there are before the last, by the coordinator's rule, and the most bytes of layers that
+        no step needs and no checkpoint has."""
+        if self._cluster.histogram_only:
+            return 0, 0.0
+        number, since, waiting, most, cost = 0, 0.0, 0.0, 0.0, 0.0
+        for layer in layers:
+            since += layer.seconds
+            waiting += self._size(layer.depth - 3)
+            most = max(most, waiting)
+            if since >= max(CHECKPOINT_SECONDS, 10 * cost):
+                number, since, waiting, cost = number + 1, 0.0, 0.0, map_seconds
+        return number, most
 
 
 # What a plan asks

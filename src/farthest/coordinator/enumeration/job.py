@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
 from farthest.coordinator.enumeration.executors import LayerSearch
-from farthest.coordinator.enumeration.plan import Machine, Plan, Servers, layers_told, plan
+from farthest.coordinator.enumeration.machine import Machine, Servers
+from farthest.coordinator.enumeration.plan import Plan, check_workers, layers_told, plan
 from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
 from farthest.coordinator.reporter import Pace, Reporter
 from farthest.coordinator.runner import (
@@ -223,6 +224,7 @@ class Enumeration:
         self._asked = settings
         self._reporter = reporter
         self._recorder = recorder
+        check_workers(puzzle, settings)
         self._servers = Servers.open(reporter.notice) if settings.workers == "celery" else None
         self._found = FoundLayers(reporter)
         self._stopped: str | None = None
@@ -238,23 +240,28 @@ class Enumeration:
         begun = self._recorder
         self._admit(None if begun is None else space_of(begun.record, self._puzzle))
         recorder = self._recorder = self._found.recorder = begun or self._begin()
-        if recorder is not None and recorder.record.layout != self._plan.space.layout_fields():
-            # A map that was begun keeps its layout, even if another one would be chosen now.
-            self._admit(space_of(recorder.record, self._puzzle))
         with stop_requests(self._stopping) as stop:
-            self._backend.while_waiting(self._give_up(stop))
             if recorder is None:
                 return self._attempts(stop)
             recorder.while_waiting = self._give_up(stop)
             with recorder.running():
                 try:
+                    if recorder.record.layout != self._plan.space.layout_fields():
+                        # A map that was begun keeps its layout, even if another one would be chosen now.
+                        self._admit(space_of(recorder.record, self._puzzle))
                     return self._attempts(stop)
                 except KeyboardInterrupt:
-                    raise Interrupted(self._stored_depth(recorder), self._backend.folder) from None
+                    raise Interrupted(self._stored_depth(), self._backend.folder) from None
 
     def _admit(self, space: Space | None, *, in_files: bool = False) -> None:
         """Plans the enumeration, and reports what it needs unless it has begun. Raises why it is refused."""
-        machine = Machine.of(self._asked, self._database, self._servers)
+        machine = Machine(
+            self._asked,
+            None if self._database is None else self._database.path,
+            stored=self._database is not None,
+            servers=self._servers,
+            begins=True,
+        )
         chosen = plan(self._puzzle, self._asked, machine, space, in_files=in_files)
         if not in_files:
             self._reporter.estimate(chosen.needs)
@@ -282,12 +289,14 @@ class Enumeration:
                 "stopping after this layer; nothing of it is kept, as there are no checkpoints"
             )
 
-    def _stored_depth(self, recorder: JobRecorder) -> int | None:
+    def _stored_depth(self) -> int | None:
         """The depth that the job can be continued from, as far as that can be said at once."""
+        if self._recorder is None:
+            return None
         if self._backend.folder is not None:
             return self._found.depth
         try:
-            return recorder.depth()
+            return self._recorder.depth()
         except StorageError:
             return self._checkpoints.depth
 
@@ -297,6 +306,7 @@ class Enumeration:
         """Makes an attempt from the last checkpoint, and another one where the working state is lost, or must go into
         files."""
         name = attempt_name(self._recorder)
+        self._backend.while_waiting(self._give_up(stop))
         while True:
             store = None
             try:
@@ -305,8 +315,15 @@ class Enumeration:
                 store.drop()
                 return outcome
             except MemoryUsedUpError as error:
-                if store is None or not self._go_over_to_files(error, store):
+                if store is None:
                     raise
+                stored = self._stored_depth()
+                if not self._go_over_to_files(error, store):
+                    if stored is None or not isinstance(error, SqueezedError):
+                        raise
+                    raise SqueezedError(
+                        f"{error}; the layers up to depth {stored} are stored: the same command goes on from there"
+                    ) from error
             except LostStateError as error:
                 if store is not None:
                     store.drop()
@@ -321,18 +338,24 @@ class Enumeration:
     def _go_over_to_files(self, error: MemoryUsedUpError, store: JobStore) -> bool:
         """Gives the store up, and goes on with layers in files, or with less memory where they are in files. False
         where that cannot be."""
-        anew = self._backend.folder is None
+        folder = self._backend.folder
         self._backend.leave(store)
         try:
             self._admit(self._plan.space, in_files=True)
         except ResourceError:
+            files = None
+        else:
+            files = self._plan.files
+        if files is None:
+            if folder is not None and self._recorder is None:  # nobody can go on with them
+                from farthest.stores.folder.journal import remove_layers
+
+                remove_layers(folder)
             return False
-        if self._plan.files is None:
-            return False
-        if anew:
+        if folder is None:
             self._resumed_from = None
             size = "" if self._plan.needs.layers_disk else ", of a size that is not known before"
-            then = f"beginning anew with layers in files in {self._plan.files.scratch}{size}"
+            then = f"beginning anew with layers in files in {files.scratch}{size}"
         else:
             then = f"going on within {bytes_text(self._plan.needs.memory)}"
         self._reporter.notice(f"{error}; {then}")

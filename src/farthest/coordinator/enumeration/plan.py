@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.resources import (
     MAP_SECONDS,
     PACKED_SECONDS,
@@ -26,7 +26,6 @@ from farthest.coordinator.enumeration.resources import (
     bitmaps_memory,
     expected_layers,
     layers_by_growth,
-    machine_speed,
     map_bytes,
     published_layers,
     residue_planes,
@@ -34,21 +33,18 @@ from farthest.coordinator.enumeration.resources import (
     seconds_in_memory,
 )
 from farthest.coordinator.settings import Estimate, MapKind, Settings
-from farthest.environment import BLOBS, BLOCK_SIZE, MAPS, REDIS_NODES, SCRATCH, scratch_folder
+from farthest.environment import BLOBS, BLOCK_SIZE, MAPS, REDIS_NODES
 from farthest.errors import (
     FarthestError,
     NoRoomError,
     PuzzleError,
-    RedisFullError,
     RedisTooSmallError,
     ResourceError,
     SettingError,
 )
-from farthest.machine import available_memory, cores, memory_limit
-from farthest.map_files.places import FolderMaps, map_place
+from farthest.machine import cores
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
-from farthest.stores.blobs.place import REDIS
 from farthest.stores.memory.gather_store import gathered_form, residue_problem, searches_in_place
 from farthest.wording import bytes_text
 
@@ -57,12 +53,10 @@ if TYPE_CHECKING:
     from farthest.coordinator.enumeration.layers_in_files import LayersInFiles
     from farthest.families.sliding.patterns import PatternSpace
     from farthest.map_files.place import MapPlace
-    from farthest.models.database import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Cut
-    from farthest.stores.redis.connections import RedisNodes
 
 DENSE_LAYERS = 3
 """Bitmaps of all keys that a run holds at once, at most."""
@@ -87,115 +81,6 @@ MOST_MAP_KEYS = 2**40
 
 WORTH_MEASURING = 10.0
 """Seconds: of what takes less, the speed of this machine is not measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class Servers:
-    """Redis, and the place of blobs."""
-
-    nodes: RedisNodes
-    blobs: BlobPlace
-
-    @classmethod
-    def open(cls, notice: Callable[[str], None]) -> Servers:
-        """Those that the environment names. Raises SettingError, StorageError or UnavailableError where they cannot be
-        used."""
-        from farthest.environment import REDIS_WAIT_SECONDS
-        from farthest.stores.redis.connections import RedisNodes
-        from farthest.stores.redis.places import place_of
-
-        nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), notice)
-        nodes.ask()
-        blobs = place_of(nodes)
-        blobs.check()
-        return cls(nodes, blobs)
-
-    def memory(self) -> int:
-        """Bytes that the servers may use, or their machines have. Raises RedisFullError."""
-        from farthest.stores.redis.connections import MORE_MEMORY
-
-        limit = 0
-        for client, place in zip(self.nodes.clients, self.nodes.places, strict=True):
-            memory: Any = self.nodes.call(partial(client.info, "memory"))
-            most, used = int(memory["maxmemory"]), int(memory["used_memory"])
-            if (
-                0 < most < used
-            ):  # its memory has shrunk, or is all in use: it is not known how much a job may use
-                raise RedisFullError(
-                    f"{place}: Redis has no memory left ({bytes_text(used)} of {bytes_text(most)} used); {MORE_MEMORY}"
-                )
-            limit += most or int(memory["total_system_memory"])
-        return limit
-
-
-class Machine:
-    """What an enumeration may use. What costs time is asked for when a plan comes to it.
-
-    ``folder``: of the database's file, None where it is none. ``stored``: whether anything of the run is. ``maps``:
-    gives the place of map files. ``servers``: of runs by workers, None where nothing is asked of them yet.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        folder: Path | None = None,
-        *,
-        stored: bool = True,
-        maps: Callable[[], MapPlace] = lambda: map_place(None),
-        servers: Servers | None = None,
-    ) -> None:
-        self._settings = settings
-        self.folder = folder
-        self.stored = stored
-        self.servers = servers
-        self._maps = maps
-        self.cores = cores()
-        self.threads = settings.threads or self.cores
-
-    @classmethod
-    def of(cls, settings: Settings, database: Database | None, servers: Servers | None = None) -> Machine:
-        """This machine, for a run that stores into a database."""
-        if database is None:
-            return cls(settings, stored=False, servers=servers)
-        path = database.path
-
-        def maps() -> MapPlace:
-            place = map_place(path)
-            place.check()
-            return place
-
-        return cls(settings, database.folder, maps=maps, servers=servers)
-
-    @cached_property
-    def memory(self) -> int:
-        """Bytes that this process may use."""
-        return memory_limit(self._settings.memory)
-
-    def more_memory(self, needed: int) -> str:
-        """The advice to allow more memory, where the machine has more."""
-        if needed > available_memory():
-            return ""
-        return f"allow more with --memory {-(-needed // 2**20)}MiB, or "
-
-    @cached_property
-    def scratch(self) -> Path:
-        """The folder for layers in files. Raises SettingError."""
-        return scratch_folder(self._settings.scratch, self.folder)
-
-    @property
-    def scratch_is_named(self) -> bool:
-        """Whether somebody has chosen that folder."""
-        return self._settings.scratch is not None or bool(SCRATCH.text())
-
-    @cached_property
-    def maps(self) -> MapPlace:
-        """The place of map files. Raises SettingError."""
-        return self._maps()
-
-    @property
-    def speed(self) -> float:
-        """How many times as long as on the processor that was measured the same work takes here."""
-        return machine_speed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,11 +139,7 @@ def plan(
 
     Raises PuzzleError, BoardError (of the origin), SettingError (of a folder), and ResourceError where not even that
     much can be said."""
-    if settings.workers == "celery" and not puzzle.definition.has_moves:
-        raise PuzzleError(
-            f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "
-            "a minute at most where its map is of use; leave out --workers celery, or `farthest submit`"
-        )
+    check_workers(puzzle, settings)
     space = space or space_for(puzzle, settings, machine)
     _check_countable(space, settings)
     settings = with_kind_of_map(space, settings, stored=machine.stored)
@@ -266,6 +147,15 @@ def plan(
     if settings.workers == "celery":
         return drawn.by_workers()
     return {"gather": drawn.gathered, "scatter": drawn.scattered, "pattern": drawn.of_pattern}[space.engine]()
+
+
+def check_workers(puzzle: Puzzle, settings: Settings) -> None:
+    """Raises PuzzleError for a puzzle that workers are to enumerate, and cannot."""
+    if settings.workers == "celery" and not puzzle.definition.has_moves:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "
+            "a minute at most where its map is of use; leave out --workers celery, or `farthest submit`"
+        )
 
 
 # The space: keys without gaps, or packed boards, where only some layers are asked for
@@ -524,6 +414,7 @@ class _Planner:
         if servers is None:
             return self._begun(most, 0, 0, layers_in="redis")
         from farthest.coordinator.enumeration.cluster_model import attempt_bytes, run_bytes
+        from farthest.stores.blobs.place import REDIS
         from farthest.stores.redis.cutting import cut_for_workers
 
         limit, in_redis = servers.memory(), servers.blobs.url == REDIS
@@ -668,6 +559,8 @@ class _Planner:
     def _no_room_in(self, maps: MapPlace, found: Plan) -> ResourceError | None:
         """Where the place of map files has too little room for a residue map, or for it and the layers in files that it
         is made of: they may be on the same disk. On its way to an object store most of the map waits beside them."""
+        from farthest.map_files.places import FolderMaps
+
         disk, free = found.needs.disk, maps.free()
         if free is not None and disk > free:
             return ResourceError(
@@ -720,8 +613,7 @@ def estimated(
 ) -> Estimate:
     """The estimate of the plan of a run by threads. ``folder``: of the database's file, None where it is none.
     ``processes``: numbers of workers' processes to tell the time of. Raises as ``plan`` does."""
-    machine = Machine(settings, folder, maps=lambda: map_place(folder / puzzle.name if folder else None))
-    found = plan(puzzle, settings, machine)
+    found = plan(puzzle, settings, Machine(settings, None if folder is None else folder / "farthest.db"))
     if not processes:
         return found.needs
     from farthest.coordinator.enumeration.cluster_model import worker_needs

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from farthest.coordinator.enumeration.plan import Machine, plan
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import plan
 from farthest.coordinator.settings import Settings
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from farthest.coordinator.settings import STATE_ROWS, MapKind
 from farthest.spaces.contract import known_states
-from farthest.stores.memory.scatter_store import ROOM
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -154,6 +153,8 @@ def bitmaps_memory(
 def runs_memory(space: ScatterSpace, layers: Sequence[int], *, counted_only: bool) -> int:
     """Memory for these layers of sorted runs, the last of which is the last that is asked for: where they are only
     counted, that one is not kept, nor those before the last three of the others where moves can be taken back."""
+    from farthest.stores.memory.scatter_store import ROOM
+
     held = sum(layers[-4:-1]) if space.undirected and counted_only else sum(layers)
     return SCATTER_BYTES * held + min(ROOM, SCATTER_BYTES * sum(layers)) + PROCESS_BYTES
 

@@ -13,10 +13,10 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.outstanding import Outstanding, Workers
-from farthest.coordinator.search.loop import run_piece
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
 from farthest.search.contract import engine_fields
+from farthest.search.deepening import search_next
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.search_batches import SearchFacts, SearchWork, enough
@@ -65,33 +65,28 @@ class CelerySearch:
         """Sets a function that is called regularly while Redis is away; it may raise an exception."""
         self._nodes.while_waiting = action
 
-    def run(self, frontier: Frontier, look: Callable[[], None]) -> None:
-        """See SearchExecutor. Raises LostStateError when Redis has lost the attempt, UnavailableError when it stays
+    def run(self, frontier: Frontier, poll: Callable[[], None]) -> None:
+        """Raises LostStateError when Redis has lost the attempt, UnavailableError when it stays
         away, JobError when the workers cannot do it."""
         while not frontier.complete and len(frontier.waiting) == 1 and not frontier.running:
-            taken = frontier.take()
-            assert taken is not None, "one waits"
-            place, node = taken
-            frontier.done(place, run_piece(self.engine, frontier, node))
-            look()
+            search_next(self.engine, frontier)
+            poll()
         if frontier.complete:
             return
         try:
-            _Iteration(self._made(frontier), frontier, self).run(look)
+            _Iteration(self._made(frontier), frontier, self).run(poll)
         except LostStateError:
             self._drop()
             raise
 
-    def known(self) -> dict[str, Any]:
-        """See SearchExecutor."""
+    def progress(self) -> dict[str, Any]:
         return {"workers": self.alive, "resent": self.resent}
 
     def restarted(self) -> bool:
-        """See SearchExecutor."""
         return self._nodes.restarted()
 
     def close(self) -> None:
-        """See SearchExecutor: what workers still do has no effect."""
+        """What workers still do has no effect."""
         with suppress(StorageError), self._nodes.hurried():  # a later coordinator removes what is left
             self._drop()
         self.workers.close()
@@ -129,11 +124,11 @@ class _Iteration:
             attempt, self._bound, executor.workers.publisher, executor.workers.lease_seconds, renew=self._put
         )
 
-    def run(self, look: Callable[[], None]) -> None:
+    def run(self, poll: Callable[[], None]) -> None:
         self._executor.workers.count_soon()
         self._attempt.begin(self._bound)
         while not self._frontier.complete:
-            look()
+            poll()
             self._count_workers()
             self._send()
             self._take_back(self._outstanding.wait())

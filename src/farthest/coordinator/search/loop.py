@@ -1,29 +1,33 @@
-"""The loop over an iterative search's bounds: each iteration is searched to its end or to the first solution."""
+"""One attempt at an iterative search: its iterations are searched by an executor, stored, and begun again where their
+working state is lost."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from farthest.coordinator.runner import Losses
-from farthest.coordinator.search.settings import Iteration
 from farthest.errors import LostStateError
 from farthest.models.records import IterationRecord
-from farthest.search.contract import Node
-from farthest.search.deepening import Frontier
+from farthest.search.deepening import Deepening, Frontier, Iteration, search_next, search_piece
 
 if TYPE_CHECKING:
     from farthest.coordinator.runner import StopRequest
-    from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+    from farthest.coordinator.search.settings import SearchReporter
     from farthest.coordinator.search.storage import IterationState, SearchRecorder, StoredSearch
-    from farthest.search.contract import Engine, PieceResult, Problem, Way
+    from farthest.search.contract import Engine, Node, Way
+    from farthest.search.deepening import Place
 
+POLL_SECONDS = 0.2
+"""Between two polls while threads search."""
 
-# --- Executors of searches: they search the pieces of an iteration.
+COMMIT_SECONDS = 1.0
+"""Seconds between two commits."""
 
-LOOK_SECONDS = 0.2
+LOSSES_ALLOWED = 8
+"""How often the working state of an iteration may be lost before the search is given up."""
 
 
 class SearchStopped(Exception):
@@ -33,11 +37,11 @@ class SearchStopped(Exception):
 class SearchExecutor(Protocol):
     """Searches pieces, which are taken in order. Results do not depend on the executor."""
 
-    def run(self, frontier: Frontier, look: Callable[[], None]) -> None:
-        """Returns when the frontier is complete. ``look`` is called regularly meanwhile; if it raises SearchStopped,
+    def run(self, frontier: Frontier, poll: Callable[[], None]) -> None:
+        """Returns when the frontier is complete. ``poll`` is called regularly meanwhile; if it raises SearchStopped,
         that is raised when the pieces under way in this process are done."""
 
-    def known(self) -> dict[str, Any]:
+    def progress(self) -> dict[str, Any]:
         """The values to be reported with the search's progress."""
 
     def restarted(self) -> bool:
@@ -45,12 +49,6 @@ class SearchExecutor(Protocol):
 
     def close(self) -> None:
         """Releases what the executor holds."""
-
-
-def run_piece(engine: Engine, frontier: Frontier, node: Node) -> PieceResult:
-    """Searches one piece of the frontier's iteration, below a node."""
-    limit = 1 if frontier.first else frontier.limit
-    return engine.run(node, frontier.bound, first=frontier.first, limit=limit)
 
 
 class ThreadsSearch:
@@ -61,30 +59,24 @@ class ThreadsSearch:
         self._threads = threads
         self._late: list[threading.Thread] = []  # threads that search pieces which are not needed any more
 
-    def run(self, frontier: Frontier, look: Callable[[], None]) -> None:
-        """See SearchExecutor."""
+    def run(self, frontier: Frontier, poll: Callable[[], None]) -> None:
         while not frontier.complete:
             if self._threads > 1 and len(frontier.waiting) > 1:
                 team = _Team(self._engine, frontier, min(self._threads, len(frontier.waiting)))
                 self._late += team.threads
-                team.run(look)
+                team.run(poll)
                 return
-            taken = frontier.take()
-            assert taken is not None, "nothing runs elsewhere"
-            place, node = taken
-            frontier.done(place, run_piece(self._engine, frontier, node))
-            look()
+            search_next(self._engine, frontier)
+            poll()
 
-    def known(self) -> dict[str, Any]:
-        """See SearchExecutor: nothing."""
+    def progress(self) -> dict[str, Any]:
         return {}
 
     def restarted(self) -> bool:
-        """See SearchExecutor: there is no server."""
         return False
 
     def close(self) -> None:
-        """See SearchExecutor: waits for threads that search pieces after the first solution."""
+        """Waits for threads that search pieces after the first solution."""
         for thread in self._late:
             thread.join()
         self._late = []
@@ -101,14 +93,14 @@ class _Team:
         self._news = threading.Condition()  # guards all attributes
         self.threads = [threading.Thread(target=self._work, name="farthest-search") for _ in range(threads)]
 
-    def run(self, look: Callable[[], None]) -> None:
+    def run(self, poll: Callable[[], None]) -> None:
         for thread in self.threads:
             thread.start()
         try:
             with self._news:
                 while not self._frontier.complete and self._error is None:
-                    self._news.wait(LOOK_SECONDS)
-                    look()
+                    self._news.wait(POLL_SECONDS)
+                    poll()
         except SearchStopped:
             self._close()
             for thread in self.threads:
@@ -128,7 +120,7 @@ class _Team:
         while (taken := self._next()) is not None:
             place, node = taken
             try:
-                piece = run_piece(self._engine, self._frontier, node)
+                piece = search_piece(self._engine, self._frontier, node)
             except BaseException as error:
                 with self._news:
                     self._error = error
@@ -138,43 +130,31 @@ class _Team:
                 self._frontier.done(place, piece)
                 self._news.notify_all()
 
-    def _next(self) -> tuple[tuple[int, ...], Node] | None:
+    def _next(self) -> tuple[Place, Node] | None:
         with self._news:
             while not self._closing and not self._frontier.complete:
                 taken = self._frontier.take()
                 if taken is not None:
                     return taken
-                self._news.wait(LOOK_SECONDS)
+                self._news.wait(POLL_SECONDS)
         return None
-
-
-COMMIT_SECONDS = 1.0
-"""Seconds between two commits."""
-
-LOSSES_ALLOWED = 8
-"""How often the working state of an iteration may be lost before the search is given up."""
 
 
 class IterativeSearch:
     """One attempt at a search. ``stored``: its job, if it has one. ``stop``: whether the user asked it to end.
 
-    ``iterations``: those that are over; ``resumed``: the bound of the iteration that an earlier attempt had reached.
-    ``solutions``: of the last iteration; ``paths``: those listed.
+    ``resumed``: the bound of the iteration that an earlier attempt had reached.
     """
 
     def __init__(
         self,
-        problem: Problem,
-        engine: Engine,
-        settings: SearchSettings,
+        search: Deepening,
         executor: SearchExecutor,
         reporter: SearchReporter,
         stored: StoredSearch,
         stop: StopRequest,
     ) -> None:
-        self._board = problem.board
-        self._engine = engine
-        self._settings = settings
+        self._search = search
         self._executor = executor
         self._reporter = reporter
         self._job = stored
@@ -183,17 +163,11 @@ class IterativeSearch:
         self._stored = 0
         self._paths: list[Way] = []
         self._committed = monotonic()
-        self.iterations: list[IterationRecord] = []
         self.resumed: int | None = None
 
     @property
     def _recorder(self) -> SearchRecorder | None:
         return self._job.recorder
-
-    @property
-    def solutions(self) -> int:
-        """Solutions of the last iteration."""
-        return self.iterations[-1].solutions if self.iterations else 0
 
     @property
     def paths(self) -> tuple[Way, ...]:
@@ -204,10 +178,9 @@ class IterativeSearch:
         """Searches until there is a solution, or it is proven that there is none. Raises KeyboardInterrupt when the
         user asks it to stop: what was found until then is stored."""
         under_way = self._read()
-        if not self.iterations and under_way is None:
-            job = None if self._recorder is None else self._recorder.job
-            self._reporter.begun(job, self._engine.lower_bound(self._board))
-        while not self._over():
+        if self.resumed is None and self._search.next_bound is not None:
+            self._reporter.begun(self._job.number, self._search.next_bound)
+        while not self._search.over:
             try:
                 self._iterate(under_way)
                 under_way = None
@@ -217,25 +190,24 @@ class IterativeSearch:
             self._recorder.settle()
 
     def _read(self, *, again: bool = False) -> IterationState | None:
+        """Takes in what is stored of the search, and gives the iteration under way."""
         if self._recorder is None:
             return None
-        self.iterations, under_way = self._recorder.iterations()
-        if under_way is not None or self.iterations:
-            bound = self.iterations[-1].bound if under_way is None else under_way.bound
-            if not again:
-                self.resumed = bound
-                pieces = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
-                self._reporter.resumed(self._recorder.job, bound, pieces)
+        records, under_way = self._recorder.iterations()
+        next_bound = records[-1].next_bound if records else None
+        self._search.go_on([iteration_of(record) for record in records], next_bound)
+        if (records or under_way is not None) and not again:
+            self.resumed = records[-1].bound if under_way is None else under_way.bound
+            self._reporter.resumed(
+                self._recorder.job, self.resumed, 0 if under_way is None else under_way.done
+            )
         return under_way
-
-    def _over(self) -> bool:
-        return bool(self.iterations) and (self.solutions > 0 or self.iterations[-1].next_bound is None)
 
     def _lost(self, error: LostStateError) -> IterationState | None:
         if self._recorder is not None:
             self._recorder.confirm()  # a process that took the job over has removed the keys of this attempt
         under_way = self._read(again=True)
-        stored = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
+        stored = 0 if under_way is None else under_way.done
         if stored > self._stored:
             self._losses.forget()
         self._stored = stored
@@ -245,83 +217,65 @@ class IterativeSearch:
 
     def _iterate(self, under_way: IterationState | None) -> None:
         begun, before = perf_counter(), 0.0 if under_way is None else under_way.seconds
-        frontier = self._frontier(under_way)
+        frontier = self._search.frontier()
+        if under_way is None:
+            frontier.begin()
+        else:
+            frontier.restore(under_way.totals, under_way.waiting, under_way.beyond)
 
         def seconds() -> float:
             return before + perf_counter() - begun
 
         try:
-            self._executor.run(frontier, self._poll(frontier, seconds))
+            self._executor.run(frontier, lambda: self._poll(frontier, seconds()))
         except SearchStopped:
             if self._recorder is not None:
                 self._recorder.commit(frontier, seconds())
             raise KeyboardInterrupt from None
-        totals = frontier.totals
-        record = IterationRecord(
-            frontier.bound,
-            totals.nodes,
-            totals.solutions,
-            totals.pieces,
-            seconds(),
-            totals.next_bound,
-            complete=True,
-        )
-        self.iterations.append(record)
+        self._search.add(frontier, seconds())
         self._losses.forget()
         self._stored = 0
         if self._recorder is None:
             self._paths += frontier.new_solutions
         else:
-            self._recorder.ended(record, frontier)
+            self._recorder.ended(self._records()[-1], frontier)
             self._recorder.check()
-        self._reporter.iteration(iteration_of(record))
-        if self._stop.wanted and not self._over():
+        self._reporter.iteration(self._search.iterations[-1])
+        if self._stop.wanted and not self._search.over:
             if self._recorder is not None:
                 self._recorder.settle()
             raise KeyboardInterrupt
 
-    def _frontier(self, under_way: IterationState | None) -> Frontier:
-        last = self.iterations[-1] if self.iterations else None
-        bound = self._engine.lower_bound(self._board) if last is None else last.next_bound
-        assert bound is not None, "the search is not over"
-        # Not only the last: an iteration that was split may have few nodes because of that.
-        is_split = max((before.nodes for before in self.iterations), default=0) >= self._engine.split_from
-        split = self._engine.split(self._board, bound) if is_split else None
-        frontier = Frontier(
-            bound,
-            split,
-            Node(self._board, 0),
-            first=not self._settings.all_solutions,
-            limit=self._settings.limit,
-        )
-        if under_way is None:
-            frontier.begin()
-        else:
-            frontier.restore(under_way.totals, under_way.waiting, under_way.beyond)
-        return frontier
+    def _poll(self, frontier: Frontier, seconds: float) -> None:
+        if self._stop.wanted:
+            raise SearchStopped
+        if monotonic() - self._committed < COMMIT_SECONDS:
+            return
+        self._job.store_if_due(self._records())
+        if self._recorder is not None:
+            self._recorder.check()
+            self._recorder.commit(frontier, seconds)
+        nodes = self._search.nodes + frontier.nodes_done
+        spent = sum(one.seconds for one in self._search.iterations) + seconds
+        progress = {"bound": frontier.bound, "nodes": nodes, "pieces_waiting": len(frontier.waiting)}
+        if spent:
+            progress["nodes_a_second"] = round(nodes / spent)
+        progress |= self._executor.progress()
+        if self._recorder is not None:
+            self._recorder.progress(**progress)
+        self._reporter.progress(progress)
+        self._committed = monotonic()
 
-    def _poll(self, frontier: Frontier, seconds: Callable[[], float]) -> Callable[[], None]:
-        def look() -> None:
-            if self._stop.wanted:
-                raise SearchStopped
-            if monotonic() - self._committed < COMMIT_SECONDS:
-                return
-            self._job.look(self.iterations)
-            if self._recorder is not None:
-                self._recorder.check()
-                self._recorder.commit(frontier, seconds())
-            nodes = sum(one.nodes for one in self.iterations) + frontier.nodes_known
-            spent = sum(one.seconds for one in self.iterations) + seconds()
-            known = {"bound": frontier.bound, "nodes": nodes, "pieces_waiting": len(frontier.waiting)}
-            if spent:
-                known["nodes_a_second"] = round(nodes / spent)
-            known |= self._executor.known()
-            if self._recorder is not None:
-                self._recorder.progress(**known)
-            self._reporter.progress(known)
-            self._committed = monotonic()
-
-        return look
+    def _records(self) -> Sequence[IterationRecord]:
+        """The iterations that are over, as they are stored."""
+        found = self._search.iterations
+        next_bounds = [*(one.bound for one in found[1:]), self._search.next_bound]
+        return [
+            IterationRecord(
+                one.bound, one.nodes, one.solutions, one.pieces, one.seconds, next_bound, complete=True
+            )
+            for one, next_bound in zip(found, next_bounds, strict=False)
+        ]
 
 
 def iteration_of(record: IterationRecord) -> Iteration:

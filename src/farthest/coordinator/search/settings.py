@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.paths import BoardPath
     from farthest.search.contract import Problem, Way
+    from farthest.search.deepening import Iteration
 
 LISTED = 1000
 """How many solutions are listed if no limit is given."""
@@ -58,17 +59,6 @@ class SearchSettings:
             "all": self.all_solutions,
             "limit": self.limit if self.all_solutions else 1,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """One iteration of a search: its bound, the nodes and pieces it took, the solutions it found."""
-
-    bound: int
-    nodes: int
-    solutions: int
-    pieces: int
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -7,26 +7,26 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.runner import StopRequest, attempt_name, memory_errors, stop_requests
-from farthest.coordinator.search.loop import IterativeSearch, SearchExecutor, ThreadsSearch, iteration_of
+from farthest.coordinator.search.loop import IterativeSearch, SearchExecutor, ThreadsSearch
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import SearchStorage, StoredSearch, search_digest
 from farthest.errors import SearchError, StorageError, UnreachableError
 from farthest.heuristics.algorithms import DEEPENING, GUIDED, PLAIN
-from farthest.heuristics.contract import UNREACHABLE
 from farthest.heuristics.registry import open_heuristic
 from farthest.machine import cores, memory_limit
 from farthest.search.contract import Problem, engine_fields, targets
+from farthest.search.deepening import Deepening
 from farthest.search.engines import engine_with
 from farthest.search.plain import search_plain
 from farthest.search.solvable import why_unsolvable
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search.settings import Iteration, SearchSettings
+    from farthest.coordinator.search.settings import SearchSettings
     from farthest.heuristics.contract import Heuristic
-    from farthest.machine import cores, memory_limit
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-from farthest.search.contract import Engine, Way
+    from farthest.search.contract import Engine, Way
+    from farthest.search.deepening import Iteration
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -43,17 +43,6 @@ class UnsolvableError(UnreachableError):
     def __init__(self, place: str, reason: str) -> None:
         super().__init__(f"{place}: it cannot be solved: {reason}")
         self.reason = reason
-
-
-def solve_problem(
-    problem: Problem,
-    settings: SearchSettings,
-    storage: SearchStorage | None = None,
-    reporter: SearchReporter | None = None,
-) -> SearchOutcome:
-    """Solves one problem. Raises as ``Solver.solve``."""
-    solver = Solver(problem.puzzle, problem.target, problem.heuristic, settings, storage, reporter)
-    return solver.solve(problem.board)
 
 
 class Solver:
@@ -151,7 +140,9 @@ class _Search:
 
     def _deepen(self) -> SearchOutcome:
         engine = engine_with(self._problem, self._heuristic)
-        if engine.lower_bound(self._problem.board) >= UNREACHABLE:
+        every, limit = self._settings.all_solutions, self._settings.limit
+        search = Deepening(engine, self._problem.board, first=not every, limit=limit)
+        if search.over:
             reason = f"the heuristic {self._problem.heuristic} proves that no moves lead to a target"
             raise UnsolvableError(_place(self._problem), reason)
         self._job.begin(engine_fields(engine), resumable=True)
@@ -161,17 +152,14 @@ class _Search:
                 self._job.running(),
                 closing(self._executor(engine, stop)) as executor,
             ):
-                search = IterativeSearch(
-                    self._problem, engine, self._settings, executor, self._reporter, self._job, stop
-                )
-                search.run()
-                paths = search.paths
-                # The bound may be greater, where the heuristic is more than the distance; then one solution is listed.
-                length = len(paths[0]) if paths else search.iterations[-1].bound if search.solutions else None
-                iterations = tuple(map(iteration_of, search.iterations))
-                return self._finish(length, search.solutions, paths, iterations, resumed=search.resumed)
+                attempt = IterativeSearch(search, executor, self._reporter, self._job, stop)
+                attempt.run()
+                paths = attempt.paths
+                iterations = tuple(search.iterations)
+                length = search.length(paths)
+                return self._finish(length, search.solutions, paths, iterations, resumed=attempt.resumed)
         except KeyboardInterrupt:
-            raise SearchInterrupted(self._kept()) from None
+            raise SearchInterrupted(self._stored_bound()) from None
 
     def _executor(self, engine: Engine, stop: StopRequest) -> SearchExecutor:
         settings, recorder = self._settings, self._job.recorder
@@ -228,7 +216,7 @@ class _Search:
         problem, recorder = self._problem, self._job.recorder
         bounds = [(one.bound, one.nodes) for one in iterations]
         outcome = SearchOutcome(
-            job=None if recorder is None else recorder.job,
+            job=self._job.number,
             puzzle=problem.puzzle.name,
             board=problem.puzzle.definition.format_board(problem.board),
             target=problem.target,
@@ -250,7 +238,7 @@ class _Search:
             recorder.finish(outcome)
         return outcome
 
-    def _kept(self) -> int | None:
+    def _stored_bound(self) -> int | None:
         """The bound of the iteration in which the search can be continued, as far as that is known at once."""
         if self._job.recorder is None:
             return None

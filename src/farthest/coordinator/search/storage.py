@@ -1,4 +1,7 @@
-"""Whether, where and from when on searches are stored: most end before a job is worth storing."""
+"""Searches in the database: the job of a search, its iterations, pieces and solutions.
+
+Most searches end before a job is worth storing: ``StoredSearch`` says whether and from when on a search is one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -30,8 +33,6 @@ if TYPE_CHECKING:
     from farthest.search.contract import Node, PieceResult, Problem, Way
 
 
-# --- A search's job in the database: found or added, its iterations and pieces committed, finished.
-
 Made = TypeVar("Made")
 
 
@@ -46,57 +47,32 @@ class IterationState:
     waiting: dict[Place, Node]
     beyond: dict[Place, PieceResult]
 
+    @property
+    def done(self) -> int:
+        """How many pieces are done."""
+        return self.totals.pieces + len(self.beyond)
+
 
 class SearchRecorder(OwnedJob):
-    """The job of one search."""
+    """The job of one search. ``ended``: iterations that were over before the search had a job."""
 
     def __init__(
         self,
         database: Database,
-        settings: SearchSettings,
         record: JobRecord,
         owner: str,
         notice: Callable[[str], None],
+        *,
+        lease_seconds: float,
+        ended: Sequence[IterationRecord] = (),
     ) -> None:
-        super().__init__(database, record, owner, notice, lease_seconds=settings.lease_seconds)
+        super().__init__(database, record, owner, notice, lease_seconds=lease_seconds)
         self._searches = Searches(database)
         self._stored: dict[Place, bool] = {}  # the iteration's pieces in the database: whether they are done
         self._stale: list[Place] = []  # pieces of an iteration that is over
-        self._ended: list[IterationRecord] = []  # iterations that are over and not stored
+        self._ended = list(ended)  # iterations that are over and not stored
         self._solutions: list[Way] = []  # not stored
         self._numbered = self._searches.listed(self.job)
-
-    @classmethod
-    def resumed(
-        cls,
-        database: Database,
-        problem: Problem,
-        settings: SearchSettings,
-        layout: dict[str, Any],
-        notice: Callable[[str], None],
-    ) -> Self | None:
-        """The unfinished job of the same search which nobody runs, or None. ``layout``: how it is cut into pieces."""
-        parameters = settings.parameters(problem)
-        begun = claimed(database, problem.puzzle, parameters, settings.lease_seconds, layout)
-        return None if begun is None else cls(database, settings, *begun, notice)
-
-    @classmethod
-    def new(
-        cls,
-        database: Database,
-        problem: Problem,
-        settings: SearchSettings,
-        layout: dict[str, Any],
-        notice: Callable[[str], None],
-    ) -> Self:
-        """A new job."""
-        parameters = settings.parameters(problem)
-        begun = added(database, problem.puzzle, parameters, settings.lease_seconds, layout, kind=SEARCH)
-        return cls(database, settings, *begun, notice)
-
-    def take_in(self, iterations: Sequence[IterationRecord]) -> None:
-        """Adds iterations that were over before the search had a job: they are stored with the next commit."""
-        self._ended = list(iterations)
 
     # Going on
 
@@ -143,8 +119,8 @@ class SearchRecorder(OwnedJob):
 
     def bound(self) -> int | None:
         """The bound of the last iteration of which something is stored."""
-        known = self._searches.iterations(self.job)
-        return known[-1].bound if known else None
+        stored = self._searches.iterations(self.job)
+        return stored[-1].bound if stored else None
 
     # Storing
 
@@ -156,7 +132,7 @@ class SearchRecorder(OwnedJob):
         self._stored = {}
 
     def commit(self, frontier: Frontier, seconds: float) -> None:
-        """Stores what is known of the iteration under way."""
+        """Stores what is found of the iteration under way."""
         self._take_solutions(frontier)
         totals = frontier.totals
         under_way = IterationRecord(
@@ -291,38 +267,22 @@ class SearchStorage:
         self._url = url
         self._opened: Database | None = None
 
-    @classmethod
-    def of(cls, database: Database) -> Self:
-        """A database that is open already, for all searches."""
-        made = cls(store=True)
-        made._opened = database
-        return made
-
-    def existing(self) -> Database | None:
-        """The database; None where it does not exist. Raises StorageError where it cannot be used."""
+    def database(self, *, create: bool) -> Database:
+        """The database. Raises MissingDatabaseError where it does not exist and is not to be made, StorageError where
+        it cannot be used."""
         if self._opened is None:
-            try:
-                self._opened = open_database(self._url, create=False)
-            except MissingDatabaseError:
-                return None
-        return self._opened
-
-    def made(self) -> Database:
-        """The database, which is made if it does not exist. Raises StorageError."""
-        if self._opened is None:
-            self._opened = open_database(self._url, create=True)
+            self._opened = open_database(self._url, create=create)
         return self._opened
 
     def load_map(self, puzzle: Puzzle) -> PatternMap:
         """``LoadMap`` of the database. Raises JobError where there is none, and as ``PatternMaps``."""
         from farthest.queries.pattern_maps import PatternMaps, missing_map
 
-        if self._opened is None:
-            try:
-                self._opened = open_database(self._url, create=False)
-            except MissingDatabaseError as error:
-                raise missing_map(error.place, puzzle) from None
-        return PatternMaps(self._opened, compact=True)(puzzle)
+        try:
+            database = self.database(create=False)
+        except MissingDatabaseError as error:
+            raise missing_map(error.place, puzzle) from None
+        return PatternMaps(database, compact=True)(puzzle)
 
     @property
     def place(self) -> str | None:
@@ -363,6 +323,11 @@ class StoredSearch:
         self._due: float | None = None
         self._stack = ExitStack()
 
+    @property
+    def number(self) -> int | None:
+        """The number of the job."""
+        return None if self.recorder is None else self.recorder.job
+
     def begin(self, layout: dict[str, Any], *, resumable: bool) -> None:
         """Continues an unfinished job of the same search, or stores a new one if that is wanted now. ``layout``: how
         the search is cut into pieces."""
@@ -371,11 +336,11 @@ class StoredSearch:
             return
         self._layout = layout
         if storage.store or self._settings.workers == "celery":
-            database = storage.made()
-            self.recorder = self._resumed(database) or self._new(database)
+            database = storage.database(create=True)
+            self.recorder = self._claimed(database) or self._added(database)
         elif resumable:
-            existing = storage.existing()
-            self.recorder = None if existing is None else self._resumed(existing)
+            with suppress(MissingDatabaseError):
+                self.recorder = self._claimed(storage.database(create=False))
             self._due = monotonic() + STORE_AFTER_SECONDS
 
     @contextmanager
@@ -386,7 +351,7 @@ class StoredSearch:
                 self._stack.enter_context(self.recorder.running())
             yield
 
-    def look(self, iterations: Sequence[IterationRecord]) -> None:
+    def store_if_due(self, iterations: Sequence[IterationRecord]) -> None:
         """Stores the search when it is due, with the ``iterations`` that are over. A failure is reported once: it does
         not end the search."""
         if self.recorder is not None or self._due is None or monotonic() < self._due:
@@ -394,21 +359,29 @@ class StoredSearch:
         self._due = None
         assert self._storage is not None, "there is a time to store it"
         try:
-            recorder = self._new(self._storage.made())
+            self.recorder = self._added(self._storage.database(create=True), iterations)
         except StorageError as error:
             self._reporter.notice(f"{error}; the search goes on, and is not stored")
             return
-        recorder.take_in(iterations)
-        self.recorder = recorder
-        self._stack.enter_context(recorder.running())
-        self._reporter.stored(recorder.job)
+        self._stack.enter_context(self.recorder.running())
+        self._reporter.stored(self.recorder.job)
 
-    def _resumed(self, database: Database) -> SearchRecorder | None:
-        return SearchRecorder.resumed(
-            database, self._problem, self._settings, self._layout, self._reporter.notice
-        )
+    def _claimed(self, database: Database) -> SearchRecorder | None:
+        """The unfinished job of the same search, which nobody runs."""
+        puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
+        begun = claimed(database, puzzle, parameters, self._settings.lease_seconds, self._layout)
+        return None if begun is None else self._recording(database, *begun)
 
-    def _new(self, database: Database) -> SearchRecorder:
-        return SearchRecorder.new(
-            database, self._problem, self._settings, self._layout, self._reporter.notice
+    def _added(self, database: Database, ended: Sequence[IterationRecord] = ()) -> SearchRecorder:
+        """A new job; ``ended``: iterations that were over before."""
+        puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
+        begun = added(database, puzzle, parameters, self._settings.lease_seconds, self._layout, kind=SEARCH)
+        return self._recording(database, *begun, ended)
+
+    def _recording(
+        self, database: Database, record: JobRecord, owner: str, ended: Sequence[IterationRecord] = ()
+    ) -> SearchRecorder:
+        seconds = self._settings.lease_seconds
+        return SearchRecorder(
+            database, record, owner, self._reporter.notice, lease_seconds=seconds, ended=ended
         )

@@ -8,7 +8,7 @@ FAMILY = Family(
     default_origin="from start",
     example="start = [...]",
     forms=(("rush-BOARD", "any board of Rush Hour, in 36 characters"),),
-    read="reader.read_blocks",
+    table="reader.BlocksTable",
     definition="definition.Blocks",
     parametric="reader.rush_hour",
     picture="picture.picture",

@@ -12,7 +12,7 @@ FAMILY = Family(
         ("hanoi-cyclic-PEGS-DISCS", "the tower of Hanoi, from peg to peg round a ring, towers"),
         ("hanoi-adjacent-PEGS-DISCS", "the tower of Hanoi, between neighbouring pegs, towers"),
     ),
-    read="definition.read_hanoi",
+    table="definition.HanoiTable",
     definition="definition.Hanoi",
     parametric="definition.hanoi_by_name",
     solvable="space.solvable",

@@ -1,4 +1,5 @@
-"""The family ``hanoi``: discs on pegs, moved one at a time, never onto a smaller one.
+"""The family ``hanoi``: discs on pegs, moved one at a time, never onto a smaller one. Its definition, its table in a
+puzzle's file, puzzles by name, boards as text and as pictures.
 
 A board is the peg of each disc, the smallest first.
 """
@@ -8,23 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition, board_place
+from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName, board_place
 from farthest.puzzles.grid import Passages, disconnection, read_passages
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
-from farthest.puzzles.tables import check_digits, check_keys, read_goals, read_start, whole_number
-from farthest.wording import counted, near_match, shown
+from farthest.puzzles.tables import BoardsTable, Given, Number, Word
+from farthest.wording import counted, shown
 
-if TYPE_CHECKING:
-    from farthest.puzzles.tables import Source
-
-
-# --- Between which pegs discs may move, by name.
-
+MAX_PEGS = 64
+MAX_DISCS = 64
 VARIANTS = ("standard", "cyclic", "adjacent")
+"""Between which pegs discs may move."""
 
 
 def variant_arcs(variant: str, pegs: int) -> Passages:
@@ -37,17 +34,9 @@ def variant_arcs(variant: str, pegs: int) -> Passages:
     return tuple(ways)
 
 
-MAX_PEGS = 64
-MAX_DISCS = 64
-
-
 @dataclass(frozen=True, slots=True)
-class Hanoi(PuzzleDefinition):
-    """Pegs, discs, and the pegs between which discs may move.
-
-    ``arcs``: (from, to), sorted; both ways are two arcs. ``goals``: boards, perhaps with ``WILDCARD``.
-    Raises PuzzleError when these do not fit together.
-    """
+class Hanoi(DigitPuzzle):
+    """Pegs, discs, and the pegs between which discs may move. ``arcs``: (from, to), sorted; both ways are two arcs."""
 
     pegs: int
     discs: int
@@ -55,23 +44,22 @@ class Hanoi(PuzzleDefinition):
     goals: tuple[Board, ...]
     start: Board | None
 
-    def __post_init__(self) -> None:
-        problem = _problem(self)
-        if problem:
-            raise PuzzleError(f"hanoi puzzle: {problem}")
+    called = "hanoi"
 
-    @property
-    def cells(self) -> int:
-        """One a disc."""
-        return self.discs
-
-    @property
-    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        return self.goals, self.start
+    def problem(self) -> str | None:
+        if not 2 <= self.pegs <= MAX_PEGS or not 1 <= self.discs <= MAX_DISCS:
+            return f"expected 2 to {MAX_PEGS} pegs and 1 to {MAX_DISCS} discs"
+        if list(self.arcs) != sorted(set(self.arcs)):
+            return "the arcs are not sorted, or one is there twice"
+        for a, b in self.arcs:
+            if not (0 <= a < self.pegs and 0 <= b < self.pegs) or a == b:
+                return f"arcs hold {[a, b]}; expected two different pegs from 0 to {self.pegs - 1}"
+        if not self.goals:
+            return "expected at least one goal"
+        return self.boards_problem() or disconnection(self.pegs, self.arcs)
 
     @property
     def radices(self) -> tuple[int, ...]:
-        """For each cell, the number of values that it can have."""
         return (self.pegs,) * self.discs
 
     @property
@@ -79,21 +67,21 @@ class Hanoi(PuzzleDefinition):
         """Whether each move can be taken back."""
         return all((b, a) in self.arcs for a, b in self.arcs)
 
-    @property
-    def variant(self) -> str:
-        """One of VARIANTS, or ``graph``."""
-        return next((name for name in VARIANTS if variant_arcs(name, self.pegs) == self.arcs), "graph")
-
-    def arrangements(self) -> int:
-        return int(self.pegs**self.discs)
-
     def size(self) -> str:
         return f"{counted(self.pegs, 'peg')}, {counted(self.discs, 'disc')}"
 
     def facts(self) -> list[tuple[str, str]]:
+        variant = next((name for name in VARIANTS if variant_arcs(name, self.pegs) == self.arcs), "graph")
         both = [f"{a}-{b}" for a, b in self.arcs if a < b and (b, a) in self.arcs]
         one = [f"{a}→{b}" for a, b in self.arcs if (b, a) not in self.arcs]
-        return [("variant", self.variant), ("discs move", " ".join(both + one))]
+        return [("variant", variant), ("discs move", " ".join(both + one))]
+
+    @property
+    def expected(self) -> str:
+        return f"the pegs of {counted(self.discs, 'disc')}, the smallest first"
+
+    def wrong_digit(self, cell: int, digit: object) -> str:
+        return f"disc {cell + 1} is on {digit!r}, expected a peg from 0 to {self.pegs - 1}"
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
         """The pegs of the discs, smallest first; or the discs of each peg, pegs ended by /."""
@@ -102,19 +90,6 @@ class Hanoi(PuzzleDefinition):
     def format_board(self, board: Sequence[int]) -> str:
         between = "" if self.pegs <= 10 else " "
         return between.join("*" if peg == WILDCARD else str(peg) for peg in board)
-
-    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        place = f"board{f' for {name}' if name else ''}"
-        if not hasattr(board, "__len__") or len(board) != self.discs:
-            raise BoardError(
-                f"{place}: expected the pegs of {counted(self.discs, 'disc')}, the smallest first"
-            )
-        for disc, peg in enumerate(board, 1):
-            if not hasattr(peg, "__index__") or not 0 <= peg < self.pegs:
-                raise BoardError(
-                    f"{place}: disc {disc} is on {peg!r}, expected a peg from 0 to {self.pegs - 1}"
-                )
-        return tuple(int(peg) for peg in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """The discs by number on each peg, the smallest 1, the bottom one first."""
@@ -189,98 +164,63 @@ def _parse_stacks(text: str, pegs: int, discs: int, place: str) -> Board:
     return tuple(board[disc] for disc in range(1, discs + 1))
 
 
-def _problem(definition: Hanoi) -> str | None:
-    if not 2 <= definition.pegs <= MAX_PEGS or not 1 <= definition.discs <= MAX_DISCS:
-        return f"expected 2 to {MAX_PEGS} pegs and 1 to {MAX_DISCS} discs"
-    if list(definition.arcs) != sorted(set(definition.arcs)):
-        return "the arcs are not sorted, or one is there twice"
-    for a, b in definition.arcs:
-        if not (0 <= a < definition.pegs and 0 <= b < definition.pegs) or a == b:
-            return f"arcs hold {[a, b]}; expected two different pegs from 0 to {definition.pegs - 1}"
-    if not definition.goals or len(set(definition.goals)) != len(definition.goals):
-        return "expected at least one goal, and none twice"
-    boards = [(f"goal {i}", goal) for i, goal in enumerate(definition.goals, 1)]
-    for name, board in boards + ([("start", definition.start)] if definition.start is not None else []):
-        problem = check_digits(board, definition.radices, name, wildcards=name != "start")
-        if problem:
-            return problem
-    return disconnection(definition.pegs, definition.arcs)
+class HanoiTable(BoardsTable):
+    """The ``[hanoi]`` table of a definition.
 
+    pegs    = 4             # numbered from 0
+    discs   = 6
+    variant = "standard"    # or "cyclic": only from each peg to the next, the last to the first;
+                            # or "adjacent": only between neighbouring pegs, in a row
+    edges   = [[0, 1]]      # instead of a variant: pegs between which discs move both ways
+    arcs    = [[1, 2]]      # and one way
+    start   = "000000"      # the peg of each disc, the smallest first; all on peg 0 if not given
+    goal    = "333333"      # or goals = [...]; * = any peg; all on the last peg if not given
+    """
 
-# --- The ``[hanoi]`` table of a definition.
-#
-# pegs    = 4             # numbered from 0
-# discs   = 6
-# variant = "standard"    # or "cyclic": only from each peg to the next, the last to the first;
-#                         # or "adjacent": only between neighbouring pegs, in a row
-# edges   = [[0, 1]]      # instead of a variant: pegs between which discs move both ways
-# arcs    = [[1, 2]]      # and one way
-# start   = "000000"      # the peg of each disc, the smallest first; all on peg 0 if not given
-# goal    = "333333"      # or goals = [...]; * = any peg; all on the last peg if not given
+    header = "hanoi"
+    pegs = Number(2, MAX_PEGS, write=3)
+    discs = Number(1, MAX_DISCS, write=5)
+    variant = Word(VARIANTS, default="standard", instead="edges and arcs")
+    edges = Given()
+    arcs = Given()
 
-_KEYS = ("pegs", "discs", "variant", "edges", "arcs", "start", "goal", "goals")
+    def read(self) -> Hanoi:
+        pegs, discs = self.pegs, self.discs
 
+        def parse(text: str, place: str, wildcards: bool) -> Board:
+            return parse_pegs(text, pegs, discs, place, wildcards=wildcards)
 
-def read_hanoi(table: dict[str, Any], source: Source) -> Hanoi:
-    """The definition. Raises PuzzleError naming key, line, what was expected and a mend."""
+        example = ("" if pegs <= 10 else " ").join([str(pegs - 1)] * discs)
+        return Hanoi(
+            pegs,
+            discs,
+            self._ways(pegs),
+            self.text_goals(parse, example, (pegs - 1,) * discs),
+            self.text_start(parse, example, (0,) * discs),
+        )
 
-    def fail(key: str, problem: str) -> PuzzleError:
-        return source.error("hanoi", key, problem)
-
-    check_keys(table, _KEYS, fail)
-    pegs = whole_number(table, "pegs", 2, MAX_PEGS, 3, fail)
-    discs = whole_number(table, "discs", 1, MAX_DISCS, 5, fail)
-
-    def parse(text: str, place: str, wildcards: bool) -> Board:
-        return parse_pegs(text, pegs, discs, place, wildcards=wildcards)
-
-    arcs = _read_arcs(table, pegs, fail)
-    example = ("" if pegs <= 10 else " ").join([str(pegs - 1)] * discs)
-    return Hanoi(
-        pegs,
-        discs,
-        arcs,
-        read_goals(table, (pegs - 1,) * discs, example, parse, fail),
-        read_start(table, (0,) * discs, example, parse, fail),
-    )
-
-
-def _read_arcs(table: dict[str, Any], pegs: int, fail: Any) -> Passages:
-    variant = table.get("variant")
-    if "edges" in table or "arcs" in table:
-        if variant is not None:
-            raise fail(
-                "variant",
-                "both variant and edges or arcs are given; expected one of them, leave the variant out",
-            )
-        edges = read_passages("edges", table.get("edges", []), pegs, (), fail)
-        arcs = read_passages("arcs", table.get("arcs", []), pegs, edges, fail)
+    def _ways(self, pegs: int) -> Passages:
+        if "edges" not in self and "arcs" not in self:
+            return variant_arcs(self.variant, pegs)
+        self.only_one("variant", ["edges", "arcs"], "leave the variant out")
+        edges = read_passages("edges", self.fields.get("edges", []), pegs, (), self.fail)
+        arcs = read_passages("arcs", self.fields.get("arcs", []), pegs, edges, self.fail)
         apart = disconnection(pegs, edges + arcs)
         if apart:
-            key = "edges" if "edges" in table else "arcs"
-            raise fail(key, f"{apart.replace('cells', 'pegs')}; expected one part, add edges between them")
+            key = "edges" if "edges" in self else "arcs"
+            raise self.fail(
+                key, f"{apart.replace('cells', 'pegs')}; expected one part, add edges between them"
+            )
         return tuple(sorted({*edges, *((b, a) for a, b in edges), *arcs}))
-    if variant is None:
-        variant = "standard"
-    if variant not in VARIANTS:
-        mend = (
-            isinstance(variant, str) and near_match(variant, VARIANTS)
-        ) or "write one of them, or edges and arcs"
-        raise fail(
-            "variant", f"variant {shown(variant)} is not known, expected {', '.join(VARIANTS)}; {mend}"
-        )
-    return variant_arcs(variant, pegs)
 
-
-# --- Towers of Hanoi by name: ``hanoi-4-9``, ``hanoi-cyclic-3-5``, with published answers.
 
 _NAME = re.compile(r"hanoi-(?:(cyclic|adjacent)-)?([0-9]+)-([0-9]+)")
 _FOUR_PEGS = (0, 1, 3, 5, 9, 13, 17, 25, 33, 41, 49, 65, 81, 97, 113)
 
 
 def hanoi_by_name(name: str) -> Puzzle | None:
-    """The puzzle from all discs on peg 0 to all on the last peg; None where the name has another form. Raises
-    PuzzleError for a size that cannot be."""
+    """The puzzle ``hanoi-4-9`` or ``hanoi-cyclic-3-5``, from all discs on peg 0 to all on the last peg, with published
+    answers; None where the name has another form. Raises PuzzleError for a size that cannot be."""
     match = _NAME.fullmatch(name)
     if not match:
         return None
@@ -323,8 +263,6 @@ def _known(variant: str, pegs: int, discs: int) -> tuple[KnownAnswer, ...]:
         return (KnownAnswer(3**discs, 3**discs - 1, layers, None, source),)
     return ()
 
-
-# --- The picture of a hanoi board: discs on their pegs.
 
 _DISC = 0.45  # height
 _BETWEEN = 0.4  # the widest discs on two pegs

@@ -7,7 +7,7 @@ FAMILY = Family(
     metrics=("move",),
     default_origin="from start",
     example="capacities = [3, 5] and measure = 4",
-    read="definition.read_jugs",
+    table="definition.JugsTable",
     definition="definition.Jugs",
     picture="definition.picture",
     hold="definition.hold",

@@ -1,4 +1,5 @@
-"""The family ``jugs``: jugs of water that are filled, emptied and poured one into another, to measure an amount.
+"""The family ``jugs``: jugs of water that are filled, emptied and poured one into another, to measure an amount. Its
+definition, its table in a puzzle's file, boards as text and as pictures.
 
 A board is two bytes for each jug, the higher one first.
 """
@@ -8,18 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
 
-from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition, board_place
+from farthest.errors import BoardError
+from farthest.puzzles.definition import WILDCARD, Board, GoalPuzzle, MoveName, board_place
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
-from farthest.puzzles.tables import check_keys, read_goals, read_start
+from farthest.puzzles.puzzle import Puzzle
+from farthest.puzzles.tables import BoardsTable, Given
 from farthest.wording import counted, near_match, shown
-
-if TYPE_CHECKING:
-    from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.tables import Source
-
 
 MOVES = ("fill", "empty", "pour")
 MAX_JUGS = 16
@@ -27,11 +23,10 @@ MAX_CAPACITY = 65_534
 
 
 @dataclass(frozen=True, slots=True)
-class Jugs(PuzzleDefinition):
+class Jugs(GoalPuzzle):
     """Capacities, the moves that are allowed (some of MOVES, in that order), goals and start.
 
     ``goals``: boards, perhaps with a jug of any amount (``WILDCARD`` twice); none at all is possible.
-    Raises PuzzleError when these do not fit together.
     """
 
     capacities: tuple[int, ...]
@@ -39,19 +34,36 @@ class Jugs(PuzzleDefinition):
     goals: tuple[Board, ...]
     start: Board | None
 
-    def __post_init__(self) -> None:
-        problem = _problem(self)
-        if problem:
-            raise PuzzleError(f"jugs puzzle: {problem}")
+    called = "jugs"
+
+    def problem(self) -> str | None:
+        if not 1 <= len(self.capacities) <= MAX_JUGS:
+            return f"expected 1 to {MAX_JUGS} jugs"
+        if not all(1 <= capacity <= MAX_CAPACITY for capacity in self.capacities):
+            return f"expected capacities from 1 to {MAX_CAPACITY}"
+        if not self.moves or tuple(move for move in MOVES if move in self.moves) != self.moves:
+            return f"the moves are not some of {', '.join(MOVES)} in that order"
+        if len(set(self.goals)) != len(self.goals):
+            return "a goal is there twice"
+        for name, board in self.named_boards:
+            pairs = zip(board[::2], board[1::2], strict=False)
+            if (
+                len(board) != self.cells
+                or any(not WILDCARD <= byte <= 255 for byte in board)
+                or any((high == WILDCARD) != (low == WILDCARD) for high, low in pairs)
+                or (name == "start" and WILDCARD in board)
+            ):
+                return f"{name} is not an amount for each jug, two numbers each"
+            if any(
+                amount > capacity for amount, capacity in zip(amounts(board), self.capacities, strict=True)
+            ):
+                return f"in {name} a jug holds more than its capacity"
+        return None
 
     @property
     def cells(self) -> int:
         """Two a jug."""
         return 2 * len(self.capacities)
-
-    @property
-    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        return self.goals, self.start
 
     def arrangements(self) -> int:
         return prod(capacity + 1 for capacity in self.capacities)
@@ -136,109 +148,82 @@ def parse_amounts(text: str, capacities: Sequence[int], place: str, *, wildcards
     return board_of(values)
 
 
-def _problem(definition: Jugs) -> str | None:
-    if not 1 <= len(definition.capacities) <= MAX_JUGS:
-        return f"expected 1 to {MAX_JUGS} jugs"
-    if not all(1 <= capacity <= MAX_CAPACITY for capacity in definition.capacities):
-        return f"expected capacities from 1 to {MAX_CAPACITY}"
-    if not definition.moves or tuple(move for move in MOVES if move in definition.moves) != definition.moves:
-        return f"the moves are not some of {', '.join(MOVES)} in that order"
-    if len(set(definition.goals)) != len(definition.goals):
-        return "a goal is there twice"
-    boards = [(f"goal {i}", goal) for i, goal in enumerate(definition.goals, 1)]
-    for name, board in boards + ([("start", definition.start)] if definition.start is not None else []):
-        wrong = f"{name} is not an amount for each jug, two numbers each"
-        if len(board) != definition.cells or any(not WILDCARD <= byte <= 255 for byte in board):
-            return wrong
-        pairs = zip(board[::2], board[1::2], strict=True)
-        if any(
-            (high == WILDCARD) != (low == WILDCARD) or (high == WILDCARD and name == "start")
-            for high, low in pairs
-        ):
-            return wrong
-        if any(
-            amount > capacity for amount, capacity in zip(amounts(board), definition.capacities, strict=True)
-        ):
-            return f"in {name} a jug holds more than its capacity"
-    return None
+class JugsTable(BoardsTable):
+    """The ``[jugs]`` table of a definition.
 
+    capacities = [3, 5]
+    start      = "0 0"                       # amounts; all empty if not given
+    measure    = 4                           # this amount in any one jug; or
+    goal       = "* 4"                       # amounts, * = any; or goals = [...]
+    moves      = ["fill", "empty", "pour"]   # all if not given
+    """
 
-# --- The ``[jugs]`` table of a definition.
-#
-# capacities = [3, 5] start = "0 0" # amounts; all empty if not given measure = 4 # this amount in any one jug; or
-# goal = "* 4" # amounts, * = any; or goals = [...] moves = ["fill", "empty", "pour"] # all if not given
+    header = "jugs"
+    capacities = Given()
+    measure = Given()
+    moves = Given()
 
-_KEYS = ("capacities", "start", "measure", "goal", "goals", "moves")
+    def read(self) -> Jugs:
+        capacities = self._capacities()
 
+        def parse(text: str, place: str, wildcards: bool) -> Board:
+            return parse_amounts(text, capacities, place, wildcards=wildcards)
 
-def read_jugs(table: dict[str, Any], source: Source) -> Jugs:
-    """The definition. Raises PuzzleError naming key, line, what was expected and a mend."""
+        example = " ".join(["0"] * len(capacities))
+        goals = self.text_goals(parse, example, None)
+        if "measure" in self:
+            if goals:
+                raise self.fail(
+                    "measure", "both measure and a goal are given; expected one of them, write all as goals"
+                )
+            goals = self._measured(capacities)
+        start = self.text_start(parse, example, (0,) * (2 * len(capacities)))
+        return Jugs(capacities, self._moves(), goals, start)
 
-    def fail(key: str, problem: str) -> PuzzleError:
-        return source.error("jugs", key, problem)
-
-    check_keys(table, _KEYS, fail)
-    capacities = _read_capacities(table, fail)
-
-    def parse(text: str, place: str, wildcards: bool) -> Board:
-        return parse_amounts(text, capacities, place, wildcards=wildcards)
-
-    example = " ".join(["0"] * len(capacities))
-    goals = read_goals(table, None, example, parse, fail)
-    if "measure" in table:
-        if goals:
-            raise fail(
-                "measure", "both measure and a goal are given; expected one of them, write all as goals"
+    def _capacities(self) -> tuple[int, ...]:
+        mend = "write capacities = [3, 5]"
+        if "capacities" not in self:
+            raise self.fail("", f"no capacities; {mend}")
+        value = self.capacities
+        if not isinstance(value, list) or not 1 <= len(value) <= MAX_JUGS:
+            raise self.fail(
+                "capacities", f"expected an array of 1 to {MAX_JUGS} numbers, got {shown(value)}; {mend}"
             )
-        goals = _measured(table["measure"], capacities, fail)
-    start = read_start(table, (0,) * (2 * len(capacities)), example, parse, fail)
-    return Jugs(capacities, _read_moves(table, fail), goals, start)
+        for jug, capacity in enumerate(value, 1):
+            if type(capacity) is not int or not 1 <= capacity <= MAX_CAPACITY:
+                raise self.fail(
+                    "capacities",
+                    f"jug {jug}: expected a whole number from 1 to {MAX_CAPACITY}, got {shown(capacity)}; {mend}",
+                )
+        return tuple(value)
 
+    def _moves(self) -> tuple[str, ...]:
+        value = self.fields.get("moves", list(MOVES))
+        mend = f'some of {", ".join(MOVES)}; write moves = ["pour"]'
+        if not isinstance(value, list) or not value:
+            raise self.fail("moves", f"expected an array of texts, got {shown(value)}; {mend}")
+        for move in value:
+            if move not in MOVES:
+                near = (isinstance(move, str) and near_match(move, MOVES)) or mend
+                raise self.fail(
+                    "moves", f"move {shown(move)} is not known, expected some of {', '.join(MOVES)}; {near}"
+                )
+        if len(set(value)) != len(value):
+            raise self.fail("moves", "a move is there twice, expected each once; leave one out")
+        return tuple(move for move in MOVES if move in value)
 
-def _read_capacities(table: dict[str, Any], fail: Any) -> tuple[int, ...]:
-    mend = "write capacities = [3, 5]"
-    if "capacities" not in table:
-        raise fail("", f"no capacities; {mend}")
-    value = table["capacities"]
-    if not isinstance(value, list) or not 1 <= len(value) <= MAX_JUGS:
-        raise fail("capacities", f"expected an array of 1 to {MAX_JUGS} numbers, got {shown(value)}; {mend}")
-    for jug, capacity in enumerate(value, 1):
-        if type(capacity) is not int or not 1 <= capacity <= MAX_CAPACITY:
-            raise fail(
-                "capacities",
-                f"jug {jug}: expected a whole number from 1 to {MAX_CAPACITY}, got {shown(capacity)}; {mend}",
+    def _measured(self, capacities: tuple[int, ...]) -> tuple[Board, ...]:
+        value, most = self.measure, max(capacities)
+        if type(value) is not int or not 0 <= value <= most:
+            raise self.fail(
+                "measure", f"expected a whole number from 0 to {most}, got {shown(value)}; write another"
             )
-    return tuple(value)
+        return tuple(
+            board_of([value if other == jug else WILDCARD for other in range(len(capacities))])
+            for jug, capacity in enumerate(capacities)
+            if capacity >= value
+        )
 
-
-def _read_moves(table: dict[str, Any], fail: Any) -> tuple[str, ...]:
-    value = table.get("moves", list(MOVES))
-    mend = f'some of {", ".join(MOVES)}; write moves = ["pour"]'
-    if not isinstance(value, list) or not value:
-        raise fail("moves", f"expected an array of texts, got {shown(value)}; {mend}")
-    for move in value:
-        if move not in MOVES:
-            near = (isinstance(move, str) and near_match(move, MOVES)) or mend
-            raise fail(
-                "moves", f"move {shown(move)} is not known, expected some of {', '.join(MOVES)}; {near}"
-            )
-    if len(set(value)) != len(value):
-        raise fail("moves", "a move is there twice, expected each once; leave one out")
-    return tuple(move for move in MOVES if move in value)
-
-
-def _measured(value: object, capacities: tuple[int, ...], fail: Any) -> tuple[Board, ...]:
-    most = max(capacities)
-    if type(value) is not int or not 0 <= value <= most:
-        raise fail("measure", f"expected a whole number from 0 to {most}, got {shown(value)}; write another")
-    return tuple(
-        board_of([value if other == jug else WILDCARD for other in range(len(capacities))])
-        for jug, capacity in enumerate(capacities)
-        if capacity >= value
-    )
-
-
-# --- The picture of jugs: as high as they hold, filled as far as they are.
 
 _JUG = 4.0  # height of the largest
 _APART = 1.5  # from jug to jug

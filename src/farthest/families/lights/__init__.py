@@ -12,7 +12,7 @@ FAMILY = Family(
         ("lights-torus-ROWSxCOLUMNS", "Lights Out with joined edges"),
         ("lights-ROWSxCOLUMNS-cCOLOURS", "Lights Out with colours"),
     ),
-    read="definition.read_lights",
+    table="definition.LightsTable",
     definition="definition.Lights",
     parametric="definition.plain_lights",
     solvable="space.solvable",

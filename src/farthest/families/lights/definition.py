@@ -1,4 +1,5 @@
 """The family ``lights``: lamps of two or more colours; a press changes a lamp and its neighbours to the next colour.
+Its definition, its table in a puzzle's file, puzzles by name, boards as text and as pictures.
 
 Lamps are numbered from 0 in reading order, walls skipped. A board is the colour of each lamp.
 """
@@ -9,31 +10,34 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition, board_place
-from farthest.puzzles.grid import WALL, number_cells, read_passages
+from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName, board_place
+from farthest.puzzles.grid import WALL, grid_problem, grid_size, number_cells, read_passages
 from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
-from farthest.puzzles.tables import Source, check_digits, check_keys, read_goals, read_start, whole_number
-from farthest.wording import counted, near_match, shown
+from farthest.puzzles.tables import BoardsTable, Flag, Given, Number, Word
+from farthest.wording import counted, shown
 
 MAX_LAMPS = 64
 COLOURS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _OFF = "._"
 
+NEIGHBOURS = {
+    "orthogonal": ((0, 1), (1, 0), (0, -1), (-1, 0)),
+    "diagonal": ((1, 1), (1, -1), (-1, 1), (-1, -1)),
+    "all": ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)),
+}
+
 Rows = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Lights(PuzzleDefinition):
+class Lights(DigitPuzzle):
     """Lamps, what each press changes, and boards.
 
     ``rows``: a grid's lamp number at each place in reading order, -1 a wall; empty for a graph.
     ``presses``: for each lamp the lamps that its press changes, ascending.
-    ``goals``: boards, perhaps with ``WILDCARD``.
-    Raises PuzzleError when these do not fit together.
     """
 
     rows: Rows
@@ -42,34 +46,30 @@ class Lights(PuzzleDefinition):
     goals: tuple[Board, ...]
     start: Board | None
 
-    def __post_init__(self) -> None:
-        problem = _problem(self)
+    called = "lights"
+
+    def problem(self) -> str | None:
+        lamps = len(self.presses)
+        if not 1 <= lamps <= MAX_LAMPS:
+            return f"{lamps} lamps; expected 1 to {MAX_LAMPS}"
+        if not 2 <= self.colours <= len(COLOURS):
+            return f"{self.colours} colours; expected 2 to {len(COLOURS)}"
+        problem = grid_problem(self.rows, lamps, "lamps") if self.rows else None
         if problem:
-            raise PuzzleError(f"lights puzzle: {problem}")
-
-    @property
-    def cells(self) -> int:
-        """One a lamp."""
-        return len(self.presses)
-
-    @property
-    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        return self.goals, self.start
+            return problem
+        for lamp, press in enumerate(self.presses):
+            if list(press) != sorted(set(press)) or any(not 0 <= other < lamps for other in press):
+                return f"the press of lamp {lamp} changes {list(press)}; expected lamps, ascending, each once"
+        if not any(self.presses):
+            return "no press changes anything"
+        return self.boards_problem() if self.goals else "expected at least one goal"
 
     @property
     def radices(self) -> tuple[int, ...]:
-        """For each cell, the number of values that it can have."""
-        return (self.colours,) * self.cells
-
-    def arrangements(self) -> int:
-        return int(self.colours**self.cells)
+        return (self.colours,) * len(self.presses)
 
     def size(self) -> str:
-        if not self.rows:
-            return f"{self.cells} (graph)"
-        size = f"{len(self.rows)}×{len(self.rows[0])}"
-        walls = len(self.rows) * len(self.rows[0]) - self.cells
-        return f"{size}, {walls} of them walls" if walls else size
+        return grid_size(self.rows, self.cells)
 
     def facts(self) -> list[tuple[str, str]]:
         changed = "; ".join(f"{lamp}: {' '.join(map(str, press))}" for lamp, press in enumerate(self.presses))
@@ -87,16 +87,12 @@ class Lights(PuzzleDefinition):
     def format_board(self, board: Sequence[int]) -> str:
         return "/".join(self._lines(board))
 
-    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        place = f"board{f' for {name}' if name else ''}"
-        if not hasattr(board, "__len__") or len(board) != self.cells:
-            raise BoardError(f"{place}: expected the colours of {counted(self.cells, 'lamp')}")
-        for lamp, colour in enumerate(board):
-            if not hasattr(colour, "__index__") or not 0 <= colour < self.colours:
-                raise BoardError(
-                    f"{place}: lamp {lamp} has the colour {colour!r}, expected one from 0 to {self.colours - 1}"
-                )
-        return tuple(int(colour) for colour in board)
+    @property
+    def expected(self) -> str:
+        return f"the colours of {counted(self.cells, 'lamp')}"
+
+    def wrong_digit(self, cell: int, digit: object) -> str:
+        return f"lamp {cell} has the colour {digit!r}, expected one from 0 to {self.colours - 1}"
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
         return [" ".join(row).replace("0", "·") for row in self._lines(board)]
@@ -160,105 +156,70 @@ def _colour(sign: str, colours: int, place: str, mend: str, *, wildcards: bool) 
     return colour
 
 
-def _problem(definition: Lights) -> str | None:
-    if not 1 <= definition.cells <= MAX_LAMPS:
-        return f"{definition.cells} lamps; expected 1 to {MAX_LAMPS}"
-    if not 2 <= definition.colours <= len(COLOURS):
-        return f"{definition.colours} colours; expected 2 to {len(COLOURS)}"
-    if definition.rows:
-        if len({len(row) for row in definition.rows}) != 1:
-            return "the rows of the grid differ in length"
-        if [lamp for row in definition.rows for lamp in row if lamp != WALL] != list(range(definition.cells)):
-            return f"the lamps of the grid are not numbered 0 to {definition.cells - 1} in reading order"
-    for lamp, press in enumerate(definition.presses):
-        if list(press) != sorted(set(press)) or any(not 0 <= other < definition.cells for other in press):
-            return f"the press of lamp {lamp} changes {list(press)}; expected lamps, ascending, each once"
-    if not any(definition.presses):
-        return "no press changes anything"
-    if not definition.goals or len(set(definition.goals)) != len(definition.goals):
-        return "expected at least one goal, and none twice"
-    boards = [(f"goal {i}", goal) for i, goal in enumerate(definition.goals, 1)]
-    for name, board in boards + ([("start", definition.start)] if definition.start is not None else []):
-        problem = check_digits(board, definition.radices, name, wildcards=name != "start")
-        if problem:
-            return problem
-    return None
+class LightsTable(BoardsTable):
+    """The ``[lights]`` table of a definition: lamps on a grid or graph, and what a press changes.
 
+    size       = [5, 5]         # rows and columns; or draw a goal, with # for walls; or lamps = 6 and edges
+    colours    = 2              # 0 is off; the colour after the last is 0
+    torus      = false          # whether the grid's edges are joined
+    neighbours = "orthogonal"   # or "diagonal", or "all" eight
+    self       = true           # whether a press changes the lamp itself
+    edges      = [[0, 1]]       # a graph instead of a grid: lamps that change each other
+    arcs       = [[1, 2]]       # a press of the first changes the second, not back
+    goal       = ["00", "00"]   # or goals = [...]; * = any colour; all off if not given
+    start      = ["11", "01"]   # optional
+    """
 
-# --- The ``[lights]`` table of a definition: lamps on a grid or graph, and what a press changes.
-#
-# size = [5, 5] # rows and columns; or draw a goal, with # for walls; or lamps = 6 and edges colours = 2 # 0 is off;
-# the colour after the last is 0 torus = false # whether the grid's edges are joined neighbours = "orthogonal" # or
-# "diagonal", or "all" eight self = true # whether a press changes the lamp itself edges = [[0, 1]] # a graph
-# instead of a grid: lamps that change each other arcs = [[1, 2]] # a press of the first changes the second, not
-# back goal = ["00", "00"] # or goals = [...]; * = any colour; all off if not given start = ["11", "01"] # optional
-
-NEIGHBOURS = {
-    "orthogonal": ((0, 1), (1, 0), (0, -1), (-1, 0)),
-    "diagonal": ((1, 1), (1, -1), (-1, 1), (-1, -1)),
-    "all": ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)),
-}
-_KEYS = ("size", "lamps", "colours", "torus", "neighbours", "self", "edges", "arcs", "goal", "goals", "start")
-
-
-def read_lights(table: Mapping[str, object], source: Source) -> Lights:
-    """The definition of family ``lights``. Raises PuzzleError naming key, line, what was expected and a mend."""
-    return _Reader(table, source).read()
-
-
-class _Reader:
-    def __init__(self, table: Mapping[str, object], source: Source) -> None:
-        self.table = table
-        self.source = source
-        self.graph = any(key in table for key in ("edges", "arcs", "lamps"))
-
-    def fail(self, key: str, problem: str) -> PuzzleError:
-        return self.source.error("lights", key, problem)
+    header = "lights"
+    size = Given()
+    lamps = Number(1, MAX_LAMPS, write=6)
+    colours = Number(2, len(COLOURS), write=2, default=2)
+    torus = Flag(default=False)
+    neighbours = Word(NEIGHBOURS, default="orthogonal")
+    self_ = Flag(default=True)
+    edges = Given()
+    arcs = Given()
 
     def read(self) -> Lights:
-        check_keys(self.table, _KEYS, self.fail)
-        colours = 2
-        if "colours" in self.table:
-            colours = whole_number(self.table, "colours", 2, len(COLOURS), 2, self.fail)
-        rows = () if self.graph else self.rows()
-        lamps = self.lamps() if self.graph else sum(lamp != WALL for row in rows for lamp in row)
+        graph = any(key in self for key in ("edges", "arcs", "lamps"))
+        colours = self.colours
+        rows = () if graph else self._rows()
+        lamps = self._graph_lamps() if graph else sum(lamp != WALL for row in rows for lamp in row)
         if not 1 <= lamps <= MAX_LAMPS:
             raise self.fail(
-                "size" if "size" in self.table else "goal",
+                "size" if "size" in self else "goal",
                 f"{lamps} lamps, expected 1 to {MAX_LAMPS}; choose another size",
             )
-        presses = self.graph_presses(lamps) if self.graph else self.grid_presses(rows)
+        if graph:
+            presses = self._graph_presses(lamps)
+        else:
+            presses = grid_presses(rows, NEIGHBOURS[self.neighbours], torus=self.torus, own=self.self_)
         if not any(presses):
             raise self.fail("self", "no press would change anything; join lamps, or leave self out")
 
         def parse(text: str, place: str, wildcards: bool) -> Board:
             return parse_colours(text, rows, lamps, colours, place, wildcards=wildcards)
 
-        example = "0" * lamps if self.graph else "/".join("0" * len(row) for row in rows)
-        return Lights(
-            rows=rows,
-            presses=presses,
-            colours=colours,
-            goals=read_goals(self.table, (0,) * lamps, example, parse, self.fail),
-            start=read_start(self.table, None, example, parse, self.fail),
-        )
+        example = "0" * lamps if graph else "/".join("0" * len(row) for row in rows)
+        goals = self.text_goals(parse, example, (0,) * lamps)
+        return Lights(rows, presses, colours, goals, self.text_start(parse, example, None))
 
-    def rows(self) -> Rows:
+    def _rows(self) -> Rows:
         """The grid of ``size``, or of the first board that is drawn."""
-        if "size" in self.table:
-            size = self.table["size"]
+        if "size" in self:
+            size = self.size
             if not isinstance(size, list) or len(size) != 2 or any(type(n) is not int or n < 1 for n in size):
                 raise self.fail("size", f"expected rows and columns, got {shown(size)}; write size = [5, 5]")
             if size[0] * size[1] > MAX_LAMPS:
                 raise self.fail("size", f"more than {MAX_LAMPS} lamps; choose a smaller size")
             return number_cells([[False] * size[1]] * size[0])
         for key in ("goal", "goals", "start"):
-            if key in self.table:
-                return self.drawn(key)
+            if key in self:
+                return self._drawn(key)
         raise self.fail("", "no lamps; write size = [5, 5], or goal = [...], or lamps = 6 and edges = [...]")
 
-    def drawn(self, key: str) -> Rows:
-        value: Any = self.table[key]
+    def _drawn(self, key: str) -> Rows:
+        value = self.fields[key]
         if key == "goals" and isinstance(value, list) and value:
             value = value[0]
         if isinstance(value, str):
@@ -275,39 +236,23 @@ class _Reader:
                 )
         return number_cells([[sign == "#" for sign in row] for row in drawn])
 
-    def lamps(self) -> int:
+    def _graph_lamps(self) -> int:
         for key in ("size", "torus", "neighbours"):
-            if key in self.table:
+            if key in self:
                 raise self.fail(
                     key, f"{key} belongs to a grid, but lamps, edges or arcs are for a graph; leave one out"
                 )
-        if "lamps" not in self.table:
+        if "lamps" not in self:
             raise self.fail("", "a graph without the number of its lamps; write lamps = 6")
-        return whole_number(self.table, "lamps", 1, MAX_LAMPS, 6, self.fail)
+        return self.lamps
 
-    def flag(self, key: str, default: bool) -> bool:
-        value = self.table.get(key, default)
-        if not isinstance(value, bool):
-            raise self.fail(key, f"expected true or false, got {shown(value)}; write {key} = true")
-        return value
-
-    def graph_presses(self, lamps: int) -> tuple[tuple[int, ...], ...]:
-        edges = read_passages("edges", self.table.get("edges", []), lamps, (), self.fail)
-        arcs = read_passages("arcs", self.table.get("arcs", []), lamps, edges, self.fail)
-        own = self.flag("self", True)
-        changed: list[set[int]] = [{lamp} if own else set() for lamp in range(lamps)]
+    def _graph_presses(self, lamps: int) -> tuple[tuple[int, ...], ...]:
+        edges = read_passages("edges", self.fields.get("edges", []), lamps, (), self.fail)
+        arcs = read_passages("arcs", self.fields.get("arcs", []), lamps, edges, self.fail)
+        changed: list[set[int]] = [{lamp} if self.self_ else set() for lamp in range(lamps)]
         for a, b in [*edges, *((b, a) for a, b in edges), *arcs]:
             changed[a].add(b)
         return tuple(tuple(sorted(press)) for press in changed)
-
-    def grid_presses(self, rows: Rows) -> tuple[tuple[int, ...], ...]:
-        kind = self.table.get("neighbours", "orthogonal")
-        if not isinstance(kind, str) or kind not in NEIGHBOURS:
-            mend = (isinstance(kind, str) and near_match(kind, NEIGHBOURS)) or "write one of them"
-            raise self.fail("neighbours", f"expected {', '.join(NEIGHBOURS)}, got {shown(kind)}; {mend}")
-        return grid_presses(
-            rows, NEIGHBOURS[kind], torus=self.flag("torus", False), own=self.flag("self", True)
-        )
 
 
 def grid_presses(
@@ -328,8 +273,6 @@ def grid_presses(
             presses.append(tuple(sorted(near | {lamp} if own else near)))
     return tuple(presses)
 
-
-# --- Plain Lights Out boards by name: ``lights-5x5``, ``lights-torus-5x5``, ``lights-3x3-c3``, with known answers.
 
 _NAME = re.compile(r"lights-(torus-)?([0-9]+)x([0-9]+)(?:-c([0-9]+))?(-multi)?")
 _SQUARE_NULLITY = (0, 0, 0, 0, 4, 2, 0, 0, 0)
@@ -386,9 +329,6 @@ def _known(side: int) -> tuple[KnownAnswer, ...]:
         source += "; J. Scherphuis, puzzle page (Lights Out); layers by cosets of quiet patterns"
     eccentricity = None if layers is None else len(layers) - 1
     return (KnownAnswer(2 ** (lamps - nullity), eccentricity, layers, None, source),)
-
-
-# --- The picture of a board of lamps: dark, or in the colour that their number has.
 
 
 def picture(definition: Lights, board: Sequence[int]) -> Picture:

@@ -1,4 +1,6 @@
-"""Permutation puzzles for the kernel's arrangement spaces: labels in words, or orientations in words."""
+"""The boards of permutation puzzles and their neighbours, and the space for the kernel's gathering: labels in words, or
+orientations in words.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,6 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import EngineKind
 
 
-# --- What both kinds of space of a permutation puzzle share: its origin, the neighbours of boards, what is
-# unreachable.
-
-
 class PermutationBoards:
     """A permutation puzzle and its origin. A board: the labels of all slots, then, if any are turned, the orientations.
 
@@ -43,11 +41,9 @@ class PermutationBoards:
         self.cells = self.definition.cells
         self.code_bytes = 8
         self.moves_both_ways = True
-        played = self.definition.generators
-        back = tuple(
-            Move(move.name, *inverse(move, self.definition.slot_moduli).effect)
-            for move in self.definition.generators
-        )
+        played, moduli = self.definition.generators, self.definition.slot_moduli
+        back = tuple(Move(move.name, *inverse(move, moduli).effect) for move in played)
+        self.undirected = {move.effect for move in back} <= {move.effect for move in played}
         self.moves_toward, self.moves_away = (played, back) if origin.direction == "to" else (back, played)
 
     def moved(self, boards: NDArray[np.uint8], move: Move) -> NDArray[np.uint8]:
@@ -92,7 +88,7 @@ class PermutationBoards:
         distinct = [
             orbit
             for orbit, slots in enumerate(definition.orbits)
-            if len(slots) > 1 and sum(of == orbit for of in definition.label_orbit) == len(slots)
+            if len(slots) > 1 and len(definition.labels_of(orbit)) == len(slots)
         ]
         for chosen in [*combinations(distinct, 1), *combinations(distinct, 2)]:
             among = [slot for orbit in chosen for slot in definition.orbits[orbit]]
@@ -131,10 +127,6 @@ class PermutationSpace(PermutationBoards):
         slots = self.definition.slots
         self._positions = range(slots)
         self._twists: Sequence[int] = range(slots, 2 * slots) if layout.twisted or layout.turned else ()
-
-    @property
-    def undirected(self) -> bool:
-        return self.definition.symmetric
 
     @cached_property
     def keys(self) -> int:

@@ -1,5 +1,10 @@
-"""Boards that are known by the pieces of a base: the element of the group that takes the origin to a board is found
-from where these pieces are, and takes all the others (families/permutation/reach.py)."""
+"""Permutation puzzles whose moves reach few of all arrangements.
+
+The element of the group that takes the origin to a board is found from where the pieces of a *base* are (reach.py), and
+tells where all others are. A ``BasedSpace`` is the pattern of these pieces, whose states are one for one those of the
+puzzle. In a ``ChainSpace`` every key is a state: an element is a product of one of the chain's elements of each level,
+and their numbers are the digits of the key, that of the first level the most significant.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,11 +32,9 @@ from farthest.puzzles.definition import Board
 from farthest.puzzles.family import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, check_keys
-from farthest.untrusted_json import integers
+from farthest.spaces.packed import CodedSpace
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
     from farthest.families.permutation.definition import Permutation
     from farthest.families.permutation.groups import Element
     from farthest.spaces.contract import EngineKind
@@ -40,24 +44,15 @@ NOWHERE = 2**15 - 1
 """In place of the number of an element where there is none."""
 
 
-def level_fields(levels: Sequence[Level]) -> list[dict[str, Any]]:
-    """As stored with a job."""
-    return [
-        {"slot": level.slot, "elements": [[list(to), list(turn)] for to, turn in level.elements]}
-        for level in levels
-    ]
+def _level_fields(levels: Sequence[Level]) -> Any:
+    """As read back from a job: lists, where the levels have tuples, which are equal to no list."""
+    return msgspec.json.decode(msgspec.json.encode(levels))
 
 
-def stored_levels(fields: Any, definition: Permutation) -> tuple[Level, ...]:
-    """Inverse of ``level_fields``. Raises StorageError when they are damaged or of another puzzle."""
+def _stored_levels(fields: Any, definition: Permutation) -> tuple[Level, ...]:
+    """Inverse of ``_level_fields``. Raises StorageError when they are damaged or of another puzzle."""
     try:
-        levels = tuple(
-            Level(
-                integers([each["slot"]])[0],
-                tuple((integers(to), integers(turn)) for to, turn in each["elements"]),
-            )
-            for each in fields
-        )
+        levels = msgspec.convert(fields, tuple[Level, ...])
         if not levels or len({level.slot for level in levels}) != len(levels):
             raise ValueError("a base slot is there twice, or there is none")
         for level in levels:
@@ -66,7 +61,7 @@ def stored_levels(fields: Any, definition: Permutation) -> tuple[Level, ...]:
                 for to, turn in level.elements
             ):
                 raise ValueError("an element is no permutation of the slots")
-    except (KeyError, TypeError, ValueError) as error:
+    except ValueError as error:
         raise StorageError(f"stored key layout is damaged ({error!r}); enumerate the puzzle again") from None
     return levels
 
@@ -172,13 +167,6 @@ class Chain:
         self.number.append(number)
 
 
-# --- Permutation puzzles whose moves reach few of all arrangements: the places of some pieces tell those of all
-# others.
-#
-# The kernel enumerates the pattern of these pieces, whose states are one for one those of the puzzle. Boards are
-# whole.
-
-
 class BasedSpace(PermutationBoards):
     """``levels``: the base, whose pieces on the first origin are the pattern's.
 
@@ -201,44 +189,30 @@ class BasedSpace(PermutationBoards):
         chosen = choose_layout(definition, definition.goals) if layout is None else layout
         made = replace(puzzle, definition=definition, known=(), origin=replace(origin, where="goal"))
         self.pattern = PermutationSpace(made, made.origin, list(definition.goals), chosen)
-
-    @property
-    def undirected(self) -> bool:
-        return self.definition.symmetric
+        self.shards_at = self.pattern.shards_at
+        self.shard_order = self.pattern.shard_order
+        self.compile_kernel = self.pattern.compile_kernel
 
     @property
     def keys(self) -> int:
         return self.pattern.keys
 
-    def layout_fields(self) -> dict[str, Any]:
-        """As of the pattern's space, and ``base``."""
-        return {**self.pattern.layout_fields(), "base": level_fields(self._levels)}
-
-    def shards_at(self, shard_classes: int) -> int:
-        return self.pattern.shards_at(shard_classes)
-
     @property
     def kernel(self) -> _kernel.ArrangementSpace:
         return self.pattern.kernel
 
-    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.ArrangementSpace:
-        return self.pattern.compile_kernel(shard_classes, isa)
-
-    def shard_order(self, shards: int) -> range:
-        return self.pattern.shard_order(shards)
+    def layout_fields(self) -> dict[str, Any]:
+        """As of the pattern's space, and ``base``."""
+        return {**self.pattern.layout_fields(), "base": _level_fields(self._levels)}
 
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
         if boards == self.origins:
             return self.pattern.keys_of(self.pattern.origins)
-        import numpy as np
-
         keys: list[int] = self.encode(np.array(boards, dtype=np.uint8)).tolist()
         return keys
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """A board on which some piece is not where it follows to be has no key."""
-        import numpy as np
-
         patterns = self._patterns(boards)
         keys = self.pattern.encode(patterns)
         keys[(self._whole(patterns) != boards).any(axis=1)] = np.uint64(NO_KEY)
@@ -249,8 +223,6 @@ class BasedSpace(PermutationBoards):
         return self._whole(self.pattern.decode(codes))
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        import numpy as np
-
         reason = super().why_unreachable(board)
         if reason is None and self.encode(np.array([board], dtype=np.uint8))[0] == NO_KEY:
             reason = f"group: the moves reach {self._chain.order:,} boards, and this is none of them"
@@ -262,8 +234,6 @@ class BasedSpace(PermutationBoards):
 
     def _patterns(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Boards of the puzzle as boards of the pattern."""
-        import numpy as np
-
         relabel = np.array(self.relabel, dtype=np.uint8)
         return PermutationPatterns().boards(self.pattern.definition, relabel, boards)
 
@@ -275,8 +245,6 @@ class BasedSpace(PermutationBoards):
 
     def _spread(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """The pattern's boards as boards of the puzzle: pieces that are alike are as in the origin, not turned."""
-        import numpy as np
-
         slots = self.definition.slots
         out = np.zeros((len(boards), self.cells), dtype=np.uint8)
         out[:, : boards.shape[1]] = boards
@@ -296,37 +264,25 @@ def pattern_of_base(
     return PermutationPatterns().make(own, "", Choice(True, tuple((label,) for label in labels)), "base")
 
 
-# --- Permutation puzzles whose states are numbered by the elements of the group of the moves: every key is a state.
-#
-# An element is a product of one of the chain's elements of each level (families/permutation/group_spaces.py); their
-# numbers are the digits of the key, that of the first level the most significant.
-
 KIND = "chain"
 
 BATCH = 1 << 14
 """Boards encoded at a time: what they need lies in the near caches."""
 
 
-class ChainSpace(PermutationBoards):
+class ChainSpace(PermutationBoards, CodedSpace):
     """Dense. ``levels``: the base, of the first origin; moves join all origins."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], levels: Sequence[Level]) -> None:
         super().__init__(puzzle, origin, origins)
-        self.engine: EngineKind = "scatter"
-        self.undirected = self.definition.symmetric
-        self.graded = False
         self._levels = tuple(levels)
         self.chain = Chain(self.definition, origins[0], levels)
         self._radices = [len(ways) for ways in self.chain.ways]
+        self.keys: int = self.chain.order
         check_keys(puzzle, self.keys, "take fewer points", what="elements")
 
-    @property
-    def keys(self) -> int:
-        """The order of the group."""
-        return prod(self._radices)
-
     def layout_fields(self) -> dict[str, Any]:
-        return {"version": VERSION, "kind": KIND, "base": level_fields(self._levels)}
+        return {"version": VERSION, "kind": KIND, "base": _level_fields(self._levels)}
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
         keys = np.empty(len(boards), dtype=np.uint64)
@@ -345,9 +301,6 @@ class ChainSpace(PermutationBoards):
             boards[first : first + BATCH] = self.chain.boards(self._numbers(codes[first : first + BATCH]))
         return boards
 
-    def origin_codes(self) -> Buffer:
-        return self.encode(np.array(self.origins, dtype=np.uint8)).data
-
     @cached_property
     def expander(self) -> _kernel.GroupExpander:
         points = Points(self.definition.slot_moduli)
@@ -357,9 +310,6 @@ class ChainSpace(PermutationBoards):
         ]
         moves = [np.array(points.element(*move.effect), dtype=np.uint16) for move in self.moves_away]
         return _kernel.GroupExpander(len(points.places), levels, moves)
-
-    def successors(self, codes: Buffer, threads: int) -> Buffer:
-        return _kernel.expand_codes(self.expander, codes, threads)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         if self.encode(np.array([board], dtype=np.uint8))[0] != NO_KEY:
@@ -382,9 +332,6 @@ class ChainSpace(PermutationBoards):
             numbers.append(number)
         return numbers[::-1]
 
-
-# --- Spaces of permutation puzzles whose moves reach few of all arrangements: by a base, or by the group's
-# elements.
 
 TOGETHER = 1 << 14
 """Boards that are looked at together."""
@@ -411,7 +358,7 @@ def stored_space(
 ) -> BasedSpace | ChainSpace:
     """The space of a stored layout. Raises StorageError."""
     definition = permutation(puzzle)
-    levels = stored_levels(fields["base"], definition)
+    levels = _stored_levels(fields["base"], definition)
     if fields.get("kind") == KIND:
         if fields.get("version") != VERSION:
             raise StorageError(
@@ -430,8 +377,6 @@ def _joined(definition: Permutation, origins: Sequence[Board], levels: Sequence[
     """Whether moves join all origins to the first."""
     if len(origins) == 1:
         return True
-    import numpy as np
-
     boards = np.array(origins, dtype=np.uint8)
     chain = Chain(definition, origins[0], levels)
     for part in np.array_split(boards, len(boards) // TOGETHER + 1):

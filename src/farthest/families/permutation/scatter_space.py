@@ -1,13 +1,14 @@
-"""Permutation puzzles with orientations told by slot, their states expanded one by one.
+"""Permutation puzzles whose states are expanded one by one.
 
-For what no line of the kernel can hold: orientations of very many equal pieces; and few kinds of piece on many slots.
-The key is the rank of the labels' arrangement, and then a digit for the orientation in each slot.
+``SlotwiseSpace`` is for what no line of the kernel can hold: orientations of very many equal pieces; and few kinds of
+piece on many slots. The key is the rank of the labels' arrangement, and then a digit for the orientation in each slot.
+``PackedPermutationSpace`` has boards of any number packed into codes: the content of a slot is the number of its label
+among those of its orbit, times the orbit's modulus, plus the orientation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -23,19 +24,13 @@ from farthest.families.permutation.layout import MEND, Layout, twist_sum
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, check_keys, kernel_limits
-from farthest.spaces.packed import CONTENTS, UNCHANGED, PackedMove, PackedSpace
+from farthest.spaces.packed import CONTENTS, UNCHANGED, CodedSpace, PackedMove, PackedSpace
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from farthest.spaces.contract import Boards, EngineKind
+    from farthest.spaces.contract import Boards
 
 
-BATCH = 1 << 16
-"""States expanded at a time: what they need lies in the near caches."""
-
-
-class SlotwiseSpace(PermutationBoards):
+class SlotwiseSpace(PermutationBoards, CodedSpace):
     """Dense. ``layout``: of the arrangement; ``turned``: the slots whose orientations have digits.
 
     An orbit whose orientations have a sum that never changes has no digit for its last slot.
@@ -45,22 +40,16 @@ class SlotwiseSpace(PermutationBoards):
         self, puzzle: Puzzle, origin: Origin, origins: list[Board], fields: dict[str, Any] | None
     ) -> None:
         super().__init__(puzzle, origin, origins)
-        self.engine: EngineKind = "scatter"
-        self.undirected = self.definition.symmetric
-        self.graded = False
         if fields is None:
             self.layout, self.turned = _chosen(self.definition, origins)
         else:
             self.layout = Layout.from_dict(fields, self.definition)
             self.turned = _stored_slots(fields, self.definition)
         self._radix = [self.definition.slot_moduli[slot] for slot in self.turned]
+        self.keys: int = self.layout.keys * prod(self._radix)
         check_keys(puzzle, self.keys, MEND)
         self._class_of = np.full(256, 255, dtype=np.uint8)
         self._class_of[list(self.layout.classes)] = np.arange(len(self.layout.classes))
-
-    @property
-    def keys(self) -> int:
-        return self.layout.keys * prod(self._radix)
 
     def layout_fields(self) -> dict[str, Any]:
         """As of a space that keeps orientations by piece, and ``turned``."""
@@ -95,27 +84,6 @@ class SlotwiseSpace(PermutationBoards):
                 modulus = self._modulus(orbit)
                 boards[:, here[-1]] = (total + modulus - boards[:, here[:-1]].sum(axis=1) % modulus) % modulus
         return boards
-
-    def origin_codes(self) -> Buffer:
-        return self.encode(np.array(self.origins, dtype=np.uint8)).data
-
-    def successors(self, codes: Buffer, threads: int) -> Buffer:
-        states = np.frombuffer(memoryview(codes), dtype=np.uint64)
-        out = np.empty((len(self.moves_away), states.size), dtype=np.uint64)
-
-        def expand(first: int) -> None:
-            boards = self.decode(states[first : first + BATCH])
-            for row, move in zip(out, self.moves_away, strict=True):
-                row[first : first + len(boards)] = self.encode(self.moved(boards, move))
-
-        batches = range(0, states.size, BATCH)
-        if threads == 1 or len(batches) == 1:
-            for first in batches:
-                expand(first)
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(expand, batches))
-        return out.reshape(-1).data
 
     @cached_property
     def label_ranks(self) -> _kernel.ArrangementSpace | None:
@@ -186,73 +154,51 @@ def _stored_slots(fields: dict[str, Any], definition: Permutation) -> tuple[int,
     raise StorageError(f"stored key layout is damaged (turned: {turned!r}); enumerate the puzzle again")
 
 
-# --- Permutation puzzles of any size: boards packed into codes, a piece and its orientation for each slot.
-#
-# The content of a slot is the number of its label among those of its orbit, times the orbit's modulus, plus the
-# orientation.
-
-
 class PackedPermutationSpace(PackedSpace):
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board]) -> None:
-        known = PermutationBoards(puzzle, origin, origins)
-        definition = self._definition = known.definition
-        self._modulus = list(definition.slot_moduli)
-        of_orbit = [0] * len(definition.orbits)
-        self._number: list[int] = []  # of each label among those of its orbit
-        for orbit in definition.label_orbit:
-            self._number.append(of_orbit[orbit])
-            of_orbit[orbit] += 1
-        radices = [0] * definition.slots
-        for orbit, slots in enumerate(definition.orbits):
-            for slot in slots:
-                radices[slot] = of_orbit[orbit] * definition.moduli[orbit]
+        plain = PermutationBoards(puzzle, origin, origins)
+        definition = self._definition = plain.definition
+        self._labels = [definition.labels_of(orbit) for orbit in range(len(definition.orbits))]
+        self._number = [
+            self._labels[orbit].index(label) for label, orbit in enumerate(definition.label_orbit)
+        ]
+        radices = [len(self._labels[orbit]) * definition.moduli[orbit] for orbit in definition.slot_orbits]
         moves = [
             PackedMove(move.to, [self._turned(slot, turn) for slot, turn in enumerate(move.delta)])
-            for move in known.moves_away
+            for move in plain.moves_away
         ]
-        super().__init__(known, radices, None, moves, undirected=definition.symmetric)
+        super().__init__(plain, radices, None, moves, undirected=plain.undirected)
 
     def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
         """255 where a label or an orientation is none of the slot's."""
-        import numpy as np
-
-        slots = self._definition.slots
+        slots, moduli = self._definition.slots, np.array(self._definition.slot_moduli)
         labels = boards[:, :slots]
         turns = boards[:, slots:] if self._definition.oriented else np.zeros_like(labels)
-        orbit_of = np.empty(slots, dtype=np.int64)
-        for orbit, own in enumerate(self._definition.orbits):
-            orbit_of[list(own)] = orbit
-        number = np.array(self._number)[np.minimum(labels, len(self._number) - 1)]
-        wrong = (labels >= len(self._number)) | (turns >= np.array(self._modulus))
-        wrong |= np.array(self._definition.label_orbit)[np.minimum(labels, len(self._number) - 1)] != orbit_of
-        return np.where(wrong, 255, number * np.array(self._modulus) + turns).astype(np.uint8)
+        held = np.minimum(labels, len(self._number) - 1)
+        wrong = (labels != held) | (turns >= moduli)
+        wrong |= np.array(self._definition.label_orbit)[held] != np.array(self._definition.slot_orbits)
+        return np.where(wrong, 255, np.array(self._number)[held] * moduli + turns).astype(np.uint8)
 
     def boards(self, contents: NDArray[np.integer[Any]]) -> Boards:
-        import numpy as np
-
         slots = self._definition.slots
         boards = np.zeros((len(contents), self.cells), dtype=np.uint8)
-        for orbit, own in enumerate(self._definition.orbits):
-            labels = [label for label, of in enumerate(self._definition.label_orbit) if of == orbit]
-            here, modulus = list(own), self._definition.moduli[orbit]
+        for own, labels, modulus in zip(
+            self._definition.orbits, self._labels, self._definition.moduli, strict=True
+        ):
+            here = np.array(own)
             boards[:, here] = np.array(labels, dtype=np.uint8)[contents[:, here] // modulus]
             if self._definition.oriented:
-                boards[:, slots + np.array(own)] = contents[:, here] % modulus
+                boards[:, slots + here] = contents[:, here] % modulus
         return boards
 
     def _turned(self, slot: int, turn: int) -> bytes:
         """What each content of the slot becomes when it is turned; the labels that are ignored stay as they are."""
         if not turn:
             return UNCHANGED
-        return _table(self._definition, slot, turn)
-
-
-def _table(definition: Permutation, slot: int, turn: int) -> bytes:
-    orbit = next(at for at, slots in enumerate(definition.orbits) if slot in slots)
-    modulus, table = definition.moduli[orbit], bytearray(UNCHANGED)
-    labels = [label for label, of in enumerate(definition.label_orbit) if of == orbit]
-    for number, label in enumerate(labels):
-        for turned in range(modulus):
-            if not definition.ignore[label] and number * modulus + turned < CONTENTS:
-                table[number * modulus + turned] = number * modulus + (turned + turn) % modulus
-    return bytes(table)
+        orbit, table = self._definition.slot_orbits[slot], bytearray(UNCHANGED)
+        modulus = self._definition.moduli[orbit]
+        for number, label in enumerate(self._labels[orbit]):
+            for turned in range(modulus):
+                if not self._definition.ignore[label] and number * modulus + turned < CONTENTS:
+                    table[number * modulus + turned] = number * modulus + (turned + turn) % modulus
+        return bytes(table)

@@ -7,6 +7,6 @@ FAMILY = Family(
     metrics=("move",),
     default_origin="from start",
     example='class = "module:Name"',
-    read="definition.read_python",
+    table="definition.PythonTable",
     definition="definition.Python",
 )

@@ -14,7 +14,7 @@ from farthest.errors import BoardError, PuzzleError
 from farthest.families.python.allowed import allow_own
 from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
 from farthest.puzzles.definition import Board, PuzzleDefinition
-from farthest.puzzles.tables import check_keys
+from farthest.puzzles.tables import FamilyTable, Given
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from farthest.families.python.allowed import PuzzleSpace
     from farthest.families.python.user_class import UserClass
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.tables import Source
 
 
 _HASH = re.compile("[0-9a-f]{32}")
@@ -230,38 +229,35 @@ def is_reference(text: str) -> bool:
     return len(text) <= _MAX_REFERENCE and bool(_REFERENCE.fullmatch(text))
 
 
-# --- The ``[python]`` table of a definition.
-#
-# class = "module:Name" # installed, and allowed, wherever farthest and its workers run; never sent to them options
-# = { n = 5 } # optional: values of the class's fields
+class PythonTable(FamilyTable):
+    """The ``[python]`` table of a definition.
 
-_KEYS = ("class", "options")
+    class   = "module:Name"     # installed, and allowed, wherever farthest and its workers run; never sent to them
+    options = { n = 5 }         # optional: values of the class's fields
+    """
 
+    header = "python"
+    class_ = Given()
+    options = Given()
 
-def read_python(table: dict[str, Any], source: Source) -> Python:
-    """The definition: the class is made, where that is allowed, and asked for its initial states. Raises
-    PuzzleError."""
-
-    def fail(key: str, problem: str) -> PuzzleError:
-        return source.error("python", key, problem)
-
-    check_keys(table, _KEYS, fail)
-    mend = 'write class = "module:Name"'
-    if "class" not in table:
-        raise fail("", f"no class; {mend}")
-    reference, options = table["class"], table.get("options", {})
-    if not isinstance(reference, str) or not is_reference(reference):
-        raise fail(
-            "class", f"expected the names of a module and a class in it, got {shown(reference)}; {mend}"
-        )
-    if not isinstance(options, dict):
-        raise fail("options", f"expected a table, got {shown(options)}; write options = {{ n = 5 }}")
-    try:
-        given = Python(reference, to_text(options))
-        definition = Python(reference, to_text(options_of(given.user.instance)))
-        _ = definition.user.initial
-    except OptionError as error:
-        raise fail("options", str(error)) from None
-    except PuzzleError as error:
-        raise type(error)(str(fail("class", str(error)))) from None
-    return definition
+    def read(self) -> Python:
+        """The class is made, where that is allowed, and asked for its initial states."""
+        mend = 'write class = "module:Name"'
+        if "class" not in self:
+            raise self.fail("", f"no class; {mend}")
+        reference, options = self.class_, self.fields.get("options", {})
+        if not isinstance(reference, str) or not is_reference(reference):
+            raise self.fail(
+                "class", f"expected the names of a module and a class in it, got {shown(reference)}; {mend}"
+            )
+        if not isinstance(options, dict):
+            raise self.fail("options", f"expected a table, got {shown(options)}; write options = {{ n = 5 }}")
+        try:
+            first = Python(reference, to_text(options))
+            definition = Python(reference, to_text(options_of(first.user.instance)))
+            _ = definition.user.initial
+        except OptionError as error:
+            raise self.fail("options", str(error)) from None
+        except PuzzleError as error:
+            raise type(error)(str(self.fail("class", str(error)))) from None
+        return definition

@@ -11,7 +11,7 @@ FAMILY = Family(
         ("sliding-ROWSxCOLUMNS", "sliding tile puzzle, blank first"),
         ("sliding-ROWSxCOLUMNS-slide", "sliding tile puzzle, several tiles in one move"),
     ),
-    read="reader.read_sliding",
+    table="reader.SlidingTable",
     definition="definition.Sliding",
     parametric="reader.plain_board",
     solvable="solvable.solvable",

@@ -1,120 +1,88 @@
-"""The ``[sliding]`` table of a definition: boards, pieces and passages.
-
-blank  = "0"                          # how the blank is written
-goal   = ["1 2 3", "4 5 #", "6 7 0"]  # or goals = [...]: a set of boards; # a wall, * any piece
-start  = ["7 6 5", "4 3 #", "2 1 0"]  # optional
-pieces = "0 1 2 3 4 5 6 7"            # all pieces; needed where each goal holds * and there is no start
-edges  = [[0, 1], [1, 2]]             # cells joined both ways: a graph instead of a grid, boards in one row
-arcs   = [[2, 0]]                     # a piece may move from the first cell to the second only
-"""
+"""The table of a sliding puzzle in a puzzle's file, and plain boards of any size by name, with published answers."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
 
 from farthest.errors import PuzzleError
 from farthest.families.sliding.definition import Sliding
-from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.grid import (
     MAX_CELLS,
     WALL_TOKEN,
     WILDCARD_TOKEN,
-    Drawn,
     Passages,
-    check_shapes,
     disconnection,
     grid_edges,
     number_cells,
-    read_drawn,
-    read_goals,
     read_passages,
     token_problem,
 )
+from farthest.puzzles.picture import Rows
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
-from farthest.puzzles.tables import Source
-from farthest.wording import counted, near_match, shown, times
+from farthest.puzzles.tables import Drawn, DrawnTable, Given, Text
+from farthest.wording import counted, shown, times
 
-TABLE = "sliding"
-_KEYS = ("blank", "goal", "goals", "start", "pieces", "edges", "arcs")
 _LISTED = 6
 
 
-def read_sliding(table: Mapping[str, object], source: Source) -> Sliding:
-    """The definition of family ``sliding``. Raises PuzzleError naming key, line, what was expected and a mend."""
-    return _Reader(table, source).read()
+class SlidingTable(DrawnTable):
+    """The ``[sliding]`` table of a definition: boards, pieces and passages.
 
+    blank  = "0"                          # how the blank is written
+    goal   = ["1 2 3", "4 5 #", "6 7 0"]  # or goals = [...]: a set of boards; # a wall, * any piece
+    start  = ["7 6 5", "4 3 #", "2 1 0"]  # optional
+    pieces = "0 1 2 3 4 5 6 7"            # all pieces; needed where each goal holds * and there is no start
+    edges  = [[0, 1], [1, 2]]             # cells joined both ways: a graph instead of a grid, boards in one row
+    arcs   = [[2, 0]]                     # a piece may move from the first cell to the second only
+    """
 
-class _Reader:
-    def __init__(self, table: Mapping[str, object], source: Source) -> None:
-        self.table = table
-        self.source = source
-        self.graph = "edges" in table or "arcs" in table
-
-    def fail(self, key: str, problem: str) -> PuzzleError:
-        return self.source.error(TABLE, key, problem)
+    header = "sliding"
+    blank = Text(write="0", default="0")
+    pieces = Given()
+    edges = Given()
+    arcs = Given()
 
     def read(self) -> Sliding:
-        for key in self.table:
-            if key not in _KEYS:
-                mend = near_match(key, _KEYS) or f"the keys are {', '.join(_KEYS)}"
-                raise self.fail(key, f"key {shown(key)} is not known; {mend}")
-        blank = self.blank()
-        goals = self.goals()
-        start = self.board("start", "start", self.table["start"]) if "start" in self.table else None
+        graph = "edges" in self or "arcs" in self
+        blank = self._blank()
+        goals = self.drawn_goals("1 2/3 0", one_row=graph)
+        if not goals:
+            raise self.fail(
+                "", 'no goal; write goal = ["1 2 3", "4 5 6", "7 8 0"], or goals = [...] for a set'
+            )
+        start = self.drawn("start") if "start" in self else None
         boards = [*goals, start] if start else goals
-        check_shapes(boards, self.graph, self.fail)
+        self.check_shapes(boards, graph)
         for board in boards:
-            self.check_blanks(board, blank, goals[0])
-        pieces, listed = self.pieces(boards, blank)
+            self._check_blanks(board, blank, goals[0])
+        pieces, listed = self._counted_pieces(boards, blank)
         for board in boards:
-            self.check_pieces(board, pieces, listed)
-        rows, edges, arcs = self.geometry(goals[0])
+            self._check_pieces(board, pieces, listed)
+        rows, edges, arcs = self._graph(len(goals[0].tokens)) if graph else self._grid(goals[0])
         drawn = [token for board in boards for token in board.tokens if token != WILDCARD_TOKEN]
         tokens = tuple(dict.fromkeys([blank, *drawn, *pieces]))
         labels = {token: label for label, token in enumerate(tokens)} | {WILDCARD_TOKEN: WILDCARD}
-        numbered: dict[Board, str] = {}
-        for goal in goals:
-            labelled = tuple(labels[token] for token in goal.tokens)
-            if labelled in numbered:
-                same = numbered[labelled]
-                raise self.fail(
-                    goal.key, f"{goal.name} is the same board as {same}; expected it once, leave one out"
-                )
-            numbered[labelled] = goal.name
         return Sliding(
             rows=rows,
             edges=edges,
             arcs=arcs,
             tokens=tokens,
             counts=tuple(pieces[token] for token in tokens),
-            goals=tuple(numbered),
+            goals=self.each_once((goal, tuple(labels[token] for token in goal.tokens)) for goal in goals),
             start=tuple(labels[token] for token in start.tokens) if start else None,
         )
 
-    def blank(self) -> str:
-        blank = self.table.get("blank", "0")
-        if not isinstance(blank, str):
-            raise self.fail("blank", f'expected a text, got {shown(blank)}; write blank = "0"')
+    def _blank(self) -> str:
+        blank = self.blank
         problem = token_problem(blank)
         if problem:
             raise self.fail("blank", f'{shown(blank)} {problem}; write another sign, such as blank = "0"')
         return blank
 
-    def goals(self) -> list[Drawn]:
-        goals = read_goals(self.table, self.fail, example="1 2/3 0", one_row=self.graph)
-        if not goals:
-            raise self.fail(
-                "", 'no goal; write goal = ["1 2 3", "4 5 6", "7 8 0"], or goals = [...] for a set'
-            )
-        return goals
-
-    def board(self, key: str, name: str, value: object) -> Drawn:
-        return read_drawn(key, name, value, self.fail)
-
-    def check_blanks(self, board: Drawn, blank: str, first: Drawn) -> None:
+    def _check_blanks(self, board: Drawn, blank: str, first: Drawn) -> None:
         blanks, expected = board.tokens.count(blank), first.tokens.count(blank)
         if not blanks:
             usual = [token for token in ("0", "_", ".", "□") if token in board.tokens]
@@ -135,11 +103,11 @@ class _Reader:
                 f"expected the same number of {blank}, correct one of them",
             )
 
-    def pieces(self, boards: list[Drawn], blank: str) -> tuple[Counter[str], str]:
+    def _counted_pieces(self, boards: list[Drawn], blank: str) -> tuple[Counter[str], str]:
         """How many of each token, and what tells it: ``pieces``, else the first board without ``*``."""
         cells, blanks = len(boards[0].tokens), boards[0].tokens.count(blank)
-        if "pieces" in self.table:
-            pieces = Counter(self.board("pieces", "pieces", self.table["pieces"]).tokens)
+        if "pieces" in self:
+            pieces = Counter(self.drawn("pieces").tokens)
             pieces[blank] = pieces[blank] or blanks  # blanks may be left out of the list
             if pieces.total() != cells or pieces[blank] != blanks:
                 found = (
@@ -159,7 +127,7 @@ class _Reader:
             f'add start, or list them all: pieces = "{blank} 1 2 ..."',
         )
 
-    def check_pieces(self, board: Drawn, pieces: Counter[str], listed: str) -> None:
+    def _check_pieces(self, board: Drawn, pieces: Counter[str], listed: str) -> None:
         held = Counter(board.tokens)
         wild = held.pop(WILDCARD_TOKEN, 0)
         problems = [f"{count} {token} too many" for token, count in (held - pieces).items()]
@@ -172,29 +140,26 @@ class _Reader:
                 "expected the same pieces, correct one of them",
             )
 
-    def geometry(self, drawn: Drawn) -> tuple[tuple[tuple[int, ...], ...], Passages, Passages]:
-        """Rows, edges and arcs, of a grid or a graph, with all cells joined."""
-        cells = len(drawn.tokens)
-        if self.graph:
-            edges = read_passages("edges", self.table.get("edges", []), cells, (), self.fail)
-            arcs = read_passages("arcs", self.table.get("arcs", []), cells, edges, self.fail)
-            apart = disconnection(cells, edges + arcs)
-            if apart:
-                key = "edges" if "edges" in self.table else "arcs"
-                raise self.fail(key, f"{apart}; expected one part, add edges between them")
-            return (), edges, arcs
+    def _graph(self, cells: int) -> tuple[Rows, Passages, Passages]:
+        """Rows (none), edges and arcs, with all cells joined."""
+        edges = read_passages("edges", self.fields.get("edges", []), cells, (), self.fail)
+        arcs = read_passages("arcs", self.fields.get("arcs", []), cells, edges, self.fail)
+        apart = disconnection(cells, edges + arcs)
+        if apart:
+            key = "edges" if "edges" in self else "arcs"
+            raise self.fail(key, f"{apart}; expected one part, add edges between them")
+        return (), edges, arcs
+
+    def _grid(self, drawn: Drawn) -> tuple[Rows, Passages, Passages]:
         rows = number_cells([[token == WALL_TOKEN for token in row] for row in drawn.rows])
         edges = grid_edges(rows)
-        apart = disconnection(cells, edges)
+        apart = disconnection(len(drawn.tokens), edges)
         if apart:
             raise self.fail(
                 drawn.key, f"{apart}; expected one part, open walls or make the cells of others walls"
             )
         return rows, edges, ()
 
-
-# --- Plain sliding boards of any size by name: ``sliding-3x4``, ``sliding-3x4-slide``, with their published
-# answers.
 
 _PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.json")
 _NAME = re.compile(r"sliding-([0-9]+)x([0-9]+)(?:-(step|slide))?")

@@ -1,9 +1,9 @@
-"""Plain models of the families' moves and codes, by which ``farthest verify`` proves maps: one module a family.
+"""Plain models of the families' moves and codes, by which ``farthest verify`` proves maps.
 
 A model is written from the definition and the documents alone, independently of the families' spaces and the kernel, so
 that it does not repeat their mistakes. It is meant to be simple, not fast.
 
-The module ``farthest.verify.models.<family>`` has
+The module ``farthest.verify.models.<family>`` (``digits`` for families whose boards are digits) has
 
     model(puzzle, origin, layout) -> Model      ``layout`` as stored with the job; raises LayoutError where it is not
                                                 one of the puzzle's, BoardError where the origin's text is not one
@@ -11,9 +11,11 @@ The module ``farthest.verify.models.<family>`` has
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol, cast, runtime_checkable
+from math import prod
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,16 @@ Boards = NDArray[np.uint8]
 Codes = NDArray[Any]
 """Codes: uint64, or ``S<width>`` for byte strings; shape (states,)."""
 
+NO_KEY = np.uint64(2**64 - 1)
+"""The code, where codes are numbers, of a board that has none."""
+
+OF_DIGITS = ("hanoi", "jugs", "lights", "pegs")
+"""Families whose models are in one module."""
+
+
+class LayoutError(ValueError):
+    """The stored key layout is malformed or is not one of the puzzle's; ``str(error)`` says how."""
+
 
 class Model(Protocol):
     """One puzzle's moves in the direction in which distances are counted, and its codes."""
@@ -37,6 +49,11 @@ class Model(Protocol):
     @property
     def code_bytes(self) -> int:
         """Bytes of a code: 8 where codes are numbers (uint64)."""
+
+    @property
+    def block_sizes(self) -> Sequence[int]:
+        """Where keys are mixed-radix numbers: how many consecutive keys agree in all digits but the last one, two, ...,
+        ascending; the last: all keys. Else empty."""
 
     def origins(self) -> Boards:
         """All boards at distance 0, in any order, perhaps repeated."""
@@ -57,16 +74,151 @@ class Model(Protocol):
         exception."""
 
 
-@runtime_checkable
-class BlockModel(Model, Protocol):
-    """A model whose keys are mixed-radix numbers."""
+def model_of(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
+    """The model of a puzzle."""
+    name = "digits" if puzzle.family in OF_DIGITS else puzzle.family
+    module = import_module(f"farthest.verify.models.{name}")
+    return cast(Model, module.model(puzzle, origin, layout))
+
+
+def joined(parts: Sequence[tuple[NDArray[np.intp], Boards]], cells: int) -> tuple[NDArray[np.intp], Boards]:
+    """Rows and boards of several moves, one after another."""
+    if not parts:
+        return np.empty(0, dtype=np.intp), np.empty((0, cells), dtype=np.uint8)
+    return np.concatenate([rows for rows, _ in parts]), np.concatenate([boards for _, boards in parts])
+
+
+def trailing_products(radices: Sequence[int], *, halved: bool) -> list[int]:
+    """The products of the last one, two, ... of the radices, ascending, each once; half of them in a layout with
+    parity, in which a digit is dropped."""
+    sizes = sorted({prod(radices[at:]) for at in range(len(radices))})
+    return [size // 2 for size in sizes if size % 2 == 0] if halved else sizes
+
+
+class Packed:
+    """Contents in bits. ``radices``: the number of contents of each cell; ``total``: the sum of all contents, where the
+    last cell has no bits."""
+
+    keys: int | None = None
+
+    def __init__(self, layout: Mapping[str, Any], radices: Sequence[int], total: int | None = None) -> None:
+        if layout != {"version": 1, "kind": "packed"}:
+            raise LayoutError(f"the key layout is {dict(layout)!r}, expected version 1 of the kind packed")
+        self._radices = np.array(radices)
+        self._total = total
+        self._bits: list[range] = []  # of each cell with bits, the highest first
+        at = 0
+        for radix in radices if total is None else radices[:-1]:
+            size = max(1, len(f"{radix - 1:b}"))
+            if at // 64 != (at + size - 1) // 64:
+                at = (at + 63) // 64 * 64
+            self._bits.append(range(at, at + size))
+            at += size
+        if at < 64:
+            self._bits = [range(one.start + 64 - at, one.stop + 64 - at) for one in self._bits]
+            self.code_bytes = 8
+        else:
+            full = sum(map(len, self._bits)) == at and at % 8 == 0
+            self.code_bytes = max(9, (at + 7) // 8 + full)
+
+    def codes(self, contents: NDArray[np.int64]) -> Codes:
+        """The codes of contents, shape (boards, cells)."""
+        none = ((contents < 0) | (contents >= self._radices)).any(axis=1)
+        if self._total is not None:
+            none |= contents.sum(axis=1) != self._total
+        bits = np.zeros((len(contents), 8 * self.code_bytes), dtype=np.uint8)
+        for cell, places in enumerate(self._bits):
+            for weight, place in enumerate(reversed(places)):
+                bits[:, place] = contents[:, cell] >> weight & 1
+        bits[none] = 1
+        packed = np.packbits(bits, axis=1).reshape(-1)
+        if self.code_bytes == 8:
+            return packed.view(">u8").astype(np.uint64)
+        return packed.view(f"S{self.code_bytes}")
+
+    def contents(self, codes: Codes) -> NDArray[np.int64]:
+        """Inverse of ``codes``."""
+        rows = np.ascontiguousarray(codes.astype(">u8") if self.code_bytes == 8 else codes)
+        bits = np.unpackbits(rows.view(np.uint8).reshape(len(codes), self.code_bytes), axis=1)
+        contents = np.zeros((len(codes), len(self._radices)), dtype=np.int64)
+        for cell, places in enumerate(self._bits):
+            for place in places:
+                contents[:, cell] = 2 * contents[:, cell] + bits[:, place]
+        if self._total is not None:
+            contents[:, -1] = self._total - contents[:, :-1].sum(axis=1)
+        return np.clip(contents, 0, self._radices - 1)
+
+
+class MixedRadix:
+    """Contents as digits of a number, the most significant first, or the least (``lowest_first``)."""
+
+    def __init__(self, radices: Sequence[int], *, dense: bool, lowest_first: bool = False) -> None:
+        self._radices = list(radices)
+        self._order = range(len(radices))[:: -1 if lowest_first else 1]
+        numbers = prod(radices)
+        self.keys = numbers if dense else None
+        self.code_bytes = 8 if dense or numbers <= 2**64 else 16
+
+    def codes(self, contents: NDArray[np.int64]) -> Codes:
+        """The codes of contents, shape (boards, digits)."""
+        right: NDArray[np.bool_] = np.all((contents >= 0) & (contents < np.array(self._radices)), axis=1)
+        if self.code_bytes == 8:
+            codes = np.zeros(len(contents), dtype=np.uint64)
+            for at in self._order:
+                codes = codes * np.uint64(self._radices[at]) + contents[:, at].astype(np.uint64)
+            return np.where(right, codes, NO_KEY)
+        texts = []
+        for digits, good in zip(contents.tolist(), right.tolist(), strict=True):
+            code = 0
+            for at in self._order:
+                code = code * self._radices[at] + digits[at]
+            texts.append(code.to_bytes(16, "big") if good else b"\xff" * 16)
+        return np.frombuffer(b"".join(texts), dtype="S16")
+
+    def contents(self, codes: Codes) -> NDArray[np.int64]:
+        """Inverse of ``codes``."""
+        contents = np.zeros((len(codes), len(self._radices)), dtype=np.int64)
+        if self.code_bytes == 8:
+            rest = np.ascontiguousarray(codes, dtype=np.uint64)
+            for at in reversed(self._order):
+                rest, contents[:, at] = np.divmod(rest, np.uint64(self._radices[at]))
+            return contents
+        numbers = [int.from_bytes(text, "big") for text in np.ascontiguousarray(codes).view("V16").tolist()]
+        for at in reversed(self._order):
+            parts = [divmod(number, self._radices[at]) for number in numbers]
+            numbers = [number for number, _ in parts]
+            contents[:, at] = [digit for _, digit in parts]
+        return contents
+
+
+class CodedModel(ABC):
+    """See Model. A family adds origins, successors, and what its boards hold cell by cell; ``coder`` makes codes."""
+
+    block_sizes: Sequence[int] = ()
+    coder: Packed | MixedRadix
 
     @property
-    def block_sizes(self) -> list[int]:
-        """How many consecutive keys agree in all digits but the last one, two, ..., ascending; the last: all keys."""
+    def keys(self) -> int | None:
+        """See Model."""
+        return self.coder.keys
 
+    @property
+    def code_bytes(self) -> int:
+        """See Model."""
+        return self.coder.code_bytes
 
-def model_of(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
-    """The model of a puzzle of any family except ``sliding``, which has its own proof."""
-    module = import_module(f"farthest.verify.models.{puzzle.family}")
-    return cast(Model, module.model(puzzle, origin, layout))
+    @abstractmethod
+    def contents(self, boards: Boards) -> NDArray[np.int64]:
+        """For each cell, or digit, the number of its content; -1 where it is none."""
+
+    @abstractmethod
+    def with_contents(self, contents: NDArray[np.int64]) -> Boards:
+        """Inverse of ``contents``."""
+
+    def codes(self, boards: Boards) -> Codes:
+        """See Model."""
+        return self.coder.codes(self.contents(boards))
+
+    def boards(self, codes: Codes) -> Boards:
+        """See Model."""
+        return self.with_contents(self.coder.contents(codes))

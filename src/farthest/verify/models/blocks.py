@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from math import comb, prod
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,7 @@ from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, blocks
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.verify.models import Boards, Codes
-from farthest.verify.models.digits import PackedModel
-from farthest.verify.ranking import LayoutError
+from farthest.verify.models import Boards, CodedModel, LayoutError, MixedRadix, Packed
 
 Flags = NDArray[np.bool_]
 
@@ -30,22 +28,15 @@ _WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 _CHOOSE = np.array([[comb(n, k) for k in range(65)] for n in range(64)], dtype=np.int64)
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> BlockModel | PackedModel:
-    """See ``verify.models``."""
-    if layout.get("kind") == "packed":
-        moves = BlockModel(puzzle, origin)
-        return PackedModel(moves, layout, moves.radix, None)
-    if layout.get("version") != 1:
-        raise LayoutError(f"layout of block puzzles: version {layout.get('version')!r}, expected 1")
-    return BlockModel(puzzle, origin)
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> BlocksModel:
+    """See models."""
+    return BlocksModel(puzzle, origin, layout)
 
 
-class BlockModel:
-    """See ``Model``. Moves can be taken back, so the direction of counting does not matter."""
+class BlocksModel(CodedModel):
+    """See Model. Moves can be taken back, so the direction of counting does not matter."""
 
-    keys: int | None = None
-
-    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
         self.definition: Blocks = blocks(puzzle)
         self.metric = puzzle.metric
         self.origin = origin
@@ -56,10 +47,13 @@ class BlockModel:
         self.counts = [len(kind.tokens) for kind in self.definition.kinds]
         # For each kind: first cell -> all cells, where a piece may stand.
         self.stands = [self._stands(kind) for kind in range(len(self.counts))]
-        self.radix = [
-            comb(len(stands), count) for stands, count in zip(self.stands, self.counts, strict=True)
-        ]
-        self.code_bytes = 8 if prod(self.radix) < 2**64 else 16
+        radices = [comb(len(stands), count) for stands, count in zip(self.stands, self.counts, strict=True)]
+        if layout.get("kind") == "packed":
+            self.coder = Packed(layout, radices)
+        elif layout.get("version") == 1:
+            self.coder = MixedRadix(radices, dense=False)
+        else:
+            raise LayoutError(f"layout of block puzzles: version {layout.get('version')!r}, expected 1")
 
     def _stands(self, kind: int) -> dict[int, list[int]]:
         stands = {}
@@ -176,7 +170,7 @@ class BlockModel:
                 yield from self.placed(after, kind + 1, missing)
 
     def contents(self, boards: Boards) -> NDArray[np.int64]:
-        """The rank of each kind; -1 for boards that are none. See packed.Moves."""
+        """The rank of each kind; -1 for boards that are none."""
         flags, right = self.pieces(boards)
         ranks = np.zeros((len(boards), len(self.stands)), dtype=np.int64)
         for kind, (there, stands) in enumerate(zip(flags, self.stands, strict=True)):
@@ -188,7 +182,7 @@ class BlockModel:
         return ranks
 
     def with_contents(self, contents: NDArray[np.int64]) -> Boards:
-        """See packed.Moves. Pieces that overlap hide each other, so that the board has other ranks or none."""
+        """Pieces that overlap hide each other, so that the board has other ranks or none."""
         found = np.zeros((len(contents), len(self.squares)), dtype=np.uint8)
         rows = np.arange(len(contents))[:, None]
         for kind, rank in enumerate(contents.T):
@@ -199,41 +193,3 @@ class BlockModel:
                 rank = rank - choose[place]
                 found[rows, stands[place]] = kind + 1
         return found
-
-    def codes(self, boards: Boards) -> Codes:
-        """See Model."""
-        ranks = self.contents(boards)
-        right = np.all(ranks >= 0, axis=1)
-        if self.code_bytes == 8:
-            codes = np.zeros(len(boards), dtype=np.uint64)
-            for rank, radix in zip(ranks.T, self.radix, strict=True):
-                codes = codes * np.uint64(radix) + rank.astype(np.uint64)
-            codes[~right] = 2**64 - 1
-            return codes
-        texts = []
-        for digits, good in zip(ranks.tolist(), right.tolist(), strict=True):
-            code = 0
-            for digit, radix in zip(digits, self.radix, strict=True):
-                code = code * radix + digit
-            texts.append(code.to_bytes(16, "big") if good else b"\xff" * 16)
-        return np.frombuffer(b"".join(texts), dtype="S16")
-
-    def boards(self, codes: Codes) -> Boards:
-        """See Model."""
-        return self.with_contents(self.digits(codes))
-
-    def digits(self, codes: Codes) -> NDArray[np.int64]:
-        """The rank of each kind."""
-        ranks = np.zeros((len(codes), len(self.radix)), dtype=np.int64)
-        if self.code_bytes == 8:
-            left = np.ascontiguousarray(codes, dtype=np.uint64)
-            for kind in reversed(range(len(self.radix))):
-                left, ranks[:, kind] = np.divmod(left, np.uint64(self.radix[kind]))
-            return ranks
-        texts = np.ascontiguousarray(codes).view("V16").tolist()
-        numbers = [int.from_bytes(text, "big") for text in texts]
-        for kind in reversed(range(len(self.radix))):
-            parts = [divmod(number, self.radix[kind]) for number in numbers]
-            numbers = [number for number, _ in parts]
-            ranks[:, kind] = [rank for _, rank in parts]
-        return ranks

@@ -2,6 +2,10 @@
 
 In blocks, arrangements are held piece by piece: ``slots[i, n]`` is the slot of piece i in board n, counted within its
 orbit; pieces are in the order of the layout's classes, and ascending within a class.
+
+Boards may be known by some of their pieces, those of a *base*: the others are where the element of the group takes them
+that takes these pieces to where they are. Elements are pairs of arrays: the slot that the content of each slot goes to,
+and by how much it turns.
 """
 
 from __future__ import annotations
@@ -21,14 +25,16 @@ from farthest.families.permutation.patterns import PermutationPatterns
 from farthest.puzzles.family import Choice
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.verify.models import Boards, Model
-from farthest.verify.models.digits import PackedModel, trailing_products
-from farthest.verify.ranking import LayoutError
-
-# --- Boards of permutation puzzles that are known by some of their pieces, as docs/key-layout.md describes: the
-# others are where the element of the group takes them that takes these pieces to where they are.
-#
-# Elements are pairs of arrays: the slot that the content of each slot goes to, and by how much it turns.
+from farthest.verify.models import (
+    NO_KEY,
+    Boards,
+    CodedModel,
+    LayoutError,
+    MixedRadix,
+    Model,
+    Packed,
+    trailing_products,
+)
 
 Element = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -143,9 +149,6 @@ class Base:
         return table, np.array([to for to, _ in found]), np.array([turn for _, turn in found])
 
 
-# --- A stored key layout of a permutation puzzle, read as docs/key-layout.md says.
-
-
 @dataclass(frozen=True, slots=True)
 class PlacedClass:
     """A label's pieces: rows ``first`` to ``end - 1`` of ``slots``; those of its orbit begin at row ``orbit_first``."""
@@ -217,56 +220,13 @@ class LayoutFields:
         return placed
 
 
-# --- The moves of permutation puzzles, made slot by slot.
-
-
 class PermutationMoves:
-    """The moves of a Model, and what its boards hold slot by slot: the number of the label among those of its orbit,
-    times the number of orientations there, plus the orientation."""
+    """The moves of a Model, made slot by slot."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         self._body = permutation(puzzle)
         self._origin = origin
         self._moduli = np.array(self._body.slot_moduli, dtype=np.int64)
-
-    @property
-    def radices(self) -> list[int]:
-        """For each slot the number of its contents."""
-        kinds = self._body.label_orbit
-        found = {
-            slot: kinds.count(orbit) * self._body.moduli[orbit]
-            for orbit, slots in enumerate(self._body.orbits)
-            for slot in slots
-        }
-        return [found[slot] for slot in range(self._body.slots)]
-
-    def contents(self, boards: Boards) -> NDArray[np.int64]:
-        """See packed.Moves."""
-        slots = self._body.slots
-        found = np.empty((len(boards), slots), dtype=np.int64)
-        for orbit, own in enumerate(self._body.orbits):
-            number = np.full(256, -1, dtype=np.int64)
-            number[self._labels(orbit)] = range(len(self._labels(orbit)))
-            found[:, list(own)] = number[boards[:, list(own)]] * self._body.moduli[orbit]
-        if self._body.oriented:
-            turns = boards[:, slots:].astype(np.int64)
-            found = np.where((found >= 0) & (turns < self._moduli), found + turns, -1)
-        return found
-
-    def with_contents(self, contents: NDArray[np.int64]) -> Boards:
-        """See packed.Moves."""
-        boards = np.zeros((len(contents), self._body.cells), dtype=np.uint8)
-        for orbit, own in enumerate(self._body.orbits):
-            labels = np.array(self._labels(orbit))
-            for slot in own:
-                number, turn = np.divmod(contents[:, slot], self._moduli[slot])
-                boards[:, slot] = labels[number]
-                if self._body.oriented:
-                    boards[:, self._body.slots + slot] = turn
-        return boards
-
-    def _labels(self, orbit: int) -> list[int]:
-        return [label for label, of in enumerate(self._body.label_orbit) if of == orbit]
 
     def origins(self) -> Boards:
         """See Model."""
@@ -295,8 +255,6 @@ class PermutationMoves:
         return rows, np.concatenate(found)
 
 
-NO_KEY = np.uint64(2**64 - 1)
-
 Keys = NDArray[np.uint64]
 
 
@@ -304,10 +262,53 @@ def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
     """See models."""
     if "base" in layout:
         return (ChainModel if layout.get("kind") == "chain" else BasedModel)(puzzle, origin, layout)
-    if layout.get("kind") == "packed":
-        moves = PermutationMoves(puzzle, origin)
-        return PackedModel(moves, layout, moves.radices, None)
-    return PermutationModel(puzzle, origin, layout)
+    return (PackedPermutation if layout.get("kind") == "packed" else PermutationModel)(puzzle, origin, layout)
+
+
+class PackedPermutation(PermutationMoves, CodedModel):
+    """The model of packed codes. The content of a slot is the number of the label among those of its orbit, times the
+    number of orientations there, plus the orientation."""
+
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+        super().__init__(puzzle, origin)
+        self.coder = Packed(layout, self.radices)
+
+    @property
+    def radices(self) -> list[int]:
+        """For each slot the number of its contents."""
+        kinds = self._body.label_orbit
+        found = {
+            slot: kinds.count(orbit) * self._body.moduli[orbit]
+            for orbit, slots in enumerate(self._body.orbits)
+            for slot in slots
+        }
+        return [found[slot] for slot in range(self._body.slots)]
+
+    def contents(self, boards: Boards) -> NDArray[np.int64]:
+        slots = self._body.slots
+        found = np.empty((len(boards), slots), dtype=np.int64)
+        for orbit, own in enumerate(self._body.orbits):
+            number = np.full(256, -1, dtype=np.int64)
+            number[self._labels(orbit)] = range(len(self._labels(orbit)))
+            found[:, list(own)] = number[boards[:, list(own)]] * self._body.moduli[orbit]
+        if self._body.oriented:
+            turns = boards[:, slots:].astype(np.int64)
+            found = np.where((found >= 0) & (turns < self._moduli), found + turns, -1)
+        return found
+
+    def with_contents(self, contents: NDArray[np.int64]) -> Boards:
+        boards = np.zeros((len(contents), self._body.cells), dtype=np.uint8)
+        for orbit, own in enumerate(self._body.orbits):
+            labels = np.array(self._labels(orbit))
+            for slot in own:
+                number, turn = np.divmod(contents[:, slot], self._moduli[slot])
+                boards[:, slot] = labels[number]
+                if self._body.oriented:
+                    boards[:, self._body.slots + slot] = turn
+        return boards
+
+    def _labels(self, orbit: int) -> list[int]:
+        return [label for label, of in enumerate(self._body.label_orbit) if of == orbit]
 
 
 class PermutationModel(PermutationMoves):
@@ -317,8 +318,7 @@ class PermutationModel(PermutationMoves):
         super().__init__(puzzle, origin)
         read = LayoutFields(self._body, layout)
         self._orbits, self._sums, self._parity = read.orbits, read.sums, read.parity
-        self._twisted, self._turned = read.twisted, read.turned
-        self._classes = read.classes
+        self._twisted, self._turned, self._classes = read.twisted, read.turned, read.classes
         modulus_of = [self._body.moduli[orbit] for orbit in self._body.label_orbit]
         self._twists = [modulus_of[label] for label in self._twisted for _ in range(self._body.counts[label])]
         self._twists += [int(self._moduli[slot]) for slot in self._turned]
@@ -332,7 +332,7 @@ class PermutationModel(PermutationMoves):
 
     @property
     def block_sizes(self) -> list[int]:
-        """See BlockModel."""
+        """See Model."""
         # Moves exchange the digits of equal pieces, and those of the slots of an orbit: a block has all of them.
         radices = [one.radix for one in self._classes]
         for label in self._twisted:
@@ -483,7 +483,7 @@ class BasedModel(PermutationMoves):
 
     @property
     def block_sizes(self) -> list[int]:
-        """See BlockModel."""
+        """See Model."""
         return self._ranks.block_sizes
 
     def codes(self, boards: Boards) -> Keys:
@@ -502,39 +502,24 @@ class BasedModel(PermutationMoves):
         return self._base.whole(boards, self._in_base[patterns[:, :slots]])
 
 
-class ChainModel(PermutationMoves):
-    """See Model. Keys are the numbers of elements of the group."""
+class ChainModel(PermutationMoves, CodedModel):
+    """See Model. Keys are the numbers of elements of the group: which one of each level they are made of."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
         super().__init__(puzzle, origin)
         if layout.get("version") != 1:
             raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
         self._base = Base(self._body, min(map(tuple, self.origins().tolist())), layout["base"])
-        self.code_bytes = 8
-        self.keys: int | None = prod(self._base.radices)
+        self.coder = MixedRadix(self._base.radices, dense=True)
+        self.block_sizes = trailing_products(self._base.radices, halved=False)
 
-    @property
-    def block_sizes(self) -> list[int]:
-        """See BlockModel."""
-        return trailing_products(self._base.radices, halved=False)
-
-    def codes(self, boards: Boards) -> Keys:
-        """See Model."""
+    def contents(self, boards: Boards) -> NDArray[np.int64]:
         known, numbers = self._base.numbers(boards, np.ones((len(boards), self._body.slots), dtype=np.bool_))
         known &= (self._base.made(numbers) == boards).all(axis=1)
-        codes = np.zeros(len(boards), dtype=np.uint64)
-        for radix, number in zip(self._base.radices, numbers, strict=True):
-            codes = codes * np.uint64(radix) + number.astype(np.uint64)
-        return np.where(known, codes, NO_KEY)
+        return np.where(known[:, None], np.stack(numbers, axis=1), -1)
 
-    def boards(self, codes: Keys) -> Boards:
-        """See Model."""
-        assert self.keys is not None
-        rest, numbers = codes % np.uint64(self.keys), []
-        for radix in reversed(self._base.radices):
-            numbers.append((rest % np.uint64(radix)).astype(np.int64))
-            rest = rest // np.uint64(radix)
-        return self._base.made(numbers[::-1])
+    def with_contents(self, contents: NDArray[np.int64]) -> Boards:
+        return self._base.made(list(contents.T))
 
 
 def _below(slots: NDArray[np.uint8], limit: NDArray[np.uint8]) -> NDArray[np.uint8]:

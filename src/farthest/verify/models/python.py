@@ -12,8 +12,7 @@ from farthest.families.python.definition import python
 from farthest.families.python.user_class import MAX_SIZE, MAX_WIDTH
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.verify.models import Boards, Codes
-from farthest.verify.ranking import LayoutError
+from farthest.verify.models import NO_KEY, Boards, Codes, LayoutError
 
 
 def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PythonModel:
@@ -35,7 +34,9 @@ def stored_form(layout: Mapping[str, Any]) -> tuple[int | None, int]:
 
 
 class PythonModel:
-    """A board is the bytes of a key."""
+    """See Model. A board is the bytes of a key."""
+
+    block_sizes = ()
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
         self.definition = python(puzzle)
@@ -59,7 +60,7 @@ class PythonModel:
         for k in range(8):
             codes = codes * np.uint64(256) + boards[:, k]
         size = self.user.size
-        return codes if size is None else np.where(codes < size, codes, np.uint64(2**64 - 1))
+        return codes if size is None else np.where(codes < size, codes, NO_KEY)
 
     def boards(self, codes: Codes) -> Boards:
         """See Model."""

@@ -10,8 +10,9 @@ from htpy import a, button, details, div, form, fragment, h2, label, li, p, pre,
 from htpy import input as field
 from markupsafe import Markup
 
-from farthest.documents.jobs import origin_text, progress_rows
+from farthest.documents.jobs import origin_text
 from farthest.documents.maps import citation_of
+from farthest.documents.progress import progress_rows
 from farthest.drawing.chart import Chart
 from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
 from farthest.puzzles.definition import WILDCARD

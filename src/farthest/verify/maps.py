@@ -1,0 +1,77 @@
+"""Proof of a stored map with all distances: the frame that is the same for each way to prove them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from farthest.errors import ForbiddenCodeError
+from farthest.families.sliding.definition import Sliding
+from farthest.verify.local import MapProof, Piece, StateProof, gather
+from farthest.verify.models import LayoutError, model_of
+from farthest.verify.models.python import stored_form
+from farthest.verify.report import Proof, Report, Stored
+from farthest.verify.rows import compare_rows
+from farthest.verify.sliding import PatternProof, SlidingProof
+
+
+def verify_map(stored: Stored, pieces: Iterable[Piece], *, unit: str, length: int) -> Report:
+    """Prove a distance map, or find where it is wrong: a map that fails gives a failed Report.
+
+    ``pieces``: the whole map in order; ``unit``: of its distances ("uint8" or "uint16"; the largest value stands for
+    unreachable). ``length``: how many distances a sparse map should hold.
+
+    Where the puzzle is a class that may not run, moves and boards are not checked, and the report says so. Holds the
+    whole map in memory, a byte for each key or state, and some megabytes a thread. Raises BoardError when the origin's
+    text is not a board of the puzzle, ResourceError when the map does not fit in memory.
+    """
+    proof = Proof(stored.puzzle.name, str(stored.origin))
+    states: MapProof | None = None
+    proof.keys = length
+    try:
+        try:
+            states = _proof_of(stored)
+            form = (states.keys, states.code_bytes)
+            proof.arrangements = states.arrangements
+        except ForbiddenCodeError as refused:
+            proof.unproved = str(refused)
+            form = stored_form(stored.layout)
+            proof.arrangements = form[0] or 256 ** form[1] - 1
+    except LayoutError as error:
+        return proof.wrong_layout(str(error))
+    keys, code_bytes = form
+    proof.keys = length if keys is None else keys
+    if states is not None and states.layout_detail:
+        proof.check("layout", 1, 0, states.layout_detail)
+    known, problem = gather(pieces, proof.keys, unit, code_bytes if keys is None else None, stored.depth)
+    proof.check("length", proof.keys, 1 if problem else 0, problem)
+    if known is None:
+        return proof.report("not counted: the map is not whole")
+    if states is None:
+        proof.counts = tuple(np.bincount(known.distances[known.distances != known.unreachable]).tolist())
+    else:
+        states.prove(proof, known)
+    proof.digest = known.digest(proof.counts, stored.digest)
+    proof.compare(stored, known.distances.dtype.name)
+    if states is None:
+        return proof.report(f"{sum(proof.counts):,} states; at most {proof.arrangements:,} are possible")
+    if stored.rows is not None:
+        found = compare_rows(
+            stored.rows, lambda places: states.texts(known, places), known.distances, proof.counts
+        )
+        proof.rows(found, None if found.key is None else states.explain(known, found.key))
+    proof.compare_known(
+        stored,
+        lambda most: states.texts(known, np.flatnonzero(known.distances == len(proof.counts) - 1)[:most]),
+        lambda: states.nearest_goal(known),
+    )
+    return proof.report(states.total(sum(proof.counts)))
+
+
+def _proof_of(stored: Stored) -> MapProof:
+    """How the distances are proved. Raises LayoutError."""
+    definition = stored.puzzle.definition
+    if isinstance(definition, Sliding) and stored.layout.get("kind") != "packed":
+        return (PatternProof if definition.blanks else SlidingProof)(stored)
+    return StateProof(stored, model_of(stored.puzzle, stored.origin, stored.layout))
