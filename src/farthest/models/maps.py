@@ -26,8 +26,6 @@ from farthest.errors import (
     SettingError,
     UnavailableError,
 )
-from farthest.map_files.place import checked_name, job_token
-from farthest.map_files.places import map_place
 from farthest.models.chunks import CHUNK_KEYS, Chunk, MadeChunk, Payload, StoredDraft, checked, encode
 from farthest.models.database import Database
 from farthest.models.map_reader import MapReader, driver_of, in_order
@@ -317,6 +315,8 @@ class MapFiles:
     @property
     def place(self) -> MapPlace:
         """Where the files are. Raises SettingError where FARTHEST_MAPS has to say it."""
+        from farthest.map_files.places import map_place
+
         return map_place(self._database.path)
 
     def put(self, job_id: int, row: MapFileRecord, owner: str | None = None) -> None:
@@ -331,6 +331,8 @@ class MapFiles:
     def get(self, job_id: int) -> MapFileRecord:
         """The file of a job. Raises DamagedMapError where it has none, StorageError where its row is not what was
         stored."""
+        from farthest.map_files.place import checked_name
+
         with self._database.read() as connection:
             rows = read_rows(connection, job_id, MapFileRecord)
         if len(rows) != 1:
@@ -351,6 +353,9 @@ def remove_map_files(connection: Connection, database: Database, job_id: int) ->
     What is damaged in its rows is passed over. Raises SettingError where the job has a file, and FARTHEST_MAPS has to
     say where; UnavailableError where it has one, and its place is away.
     """
+    from farthest.map_files.place import job_token
+    from farthest.map_files.places import map_place
+
     asked = (
         select(job.c.created, puzzle.c.digest).join_from(job, puzzle, isouter=True).where(job.c.id == job_id)
     )
