@@ -233,7 +233,7 @@ def open_database(
     parsed = _parse(text)
     is_sqlite = parsed.get_backend_name() == "sqlite"
     path = _database_file(parsed) if is_sqlite else None
-    place = str(path) if path else _shown(parsed)
+    place = str(path) if path else shown_url(parsed)
     if path:
         _check_file(path, create)
     options = _sqlite_options(path, parsed, busy_seconds) if is_sqlite else postgres_options(parsed)
@@ -289,7 +289,7 @@ def _parse(text: str) -> URL:
     return parsed
 
 
-def _shown(url: URL) -> str:
+def shown_url(url: URL) -> str:
     """A URL for messages: the password as ***, without options."""
     return url.set(query={}).render_as_string(hide_password=True)
 
@@ -306,7 +306,7 @@ def _database_file(parsed: URL) -> Path | None:
     """The file of an SQLite URL; None for a URI that SQLite itself reads (``file:…``)."""
     if not parsed.database or parsed.database == ":memory:":
         raise StorageError(
-            f"{_shown(parsed)}: a database in memory would be lost at once; name a file, such as {DATABASE_URL.default}"
+            f"{shown_url(parsed)}: a database in memory would be lost at once; name a file, such as {DATABASE_URL.default}"
         )
     return None if parsed.database.startswith("file:") else Path(parsed.database)
 
