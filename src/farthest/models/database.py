@@ -306,7 +306,8 @@ def _database_file(parsed: URL) -> Path | None:
     """The file of an SQLite URL; None for a URI that SQLite itself reads (``file:…``)."""
     if not parsed.database or parsed.database == ":memory:":
         raise StorageError(
-            f"{shown_url(parsed)}: a database in memory would be lost at once; name a file, such as {DATABASE_URL.default}"
+            f"{shown_url(parsed)}: a database in memory would be lost at once; name a file, such as "
+            f"{DATABASE_URL.default}"
         )
     return None if parsed.database.startswith("file:") else Path(parsed.database)
 
