@@ -1,4 +1,4 @@
-"""Pictures of a path: a strip of its boards, or its boards one after the other."""
+"""Pictures of a path: a strip of its boards, or its boards one after the other, animated by CSS without a script."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.picture import Picture, Point, Shape
     from farthest.puzzles.puzzle import Puzzle
-
-
-# --- Which shape of a picture is which of the next: the tracks of pieces through pictures.
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +65,6 @@ def _distance(one: Point | None, other: Point) -> float:
     assert one is not None, "only tracks that the picture before shows are asked"
     return (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2
 
-
-# --- Boards one after the other in an animated SVG document: CSS alone, no script.
 
 SECONDS = 0.8
 """Between two moves."""

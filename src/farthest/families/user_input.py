@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
     GivenPuzzle = str | os.PathLike[str] | Puzzle | PuzzleSpace
     """A name of the catalogue, the path of a file, a puzzle, or an object of a class of one's own."""
 

@@ -52,6 +52,12 @@ def place_of(rows: Sequence[Sequence[int]], cell: int) -> tuple[int, int]:
     return next((r, row.index(cell)) for r, row in enumerate(rows) if cell in row)
 
 
+def number_in_name(text: str) -> int:
+    """The number that digits in the name of a puzzle write; of more than three, one that is too large for anything."""
+    text = text.lstrip("0") or "0"
+    return int(text) if len(text) <= 3 else 1000
+
+
 def grid_edges(rows: Sequence[Sequence[int]]) -> Passages:
     """The pairs (a, b), a < b, sorted, of cells that are orthogonal neighbours in a grid of cell numbers."""
     edges = []
@@ -67,12 +73,18 @@ def grid_edges(rows: Sequence[Sequence[int]]) -> Passages:
     return tuple(sorted(edges))
 
 
+def neighbours_of(cells: int, passages: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The cells beside each cell, every passage taken both ways, ascending."""
+    beside: list[set[int]] = [set() for _ in range(cells)]
+    for a, b in passages:
+        beside[a].add(b)
+        beside[b].add(a)
+    return [sorted(cells) for cells in beside]
+
+
 def components(cells: int, passages: Iterable[tuple[int, int]]) -> list[list[int]]:
     """The connected parts, every passage taken both ways: each ascending, in order of first cells."""
-    neighbours: list[list[int]] = [[] for _ in range(cells)]
-    for a, b in passages:
-        neighbours[a].append(b)
-        neighbours[b].append(a)
+    neighbours = neighbours_of(cells, passages)
     parts, seen = [], [False] * cells
     for first in range(cells):
         if seen[first]:

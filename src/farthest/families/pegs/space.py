@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
+from farthest.arrays import np
 from farthest.families.pegs.definition import pegs
 from farthest.families.pegs.layout import BOARDS, LINES, VERSION, Layout, choose_layout, kind_of, parities
 from farthest.puzzles.definition import WILDCARD, Board
@@ -24,7 +25,6 @@ from farthest.spaces.digits import DigitBoards
 from farthest.spaces.packed import CodedSpace
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.random_source import RandomSource
@@ -99,8 +99,6 @@ class PegBoards(DigitBoards):
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
         """A move is named by the holes that its peg stands in, one after the other."""
-        import numpy as np
-
         jumps = self.jumps if forward else [jump.back() for jump in self.jumps]
         for path, rows, reached in self._moves(jumps, masks_of(digits), np.arange(len(digits))):
             name = "-".join(map(str, path if forward else path[::-1]))
@@ -111,8 +109,6 @@ class PegBoards(DigitBoards):
     ) -> Iterator[tuple[tuple[int, ...], NDArray[np.intp], Masks]]:
         """Each jump, and in the metric ``chain`` each longer one of the same peg: the holes of the peg, the rows, the
         masks that it leads to. ``path``: the holes so far."""
-        import numpy as np
-
         for jump in jumps:
             if path and jump.start != path[-1]:
                 continue
@@ -167,8 +163,6 @@ def mask_of(board: Sequence[int]) -> int:
 
 def masks_of(boards: Boards | Digits) -> Masks:
     """The masks of boards, shape (boards, holes)."""
-    import numpy as np
-
     masks = np.zeros(len(boards), dtype=np.uint64)
     for hole in range(boards.shape[1]):
         masks |= (boards[:, hole] != 0).astype(np.uint64) << np.uint64(hole)
@@ -177,8 +171,6 @@ def masks_of(boards: Boards | Digits) -> Masks:
 
 def boards_of(masks: Masks, holes: int) -> Boards:
     """Inverse of ``masks_of``."""
-    import numpy as np
-
     boards = np.empty((masks.size, holes), dtype=np.uint8)
     for hole in range(holes):
         boards[:, hole] = (masks >> np.uint64(hole)) & np.uint64(1)
@@ -209,8 +201,6 @@ class PegScatterSpace(CodedSpace):
         return masks
 
     def decode(self, codes: Codes) -> Boards:
-        import numpy as np
-
         masks = np.ascontiguousarray(codes, dtype=np.uint64)
         if masks.size and int(masks.max()) >= 1 << self.cells:
             raise ValueError(f"code {int(masks.max())} is out of range, expected less than {1 << self.cells}")
@@ -277,8 +267,6 @@ class PegSpace:
         return key
 
     def encode(self, boards: Boards) -> Codes:
-        import numpy as np
-
         masks = masks_of(boards.reshape(-1, self.cells))
         keys = np.zeros(masks.size, dtype=np.uint64)
         for i, hole in enumerate(self.layout.holes):
@@ -287,8 +275,6 @@ class PegSpace:
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        import numpy as np
-
         keys = np.ascontiguousarray(codes, dtype=np.uint64)
         if keys.size and int(keys.max()) >= self.keys:
             raise ValueError(f"key {int(keys.max())} is out of range, expected less than {self.keys}")
@@ -296,8 +282,6 @@ class PegSpace:
 
     def _masks(self, keys: Codes) -> Codes:
         """The masks of the boards of keys."""
-        import numpy as np
-
         masks = np.zeros(keys.size, dtype=np.uint64)
         for i, hole in enumerate(self.layout.holes):
             masks |= (keys >> np.uint64(i) & np.uint64(1)) << np.uint64(hole)

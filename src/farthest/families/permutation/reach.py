@@ -14,7 +14,7 @@ from math import factorial, prod
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.groups import Group, Points
+from farthest.families.permutation.groups import Group, Points, images_of
 from farthest.families.permutation.moves import odd
 from farthest.puzzles.family import UndecidedError
 from farthest.spaces.contract import MAX_KEYS
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
 
 
-# --- What elements of a permutation puzzle's group do to each orbit as a whole: the parity of how they permute it,
-# and the sum of its turns. Both add up when elements are made one after the other.
-
 Sums = tuple[int, ...]
 """For each orbit the parity, then for each orbit the sum of turns modulo its modulus."""
 
@@ -37,7 +34,9 @@ MOST_VALUES = 1 << 16
 
 
 class TurningSums:
-    """The sums of one puzzle."""
+    """What elements of a puzzle's group do to each orbit as a whole: the parity of how they permute it, and the sum of
+    its turns. Both add up when elements are made one after the other.
+    """
 
     def __init__(self, definition: PermutationFields) -> None:
         self._body = definition
@@ -71,14 +70,10 @@ class TurningSums:
         pieces, turns of pieces whose orientation is ignored. Raises UndecidedError where they are too many."""
         definition, found = self._body, list(sums)
         for label, (orbit, count) in enumerate(zip(definition.label_orbit, definition.counts, strict=True)):
-            one = [0] * len(self._moduli)
-            if count > 1:
-                one[orbit] = 1
-                found.append(self._reduced(one))
+            changed = [orbit] if count > 1 else []
             if definition.ignore[label]:
-                one = [0] * len(self._moduli)
-                one[len(definition.orbits) + orbit] = 1
-                found.append(self._reduced(one))
+                changed.append(len(definition.orbits) + orbit)
+            found += [self._reduced([at == sum_ for at in range(len(self._moduli))]) for sum_ in changed]
         return self._closed(found)
 
     def between(self, board: Board, target: Board, left_out: Sequence[int]) -> Sums:
@@ -174,11 +169,11 @@ def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | No
     points = Points(definition.slot_moduli)
     free = set(_distinct(definition, origin))
     taken = [0] * len(definition.orbits)
-    orbit_of = {slot: number for number, orbit in enumerate(definition.orbits) for slot in orbit}
+    orbit_of = definition.slot_orbits
     generators, order = group.generators, group.order
     levels = []
     while order > 1:
-        places = {slot: _images(points.first[slot], generators) for slot in sorted(free)}
+        places = {slot: images_of(points.first[slot], generators) for slot in sorted(free)}
 
         def waste(slot: int) -> tuple[float, int]:
             """How many of the places that the numbering has for the piece it never comes to; then, large orbits."""
@@ -227,17 +222,6 @@ def _distinct(definition: PermutationFields, origin: Board) -> list[int]:
     ]
 
 
-def _images(point: int, generators: Sequence[Element]) -> set[int]:
-    """The points that products of the generators take one to."""
-    found, queue = {point}, [point]
-    for each in queue:
-        for generator in generators:
-            if generator[each] not in found:
-                found.add(generator[each])
-                queue.append(generator[each])
-    return found
-
-
 def _enough(point: int, generators: Sequence[Element], images: int) -> list[Element]:
     """Some of the generators that take the point to as many images."""
     chosen: list[Element] = []
@@ -245,5 +229,5 @@ def _enough(point: int, generators: Sequence[Element], images: int) -> list[Elem
     while len(known) < images:
         # All of them together take the point to all images, so one leads out of those known.
         chosen.append(next(each for each in generators if any(each[place] not in known for place in known)))
-        known = _images(point, chosen)
+        known = images_of(point, chosen)
     return chosen

@@ -114,7 +114,6 @@ class WrittenMoves(MoveMaker):
     def __init__(self, puzzle: Puzzle) -> None:
         definition = self._definition = permutation(puzzle)
         self._moduli = definition.slot_moduli
-        self._oriented = definition.oriented
         self._named = {move.name: move for move in definition.generators}
         self._words: dict[str, Move] = {}
         self._longest_first = sorted(self._named, key=len, reverse=True)
@@ -130,10 +129,10 @@ class WrittenMoves(MoveMaker):
         return steps if plain or not self._cube else without_whole_turns(steps)
 
     def made(self, board: Board, word: str) -> list[Board]:
-        return [self._moved(board, self._move(word))]
+        return [self._definition.after(board, *self._move(word).effect)]
 
     def undone(self, board: Board, word: str) -> list[Board]:
-        return [self._moved(board, inverse(self._move(word), self._moduli))]
+        return [self._definition.after(board, *inverse(self._move(word), self._moduli).effect)]
 
     @property
     def letters(self) -> bool:
@@ -178,16 +177,6 @@ class WrittenMoves(MoveMaker):
             move = inverse(self._named[name], moduli) if undone else self._named[name]
             whole = product(whole, _power(move, count, moduli), moduli)
         return whole
-
-    def _moved(self, board: Board, move: Move) -> Board:
-        slots, ignore = len(self._moduli), self._definition.ignore
-        after = list(board)
-        for slot, to in enumerate(move.to):
-            after[to] = board[slot]
-            if self._oriented:
-                turned = (board[slots + slot] + move.delta[slot]) % self._moduli[slot]
-                after[slots + to] = 0 if ignore[board[slot]] else turned
-        return tuple(after)
 
     def _stems(self) -> Iterator[str]:
         """The names of the moves, those left out that are written as powers of others."""

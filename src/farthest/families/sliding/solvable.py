@@ -1,9 +1,13 @@
 """Sliding puzzles: which boards can be solved. The metric does not matter: a slide is a row of steps.
 
 Where every passage is both ways, or one-way passages can be gone round (each cell can be reached from each other), each
-move can be taken back, and boards fall into classes that moves join (families/sliding/solvable.py); where several
-blanks and single cells that cut the graph make these hard to tell, walks of the blanks are tried
-(families/sliding/solvable.py). What is left is not decided here.
+move can be taken back, and boards fall into classes that moves join. On a ring or a line the order of the pieces never
+changes. On other graphs with one blank Wilson's theorem decides, block by block (families/sliding/wilson.py); with
+several blanks, where no single cell cuts the graph in two, all boards are one class.
+
+Where several blanks and single cells that cut the graph make classes hard to tell, the blanks walk about and come back,
+and have permuted the pieces; two boards are joined where such a walk makes one of the other. What is left is not
+decided here.
 """
 
 from __future__ import annotations
@@ -20,8 +24,9 @@ from farthest.families.permutation.moves import Move
 from farthest.families.permutation.solvable import MovedPieces
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import filled
-from farthest.families.sliding.wilson import RING, ListedBlock, blocks_of, neighbours_of, ring_order
-from farthest.puzzles.family import undecided
+from farthest.families.sliding.wilson import RING, ListedBlock, blocks_of, ring_order
+from farthest.puzzles.family import undecided, why_none
+from farthest.puzzles.grid import neighbours_of, round_trips
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -31,13 +36,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
     from farthest.random_source import RandomSource
-
-
-# --- Classes of the boards of a sliding puzzle that moves join, where each move can be taken back.
-#
-# On a ring or a line the order of the pieces never changes. On other graphs with one blank Wilson's theorem
-# decides, block by block (families/sliding/wilson.py); with several blanks, where no single cell cuts the graph in
-# two, all boards are one class.
 
 
 class Classes(Protocol):
@@ -233,9 +231,6 @@ def _ways_back(definition: Sliding) -> list[int]:
     return [before[cell] for cell in range(definition.cells)]
 
 
-# --- Sliding puzzles with several blanks, on any graph whose moves can be taken back: the blanks walk about and
-# come back, and have permuted the pieces; two boards are joined where such a walk makes one of the other.
-
 MOST_PLACES = 4_000
 """Sets of cells that the blanks may fill: more would take seconds."""
 
@@ -421,10 +416,7 @@ class WalkedBoards:
                 self._joined.append(Joined(walks, board))
 
     def why_not(self, board: Board) -> str | None:
-        reasons = [joined.why_not(board) for joined in self._joined]
-        if None in reasons:
-            return None
-        return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
+        return why_none([joined.why_not(board) for joined in self._joined])
 
     def draw(self, rng: RandomSource) -> Board:
         if len(self._joined) > 1:  # of different sizes, perhaps
@@ -436,25 +428,10 @@ def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SlidingBoards | Walk
     """See Family. UndecidedError for additive patterns, where moves cannot be taken back, or places of
     blanks or targets are too many."""
     definition = sliding(puzzle)
-    if definition.blanks or (
-        definition.arcs and not _can_be_gone_round(definition)
-    ):  # an additive pattern forgets its blank
+    ways = [*definition.edges, *((b, a) for a, b in definition.edges), *definition.arcs]
+    # An additive pattern forgets its blank. Where one-way passages can be gone round, a move can be taken back by going
+    # round often enough, since the pieces have finitely many arrangements.
+    if definition.blanks or not round_trips(definition.cells, ways):
         raise undecided(puzzle)
     classes = classes_of(definition)
     return WalkedBoards(puzzle, targets) if classes is None else SlidingBoards(puzzle, targets, classes)
-
-
-def _can_be_gone_round(definition: Sliding) -> bool:
-    """Whether each cell can be reached from each other along the passages: then a move can be taken back by going round
-    often enough, since the pieces have finitely many arrangements."""
-    both = [*definition.edges, *((b, a) for a, b in definition.edges)]
-    for ways in ([*both, *definition.arcs], [*both, *((b, a) for a, b in definition.arcs)]):
-        queue, seen = [0], {0}
-        for cell in queue:
-            for a, b in ways:
-                if a == cell and b not in seen:
-                    seen.add(b)
-                    queue.append(b)
-        if len(seen) < definition.cells:
-            return False
-    return True
