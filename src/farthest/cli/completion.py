@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 from farthest.heuristics.algorithms import ALGORITHMS
 
 Answer = TypeVar("Answer")
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 
 DATABASE_SECONDS = 1.0
 """How long a database may take to answer."""
@@ -102,33 +103,24 @@ def complete_algorithms(
     return _last_part(list(ALGORITHMS), incomplete)
 
 
-def complete_origin(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """``goal`` and ``start``, which moves are counted from or to."""
-    return _items([("goal", ""), ("start", "")], incomplete)
+def _complete_kind(kind: str) -> Completer:
+    return lambda context, parameter, incomplete: [CompletionItem(incomplete, type=kind)]
 
 
-def complete_host(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Where a server may listen."""
-    hosts = [("127.0.0.1", "this machine"), ("0.0.0.0", "all addresses"), ("::1", "this machine, IPv6")]
-    return _items(hosts, incomplete)
+def _complete_words(*words: tuple[str, str]) -> Completer:
+    return lambda context, parameter, incomplete: _items(words, incomplete)
 
 
-def complete_file(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Any file, as the shell completes them."""
-    return [CompletionItem(incomplete, type="file")]
+complete_file, complete_folder = _complete_kind("file"), _complete_kind("dir")
+"""Any file, or folder, as the shell completes them."""
 
+complete_origin = _complete_words(("goal", ""), ("start", ""))
+"""What moves are counted from or to."""
 
-def complete_folder(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Any folder, as the shell completes them."""
-    return [CompletionItem(incomplete, type="dir")]
+complete_host = _complete_words(
+    ("127.0.0.1", "this machine"), ("0.0.0.0", "all addresses"), ("::1", "this machine, IPv6")
+)
+"""Where a server may listen."""
 
 
 def _last_part(names: Iterable[str], incomplete: str) -> list[CompletionItem[str]]:

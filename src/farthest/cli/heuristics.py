@@ -1,4 +1,4 @@
-"""`farthest heuristic`: heuristics compared with a stored map."""
+"""Heuristics: `farthest heuristic` compares them with a stored map, `compare` what searches with them cost."""
 
 from __future__ import annotations
 
@@ -213,8 +213,6 @@ def _show_list(first: list[str], worst: str) -> None:
         click.echo(f"  {line}")
     click.echo(f"  the worst: {worst}")
 
-
-# --- `farthest compare`: several algorithms on the same random boards.
 
 DEFAULT_ALGORITHMS = "bfs,dfs,astar,ida"
 WRONG = 1

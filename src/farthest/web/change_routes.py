@@ -131,8 +131,6 @@ CHANGES = [
 ]
 
 
-# --- Small enumerations in processes of the server's own; larger ones wait for a coordinator.
-
 MOST_STATES = 10_000_000
 MOST_PROCESSES = 2
 STOP_SECONDS = 10.0

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Codes
 
 
-# --- A stored map that several threads ask, and that gives up a question that nobody waits for.
-
-
 class PatientMap(DistanceMap):
     """A DistanceMap whose caches one thread uses at a time. Raises ReaderLeftError between two looks at the map where
     the reader of the question has left."""
@@ -51,19 +48,17 @@ class PatientMap(DistanceMap):
         return self._lock if self.puzzle.definition.module else nullcontext()
 
     def lookup(self, codes: Codes) -> NDArray[numpy.int32]:
-        """See StoredMap."""
         check_wanted()
         with self._lock:
             return super().lookup(codes)
 
     def quick_layer(self, depth: int) -> Codes | None:
-        """See StoredMap."""
         check_wanted()
         with self._lock:
             return super().quick_layer(depth)
 
     def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
-        """See StoredMap. Chunks of a full map are not those of the cache, but a residue map finds all distances at the
+        """Chunks of a full map are not those of the cache, but a residue map finds all distances at the
         first."""
         chunks = super().chunks(depth)
         while True:
