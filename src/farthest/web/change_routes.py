@@ -24,7 +24,7 @@ from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of
 from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal
 from farthest.web.page import job_page
 from farthest.web.pages.home import sign_in
-from farthest.web.requests import estimate_of, number_in, puzzle_named, settings_of, shelf_of
+from farthest.web.shelf import estimate_of, number_in, puzzle_named, settings_of, shelf_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

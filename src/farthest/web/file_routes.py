@@ -29,7 +29,7 @@ from farthest.queries.output_files import plot_layers
 from farthest.safe_text import safe
 from farthest.web.asking import ReaderLeftError, RefusalError, answered, ask, check_wanted, wanted
 from farthest.web.pages.job import MOST_STATES, layers_svg, map_forms, why_no_map
-from farthest.web.requests import job_found, number_in, scale_asked, shelf_of
+from farthest.web.shelf import job_found, number_in, scale_asked, shelf_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
