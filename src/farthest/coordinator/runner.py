@@ -230,7 +230,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """What tells a database's file from another of the same name; None where there is no file. Raises OSError where that
+    """What tells a database's file from another of the same name; None where there is no file. Raises OSError where it
     cannot be seen now."""
     try:
         found = None if path is None else path.stat()
