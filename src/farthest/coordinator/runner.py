@@ -178,10 +178,10 @@ class OwnedJob:
     def _renew(self) -> bool:
         return self._jobs.renew(self.job, self._owner, self._lease_seconds, self._progress or None)
 
-    def progress(self, **known: Any) -> None:
+    def progress(self, **facts: Any) -> None:
         """Adds to the job's progress, for those who watch the job; what is None is not known any more."""
-        told = {**self._progress, **known}
-        self._progress = {name: value for name, value in told.items() if value is not None}
+        merged = {**self._progress, **facts}
+        self._progress = {name: value for name, value in merged.items() if value is not None}
 
     def check(self) -> None:
         """Raises JobError when this process no longer owns the job, and as ``check_file``."""
@@ -300,15 +300,15 @@ class Losses:
             raise self._given_up(error) from error
 
     def _given_up(self, error: LostStateError) -> StorageError:
-        told = f"{error}; this is the {self.number}th loss {self._since}"
+        text = f"{error}; this is the {self.number}th loss {self._since}"
         if not self._restarts:
             return LostStateError(
-                f"{told}: look for what damages or evicts data in Redis, or take checkpoints more often"
+                f"{text}: look for what damages or evicts data in Redis, or take checkpoints more often"
             )
         from farthest.stores.redis.connections import MEMORY_VARIABLES
 
         return RedisFullError(
-            f"{told}, and Redis was restarted {times(self._restarts)}: see its log. A Redis that uses more memory than "
+            f"{text}, and Redis was restarted {times(self._restarts)}: see its log. A Redis that uses more memory than "
             "its container or machine has is killed and starts empty: lower its maxmemory or raise that limit; "
             f"{MEMORY_VARIABLES}"
         )

@@ -52,6 +52,12 @@ def place_of(rows: Sequence[Sequence[int]], cell: int) -> tuple[int, int]:
     return next((r, row.index(cell)) for r, row in enumerate(rows) if cell in row)
 
 
+def number_in_name(text: str) -> int:
+    """The number that digits in the name of a puzzle write; of more than three, one that is too large for anything."""
+    text = text.lstrip("0") or "0"
+    return int(text) if len(text) <= 3 else 1000
+
+
 def grid_edges(rows: Sequence[Sequence[int]]) -> Passages:
     """The pairs (a, b), a < b, sorted, of cells that are orthogonal neighbours in a grid of cell numbers."""
     edges = []
