@@ -23,7 +23,7 @@ from farthest.stores.blobs.folder import FolderPlace
 from farthest.stores.blobs.place import DAY, BlobName, BlobPart, attempt_in
 from farthest.stores.blocks import Cut
 from farthest.stores.redis import attempts
-from farthest.stores.redis.attempt_steps import Access
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt

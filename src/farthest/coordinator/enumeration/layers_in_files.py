@@ -20,11 +20,10 @@ from farthest.errors import ResourceError
 from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
-from farthest.stores.folder.journal import EnumerationFolder, same_identity
+from farthest.stores.folder.journal import EnumerationFolder, file_bytes, same_identity
 from farthest.stores.folder.plan import TooLittleMemoryError, cut_for_files, shard_classes
 from farthest.stores.folder.run_files import RENEWED
 from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
-from farthest.stores.folder.unit_file import file_bytes
 from farthest.untrusted_json import read_json_object
 from farthest.wording import bytes_text
 
