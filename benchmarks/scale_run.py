@@ -23,7 +23,7 @@ from farthest.stores.blobs.place import BlobName
 from farthest.stores.blocks import cut_for_workers
 from farthest.stores.contract import ShardStore, step
 from farthest.stores.redis import attempts
-from farthest.stores.redis.attempt_steps import Access
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore

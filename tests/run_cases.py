@@ -9,7 +9,7 @@ from farthest.map_files.form import ResidueForm
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blocks import Cut
 from farthest.stores.contract import Base, step
-from farthest.stores.redis.attempt_steps import Access
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt

@@ -68,8 +68,6 @@ def cut(space: GatherSpace, size: int) -> Cut:
     return Cut(kernel, classes, max(1, min(kernel.shards, size // (kernel.words_per_shard * 8))))
 
 
-# --- Memory for bitmaps: zero and without cost until touched, and the piece of a layer that a block is.
-
 HUGE = 2**22
 """Bytes from which on memory is asked for in huge pages."""
 

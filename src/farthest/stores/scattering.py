@@ -11,7 +11,7 @@ from farthest import _kernel
 from farthest.errors import DamagedMapError, PuzzleError
 from farthest.models.chunks import WIDTHS, Chunk, chunk_states, code_array, descent
 from farthest.stores.blocks import zeros
-from farthest.stores.distances import typed, unit_for
+from farthest.stores.contract import check_states, typed, unit_for
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -179,7 +179,4 @@ def read_map(
         runs = {shard: (number, run) for shard, number, run in writer.runs(known)}
         found += sum(number for number, _ in runs.values())
         yield known, runs
-    if found != states:
-        raise DamagedMapError(
-            f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
-        )
+    check_states(found, states, depth)

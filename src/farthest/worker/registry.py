@@ -1,5 +1,11 @@
 """The living workers: Redis has a record of each, which is written every few seconds and expires soon after the worker
-ended."""
+ended.
+
+A worker's name is unique: leases, logs and `farthest workers` distinguish workers by it. A name is taken as long as its
+record exists. A worker that was killed leaves its record for LIFE_SECONDS. If it is not certain at once whether a
+worker is dead, its record either expires or is written again, which a dead worker does not do. A record without an
+expiry, which no worker writes, counts as written again.
+"""
 
 from __future__ import annotations
 
@@ -256,12 +262,6 @@ class Heartbeat:
         except ValueError:  # no worker wrote it
             return Holder("", "unknown", 0)
 
-
-# --- A worker's name is unique: leases, logs and `farthest workers` distinguish workers by it.
-#
-# A name is taken as long as its record exists. A worker that was killed leaves its record for LIFE_SECONDS. If it
-# cannot be known at once whether a worker is dead, its record either expires or is written again, which a dead
-# worker does not do. A record without an expiry, which no worker writes, counts as written again.
 
 LOOK_SECONDS = 0.2
 

@@ -23,7 +23,7 @@ from farthest.stores.blobs.folder import FolderPlace
 from farthest.stores.blobs.place import DAY, BlobName, BlobPart, attempt_in
 from farthest.stores.blocks import Cut
 from farthest.stores.redis import attempts
-from farthest.stores.redis.attempt_steps import Access
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
@@ -322,5 +322,5 @@ def test_blobs_of_jobs_that_nobody_runs_are_removed(
         written_late = new_attempt(attempt_of(jobs.get(number)))  # for an attempt that had been dropped
         left = (name, written_late, "8-aa-1")
         place.put({BlobName(one, "b", 1, 1, "0123abcd"): b"blob" for one in left})
-        Leftovers(jobs, redis_nodes, place).look()
+        Leftovers(jobs, redis_nodes, place).remove()
     assert place.attempts() == ["8-aa-1"]

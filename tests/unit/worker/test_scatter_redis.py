@@ -11,7 +11,7 @@ from farthest.errors import DamagedMapError, LateStepError, LostStateError, Reso
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.contract import step
 from farthest.stores.redis import attempts, scatter_attempt, scatter_store
-from farthest.stores.redis.attempt_steps import Access
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.places import blob_key
 from farthest.stores.redis.records import Pointer
@@ -391,7 +391,7 @@ def test_a_run_that_only_counts_has_no_distances(begin: Begin) -> None:
 
 
 def test_distances_cannot_be_greater_than_their_type(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.stores.distances.MAX_DEPTH", 3)
+    monkeypatch.setattr("farthest.stores.contract.MAX_DEPTH", 3)
     run = begin(scatter_case("dense"))
     advance(run, 1, 3)
     with pytest.raises(ResourceError, match="deeper than 3 moves"):

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.stores.contract import excluded, excluded_layers
+from farthest.stores.folder.journal import Room
 from farthest.stores.folder.layer_files import LayerFiles, Sources, VisitedFiles, residue_blocks
 from farthest.stores.folder.store import StoreInFiles
-from farthest.stores.folder.unit_file import Room
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from farthest.errors import LostStateError
-from farthest.stores.folder.journal import EnumerationFolder, UnitFiles
+from farthest.stores.folder.journal import EnumerationFolder, Room, UnitFiles, UnitPlace, UnitTable
 from farthest.stores.folder.plan import Plan
 from farthest.stores.folder.run_files import RENEWED
-from farthest.stores.folder.unit_file import Room, UnitPlace, UnitTable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -215,17 +214,15 @@ class LayerFiles(UnitFiles):
         return self.bytes_at(file, table.starts[at], table.sizes[at], room)
 
 
-# --- The files of layers of a space whose states may be found again at any later depth.
-#
-#     V<d>.<unit>    all states of a unit up to depth d
-#
-# What is not new to a unit is in its V file and in its layers since then. When these are RENEWED layers, the step
-# of the unit makes a V file of all: it is written before the unit's layer, which commits both; then the V file
-# before and the layers that are in it are removed, but those that the next layer is found from.
-
-
 class VisitedFiles(LayerFiles):
-    """``visited[u]``: the depth of unit u's V file, and what it holds. Both plans are the same."""
+    """The files of layers of a space whose states may be found again at any later depth. V<d>.<unit> has all states of
+    a unit up to depth d.
+
+    What is not new to a unit is in its V file and in its layers since then. When these are RENEWED layers, the step of
+    the unit makes a V file of all: it is written before the unit's layer, which commits both; then the V file before
+    and the layers that are in it are removed, but those that the next layer is found from.
+
+    ``visited[u]``: the depth of unit u's V file, and what it holds. Both plans are the same."""
 
     def __init__(
         self, folder: EnumerationFolder, plans: tuple[Plan, Plan], keeps: Callable[[int], bool]

@@ -97,8 +97,6 @@ def _next_use(units: list[int], after: int) -> int:
     return units[at] if at < len(units) else NEVER
 
 
-# --- How a space is cut for its layers in files, and how many slots fit the memory.
-
 SHARD_SIZE = 4 * 2**20
 """Bytes of a shard's bitmap, where labels allow it: small beside a layer, large beside what a read costs."""
 

@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.stores.contract import excluded_layers
-from farthest.stores.folder.journal import EnumerationFolder, UnitFiles
-from farthest.stores.folder.unit_file import KINDS, Room
+from farthest.stores.folder.journal import KINDS, EnumerationFolder, Room, UnitFiles
 
 if TYPE_CHECKING:
     from farthest.stores.contract import Excluded
-    from farthest.stores.folder.unit_file import UnitTable
+    from farthest.stores.folder.journal import UnitTable
 
 CHECKSUM = struct.Struct("<Q")
 RENEWED = 4

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import LostStateError, ResourceError, StorageError
 from farthest.stores.contract import excluded
+from farthest.stores.folder.journal import Room
 from farthest.stores.folder.run_files import NO_STATES, SLAB, CodedRun, RunFiles
 from farthest.stores.folder.store import StoreInFiles
-from farthest.stores.folder.unit_file import Room
 from farthest.stores.scattering import least_codes, put_successors
 from farthest.wording import bytes_text
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.folder.journal import EnumerationFolder
 
-
-# --- The successors of a layer before they are stepped: in the kernel's boxes, or in outboxes, files of the folder.
 
 BOXES_SHARE = 0.35
 """The part of the memory that the boxes may take."""
@@ -175,8 +173,6 @@ class Expansion:
         found = dict(zip((shard for shard, _ in here), taken, strict=True))
         return [found.get(shard, NO_STATES) for shard in shards]
 
-
-# --- What the steps of shards take of the memory where their runs are read from files.
 
 SORTED_BYTES = 3
 """While the runs sent to a shard are merged, each code is there so many times, besides in its file's form."""

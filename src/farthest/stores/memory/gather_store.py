@@ -21,8 +21,18 @@ from farthest.map_files.form import WORD_BITS, ResidueForm, WordOrder, ones_for
 from farthest.models.chunks import UNREACHED, WIDTHS, Chunk
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.blocks import Sources, searches_in_place, zeros
-from farthest.stores.contract import ONLY_COUNTS, BitmapStepInput, JobStore, excluded, excluded_layers
-from farthest.stores.distances import check_depth, reached, typed, unit_for
+from farthest.stores.contract import (
+    ONLY_COUNTS,
+    BitmapStepInput,
+    JobStore,
+    check_depth,
+    check_states,
+    excluded,
+    excluded_layers,
+    reached,
+    typed,
+    unit_for,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -291,10 +301,7 @@ class MemoryStore(LayersInMemory):
                 raise DamagedMapError(
                     f"the chunk from key {first} does not fit a map up to depth {depth}: {error}"
                 ) from None
-        if found != states:
-            raise DamagedMapError(
-                f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
-            )
+        check_states(found, states, depth)
         for layer, population in zip(self._layers, self._population, strict=True):
             population[:] = _kernel.population(self.kernel, layer)
         counts = self._nonzero(depth)
@@ -302,8 +309,6 @@ class MemoryStore(LayersInMemory):
             counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
         self._counts = {depth: counts}
 
-
-# --- Residue maps of stores in memory: which spaces have one, its form, and its words block by block.
 
 BLOCK_WORDS = 2**20
 

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import MemoryUsedUpError, StorageError
 from farthest.models.chunks import Chunk
-from farthest.stores.contract import ONLY_COUNTS, excluded, excluded_layers
-from farthest.stores.distances import check_depth
+from farthest.stores.contract import ONLY_COUNTS, check_depth, excluded, excluded_layers
 from farthest.stores.memory.gather_store import LayersInMemory
 from farthest.stores.scattering import (
     LEAST_KEPT,

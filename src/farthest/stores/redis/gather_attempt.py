@@ -6,7 +6,6 @@ alone (``chunks``) or by workers (``parts``).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,10 +17,8 @@ from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import VISITED, BlobCache, decode_blob, encode_blob
 from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
-from farthest.stores.contract import excluded
-from farthest.stores.distances import is_within, reached, typed
-from farthest.stores.redis.attempt_layers import AttemptLayers
-from farthest.stores.redis.attempt_steps import Access
+from farthest.stores.contract import check_states, excluded, is_within, reached, typed
+from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
 from farthest.stores.redis.map_parts import Assembly, AttemptParts, block_blobs, block_words, cut_in_parts
@@ -45,9 +42,6 @@ if TYPE_CHECKING:
     from farthest.stores.blocks import Blocks, Cut
     from farthest.stores.contract import Base, JobStore
     from farthest.stores.redis.connections import RedisNodes
-
-
-# --- Reading a checkpoint block by block: the bitmaps that an attempt needs to go on from it.
 
 
 def read_blocks(
@@ -89,10 +83,7 @@ def read_blocks(
             key = until
     if bitmaps:
         yield block, bitmaps
-    if found != states:
-        raise DamagedMapError(
-            f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
-        )
+    check_states(found, states, depth)
 
 
 class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
@@ -117,33 +108,22 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         kernel = cut.kernel
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
-        facts = AttemptFacts(
-            engine="gather",
-            puzzle=space.puzzle.to_json(),
-            direction=space.origin.direction,
-            where=space.origin.where,
-            layout=json.dumps(space.layout_fields()),
+        facts = AttemptFacts.new(
+            space,
+            len(nodes),
+            place,
             shard_classes=cut.classes,
             per_block=cut.per_block,
             exclude=excluded(graded=kernel.graded, undirected=kernel.reversible, alternating=in_place),
             keys=kernel.keys,
             shards=kernel.shards,
-            nodes=len(nodes),
-            blobs=REDIS if place is None else place.url,
-            mark=new_nonce(),
             part_chunks=part_chunks or _part_chunks(kernel, cut.per_block),
         )
         cache = BlobCache(WORKER_MEMORY.size())
         store = cls(Access(nodes, attempt, facts, cache, None, place or RedisPlace(nodes)), kernel)
         store._prepare(distances=distances, residues=residues)
         store._set_colours(origins, in_place)
-        try:
-            store.touch()
-            store.write_mark()
-            store._write_origins(origins)
-        except BaseException:
-            store.drop()
-            raise
+        store._write_first(lambda: store._write_origins(origins))
         return store
 
     def _set_colours(self, origins: Sequence[int], in_place: bool) -> None:
@@ -299,8 +279,6 @@ def _part_chunks(kernel: _kernel.Space, per_block: int) -> int:
     return max(LEAST_CHUNKS, -(-(kernel.keys // kernel.shards * per_block) // CHUNK_KEYS))
 
 
-# --- How much room the place of blobs has, and when a checkpoint is due to make some.
-
 LEAST_SHARE = 0.25
 """Of the states in the place, at least so many must be such that a checkpoint removes, else it is not worth it."""
 
@@ -309,7 +287,7 @@ BYTES_A_STATE = 0.6
 
 
 class PlaceRoom:
-    """The room of a place."""
+    """How much room the place of blobs has, and when a checkpoint is due to make some."""
 
     def __init__(self, nodes: RedisNodes, place: BlobPlace) -> None:
         self._nodes = nodes

@@ -33,7 +33,7 @@ from farthest.stores.blobs.blob import (
 from farthest.stores.blobs.place import BlobName, BlobPart
 from farthest.stores.blocks import Blocks
 from farthest.stores.contract import excluded_layers
-from farthest.stores.redis.attempt_steps import Access, AttemptSteps, Commit, StepRecords
+from farthest.stores.redis.attempt_stores import Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import unbelieved
 from farthest.stores.redis.records import FoundBlob, Pointer, Record
 

@@ -31,14 +31,12 @@ from farthest.models.records import ChunkRecord
 from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros
-from farthest.stores.contract import Base
-from farthest.stores.distances import reached, typed, unit_for
+from farthest.stores.contract import Base, reached, typed, unit_for
 from farthest.stores.redis.records import (
     DATABASE,
     FOLD,
     NO_BASE,
     PLACE,
-    SET_RECORD,
     Fold,
     PartChunk,
     PartCut,
@@ -46,6 +44,7 @@ from farthest.stores.redis.records import (
     Record,
     Report,
     numbers,
+    set_record,
 )
 
 if TYPE_CHECKING:
@@ -53,8 +52,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.stores.blocks import Blocks
-    from farthest.stores.redis.attempt_layers import AttemptLayers
-    from farthest.stores.redis.attempt_steps import AttemptSteps
+    from farthest.stores.redis.attempt_stores import AttemptLayers, AttemptSteps
     from farthest.stores.redis.gather_store import GatherStore
 
 
@@ -181,7 +179,6 @@ class PartMaker:
 
     def __init__(self, store: GatherStore) -> None:
         self._store = store
-        self._commit = store.nodes.main.register_script(SET_RECORD)
         self._assembly: tuple[str, Assembly] | None = None
         self._base: Base | None = None
 
@@ -308,10 +305,9 @@ class PartMaker:
             store.send({name: b"".join(one.payload for one in made)})
         chunks = tuple(PartChunk(one.checksum, one.digest, len(one.payload)) for one in made)
         text = PartRecord(nonce, where, states, chunks).text(fold.depth, part)
-        report = Report(fold.depth, part, store.holder or "", kind="part").text()
+        report = Report(fold.depth, part, store.holder or "", kind="part")
         keys = [store.meta_key, store.parts_key(fold.depth), store.done_key]
-        arguments = [FOLD, fold.text(), str(part), text, report]
-        outcome = store.nodes.call(lambda: self._commit(keys=keys, args=arguments))
+        outcome = set_record(store.nodes, keys, (FOLD, fold.text()), part, text, report)
         if outcome != 2 and where == PLACE:
             store.discard([name])
         if not outcome:

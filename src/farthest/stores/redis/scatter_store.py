@@ -20,7 +20,7 @@ from farthest.stores.blobs.blob import FOUND, SENT, VISITED, damaged, longest_bl
 from farthest.stores.blobs.place import BlobPart
 from farthest.stores.blocks import Blocks
 from farthest.stores.contract import excluded_layers
-from farthest.stores.redis.attempt_steps import NOTHING, Access, AttemptSteps, Commit, StepRecords
+from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
 from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record, numbers
 from farthest.stores.scattering import LEAST_KEPT, NO_STATES, SortedRun, put_successors, with_run

@@ -20,7 +20,7 @@ from farthest.errors import (
 from farthest.map_files.place import job_token
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.contract import step
-from farthest.stores.redis.attempt_steps import Access
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.map_parts import PartMaker
 from farthest.stores.redis.records import FOLD, NO_BASE, NO_JOB, Fold
