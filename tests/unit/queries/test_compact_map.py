@@ -114,7 +114,7 @@ def test_classes_are_those_of_boards(name: str, classes: int | None) -> None:
         keys = space.encode(symmetry.images(boards))
         assert not (keys == NO_KEY).any()
         images, _ = representatives._numbers(split, keys)
-        assert (found.told[images] >> 8 == found.told >> 8).all()
+        assert (found.reductions[images] >> 8 == found.reductions >> 8).all()
         unchanged += int((images == numbers).sum())
     assert unchanged == found.classes * len(split.symmetries) == found.classes * found.symmetries
 
