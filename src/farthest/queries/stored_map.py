@@ -10,7 +10,6 @@ import numpy
 
 from farthest.errors import BoardError, JobError, ResourceError, UnreachableError
 from farthest.families.python.allowed import named_in
-from farthest.families.python.definition import Python
 from farthest.families.user_input import board_given, is_plain
 from farthest.machine import memory_limit
 from farthest.map_files.form import layout_digest
@@ -304,9 +303,9 @@ class StoredMap:
     def _reader(self) -> Reader:
         if self.record.keeps_residues:
             return self._residue_reader()
-        definition, layout = self.puzzle.definition, self.record.layout
+        layout = self.record.layout
         # For a user's class the stored layout says it, so that the bytes can be verified where the class may not run.
-        sparse = layout.get("size") is None if isinstance(definition, Python) else self.space.keys is None
+        sparse = layout.get("size") is None if self.puzzle.family == "python" else self.space.keys is None
         return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
 
     def _residue_reader(self) -> Reader:
