@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from farthest.models import sqlite
+from farthest.models import database
 
-_prepare = sqlite.prepare
+_prepare = database.prepare_sqlite
 
 
 def _prepared(engine: Engine, place: str, path: Path | None, busy_seconds: float) -> None:
@@ -25,4 +25,4 @@ def _prepared(engine: Engine, place: str, path: Path | None, busy_seconds: float
 
 
 def pytest_configure() -> None:
-    pytest.MonkeyPatch().setattr(sqlite, "prepare", _prepared)
+    pytest.MonkeyPatch().setattr(database, "prepare_sqlite", _prepared)

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from farthest.errors import JobError, StorageError, UnavailableError
 from farthest.models.job_reader import JobReader, is_job
 from farthest.models.leases import LEASE_SECONDS, Lease, Silence
-from farthest.models.map_rows import remove_map_files
+from farthest.models.maps import remove_map_files
 from farthest.models.records import (
     CANCELLED,
     ENUMERATION,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.models.chunks import code_array
-from farthest.models.maps import Maps
+from farthest.models.map_reader import MapReader
 from farthest.models.sealing import damaged
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.spaces.contract import Codes
 
-
-# --- The chunks of a map that were used last, decoded, up to a number of bytes.
-
-if TYPE_CHECKING:
     Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16]
 
 
@@ -85,12 +81,12 @@ class ChunkCache:
         return chunk
 
 
-class MapReader:
+class FullReader:
     """The chunks of one job's map, decoded; ``cache_bytes`` bounds those that are kept in memory."""
 
     def __init__(self, database: Database, job: int, keys: int | None, cache_bytes: int) -> None:
         """``keys``: those of a dense map; None: the map is sparse."""
-        self._maps = Maps(database)
+        self._maps = MapReader(database)
         self._job = job
         self._keys = keys
         self._cache = ChunkCache(lambda key: _opened(self._maps.chunk_at(job, key)), cache_bytes)

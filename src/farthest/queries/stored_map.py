@@ -3,6 +3,7 @@ chunks."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -12,10 +13,9 @@ from farthest.errors import BoardError, JobError, ResourceError, UnreachableErro
 from farthest.families.python.allowed import named_in
 from farthest.families.user_input import board_given, is_plain
 from farthest.machine import memory_limit
-from farthest.map_files.form import layout_digest
-from farthest.models.jobs import Jobs
+from farthest.models.job_reader import JobReader
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
-from farthest.queries.lookup import MapReader
+from farthest.queries.lookup import FullReader
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.lookup import Chunk
-    from farthest.spaces.contract import Codes, Space
+    from farthest.spaces.contract import Boards, Codes, Space
 
 
-# --- Many boards at a time: from text to labels.
+# Many boards at a time: from text to labels.
 
 
 def label_rows(puzzle: Puzzle, boards: Iterable[GivenBoard] | NDArray[numpy.integer]) -> NDArray[numpy.uint8]:
@@ -71,6 +71,29 @@ def _texts(puzzle: Puzzle, boards: Iterable[GivenBoard]) -> Iterator[str]:
 
 
 CACHE_BYTES = 256 * 2**20
+
+# Bounds the memory of one block to some tens of megabytes, the text of its boards included.
+BLOCK_STATES = 131_072
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """Some states in the order of their codes.
+
+    ``keys``: uint64, shape (states,): keys, or in a sparse map the states' numbers. ``codes``: shape (states,), as the
+    space has them; in a dense map the keys. ``distances``: uint8 or uint16, as in the map, shape (states,).
+    """
+
+    keys: NDArray[numpy.uint64]
+    codes: Codes
+    distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
+
+
+@dataclass(frozen=True, slots=True)
+class StateBlock(CodeBlock):
+    """A CodeBlock with the boards. ``labels``: uint8, shape (states, cells)."""
+
+    labels: Boards
 
 
 class Reader(Protocol):
@@ -155,7 +178,7 @@ class StoredMap:
     @cached_property
     def layers(self) -> tuple[int, ...]:
         """The number of states at each distance, from 0."""
-        return tuple(layer.states for layer in Jobs(self.database).layers(self.record.id))
+        return tuple(layer.states for layer in JobReader(self.database).layers(self.record.id))
 
     @cached_property
     def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
@@ -254,7 +277,7 @@ class StoredMap:
             )
 
     def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
-        """All chunks in key order, decoded one by one; with ``depth`` the distances of other layers may be left out."""
+        """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
         return self._reader.chunks(depth)
 
     def chunks_once(self) -> Iterator[Chunk]:
@@ -264,6 +287,35 @@ class StoredMap:
     def quick_layer(self, depth: int) -> Codes | None:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks."""
         return self._reader.layer(depth, sum(self.layers[: depth + 1]))
+
+    def key_blocks(self, depth: int | None = None) -> Iterator[CodeBlock]:
+        """The states at ``depth`` (None: all states) in the order of their codes, some at a time.
+
+        Reads each chunk once, and none after the last state of the layer; none where the map finds the layer quicker.
+        """
+        quick = None if depth is None else self.quick_layer(depth)
+        if quick is not None:
+            for at in range(0, len(quick), BLOCK_STATES):
+                codes = quick[at : at + BLOCK_STATES]
+                yield CodeBlock(codes, codes, numpy.full(len(codes), depth, dtype=self.unit))
+            return
+        left = self.states if depth is None else self.layers[depth]
+        for chunk in self.chunks(depth):
+            if not left:
+                return
+            wanted = chunk.distances != chunk.no_distance if depth is None else chunk.distances == depth
+            places = numpy.flatnonzero(wanted)
+            left -= len(places)
+            for at in range(0, len(places), BLOCK_STATES):
+                some = places[at : at + BLOCK_STATES]
+                keys = some.astype(numpy.uint64) + numpy.uint64(chunk.first_key)
+                codes = keys if chunk.codes is None else chunk.codes[some]
+                yield CodeBlock(keys, codes, chunk.distances[some])
+
+    def state_blocks(self, depth: int | None = None) -> Iterator[StateBlock]:
+        """The same as `key_blocks`, with the boards."""
+        for block in self.key_blocks(depth):
+            yield StateBlock(block.keys, block.codes, block.distances, self.space.decode(block.codes))
 
     # --- inside ------------------------------------------------------------------------------------------
 
@@ -306,7 +358,7 @@ class StoredMap:
         layout = self.record.layout
         # For a user's class the stored layout says it, so that the bytes can be verified where the class may not run.
         sparse = layout.get("size") is None if self.puzzle.family == "python" else self.space.keys is None
-        return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
+        return FullReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
 
     def _residue_reader(self) -> Reader:
         from farthest.queries.residues import ResidueReader
@@ -316,7 +368,8 @@ class StoredMap:
     def _map_pages(self) -> MapPages:
         """The file of the residue map, of which nothing was read yet."""
         from farthest.map_files.file import MapPages
-        from farthest.models.map_rows import MapFiles
+        from farthest.map_files.form import layout_digest
+        from farthest.models.maps import MapFiles
 
         files = MapFiles(self.database)
         row = files.get(self.job)

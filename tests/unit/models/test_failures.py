@@ -15,7 +15,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from farthest.errors import NoRoomError, StorageError
-from farthest.models import sqlite
+from farthest.models import database as database_module
 from farthest.models.chunks import Chunk
 from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
@@ -108,7 +108,7 @@ def test_files_of_the_kernel_hold_no_database() -> None:
 
 
 def test_no_larger_text_is_read_than_farthest_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "MOST_BYTES", 2**18)
+    monkeypatch.setattr(database_module, "MOST_BYTES", 2**18)
     with open_database(str(place), create=True) as database:
         Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, "elsewhere/1/0")
     plain = sqlite3.connect(place)

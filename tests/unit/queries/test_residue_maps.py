@@ -11,7 +11,7 @@ import farthest
 from families import python_class
 from farthest.errors import PuzzleError
 from farthest.map_files.form import HIGH, LOW, PAGE
-from farthest.models.map_rows import MapFiles
+from farthest.models.maps import MapFiles
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.queries import residues as residue_reader
 from farthest.queries import states as random_module
