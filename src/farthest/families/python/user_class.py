@@ -262,7 +262,7 @@ def user_class(reference: str, options: str) -> UserClass:
     made = _made.get((reference, options))
     if made is None or (own is not None and type(made.instance) is not own):
         made = UserClass(reference, own or found_class(reference), options)
-        _made[reference, options] = known
+        _made[reference, options] = made
         while len(_made) > MOST_MADE:
             _made.popitem(last=False)
     return made
