@@ -11,7 +11,6 @@ import numpy
 
 from farthest.errors import BoardError, JobError, ResourceError, UnreachableError
 from farthest.families.python.allowed import named_in
-from farthest.families.python.definition import Python
 from farthest.families.user_input import board_given, is_plain
 from farthest.machine import memory_limit
 from farthest.models.job_reader import JobReader
@@ -330,9 +329,9 @@ class StoredMap:
             from farthest.queries.residues import ResidueReader
 
             return ResidueReader(self.residue_bits(), self.record, self.space, CACHE_BYTES, self.told)
-        definition, layout = self.puzzle.definition, self.record.layout
+        layout = self.record.layout
         # For a user's class the stored layout says it, so that the bytes can be verified where the class may not run.
-        sparse = layout.get("size") is None if isinstance(definition, Python) else self.space.keys is None
+        sparse = layout.get("size") is None if self.puzzle.family == "python" else self.space.keys is None
         return FullReader(self.database, self.record.id, None if sparse else self._length, CACHE_BYTES)
 
     def residue_bits(self) -> MapPages:
