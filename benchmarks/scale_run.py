@@ -20,10 +20,11 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import BlobName
+from farthest.stores.blocks import cut_for_workers
 from farthest.stores.contract import ShardStore, step
 from farthest.stores.redis import attempts
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.cutting import cut_for_workers
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.worker.enumeration.tasks import BlockChoice, StepWork
@@ -207,7 +208,9 @@ def counted_run(
     try:
         stores: list[GatherStore] = []
         for number in range(workers):
-            store = _CountedStore.attach(nodes, run.attempt, BlobCache(worker_memory), f"scale-{number}")
+            store = _CountedStore.attach(
+                Access.found(nodes, run.attempt, BlobCache(worker_memory), f"scale-{number}")
+            )
             stores.append(store)
         search = LayerSearch(run, _InTurn(nodes, counter, stores, small_states))
         done: list[Layer] = []

@@ -9,6 +9,7 @@ from farthest.map_files.form import ResidueForm
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blocks import Cut
 from farthest.stores.contract import Base, step
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
@@ -57,7 +58,7 @@ def begin_run(
 
 def worker_store(run: GatherAttempt, nodes: RedisNodes | None = None, cache: int = 0) -> GatherStore:
     """What a worker makes of the run, with a cache of so many bytes."""
-    return GatherStore.attach(nodes or run.nodes, run.attempt, BlobCache(cache), "worker")
+    return GatherStore.attach(Access.found(nodes or run.nodes, run.attempt, BlobCache(cache), "worker"))
 
 
 def advance(run: GatherAttempt, first: int, last: int, worker: GatherStore | None = None) -> None:

@@ -13,9 +13,9 @@ from farthest.errors import FarthestError
 from farthest.stores.blobs.place import BlobPlace
 from farthest.stores.blocks import Cut
 from farthest.stores.contract import ShardStore, step
+from farthest.stores.folder import plan
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
-from farthest.stores.folder.plan import cut_in_units
 from farthest.stores.folder.scatter_store import ScatterFolderStore
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
@@ -42,10 +42,12 @@ def folder_store(request: pytest.FixtureRequest) -> StoreFactory:
     made: list[FolderStore] = []
 
     def make(of: Case) -> FolderStore:
-        files = cut_in_units(of.space, of.kernel, of.shard_classes, units=3)
+        in_place, orders = plan._orders(of.space, of.kernel)
+        plans = plan._plans(of.kernel, orders, 3, of.kernel.shards)
+        slots = max(len(sources) for one in plans for sources in one.sources)
+        plans = plan._plans(of.kernel, orders, 3, slots)
         folder = EnumerationFolder(scratch / str(len(made)), {}, 3)
-        in_place = files.in_place
-        made.append(FolderStore(of.kernel, of.origins, files.plans, files.slots, folder, in_place=in_place))
+        made.append(FolderStore(of.kernel, of.origins, plans, slots, folder, in_place=in_place))
         return made[-1]
 
     def drop() -> None:

@@ -29,9 +29,8 @@ from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.stores.contract import step
-from farthest.stores.folder.journal import EnumerationFolder, UnitFiles
+from farthest.stores.folder.journal import EnumerationFolder, UnitFiles, UnitPlace, UnitTable
 from farthest.stores.folder.scatter_store import ScatterFolderStore
-from farthest.stores.folder.unit_file import UnitPlace, UnitTable
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from strategies import make_puzzle
 

@@ -356,10 +356,10 @@ class Publisher:
                     app.send_task(task_name(kind), (attempt, depth, item), producer=self._producer, **options)
         except Exception as error:
             self.close()
-            known = translate_any(error, self._place)
-            if known is None:
+            translated = translate_any(error, self._place)
+            if translated is None:
                 raise
-            raise known from error
+            raise translated from error
 
     def close(self) -> None:
         """Ends the connection."""

@@ -178,10 +178,10 @@ class OwnedJob:
     def _renew(self) -> bool:
         return self._jobs.renew(self.job, self._owner, self._lease_seconds, self._progress or None)
 
-    def progress(self, **known: Any) -> None:
+    def progress(self, **facts: Any) -> None:
         """Adds to the job's progress, for those who watch the job; what is None is not known any more."""
-        told = {**self._progress, **known}
-        self._progress = {name: value for name, value in told.items() if value is not None}
+        merged = {**self._progress, **facts}
+        self._progress = {name: value for name, value in merged.items() if value is not None}
 
     def check(self) -> None:
         """Raises JobError when this process no longer owns the job, and as ``check_file``."""
@@ -192,7 +192,11 @@ class OwnedJob:
     def check_file(self) -> None:
         """Raises StorageError where the database's file was deleted, or another is in its place: what is written now
         goes into a file that nobody can open again."""
-        if self._file != _identity(self._database.path):
+        try:
+            now = _identity(self._database.path)
+        except OSError:  # its disk is away: the next write tells
+            return
+        if now != self._file:
             raise StorageError(
                 f"{self._database.place}: the file was deleted or replaced while job {self.job} ran: what the job has "
                 "stored is lost; enumerate or search again"
@@ -226,10 +230,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """What tells a file from another of the same name; None where there is none."""
+    """What tells a database's file from another of the same name; None where there is no file. Raises OSError where it
+    cannot be seen now."""
     try:
         found = None if path is None else path.stat()
-    except OSError:
+    except FileNotFoundError:
         return None
     return None if found is None else (found.st_dev, found.st_ino)
 
@@ -300,15 +305,15 @@ class Losses:
             raise self._given_up(error) from error
 
     def _given_up(self, error: LostStateError) -> StorageError:
-        told = f"{error}; this is the {self.number}th loss {self._since}"
+        text = f"{error}; this is the {self.number}th loss {self._since}"
         if not self._restarts:
             return LostStateError(
-                f"{told}: look for what damages or evicts data in Redis, or take checkpoints more often"
+                f"{text}: look for what damages or evicts data in Redis, or take checkpoints more often"
             )
         from farthest.stores.redis.connections import MEMORY_VARIABLES
 
         return RedisFullError(
-            f"{told}, and Redis was restarted {times(self._restarts)}: see its log. A Redis that uses more memory than "
+            f"{text}, and Redis was restarted {times(self._restarts)}: see its log. A Redis that uses more memory than "
             "its container or machine has is killed and starts empty: lower its maxmemory or raise that limit; "
             f"{MEMORY_VARIABLES}"
         )

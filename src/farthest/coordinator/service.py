@@ -59,7 +59,7 @@ class Leftovers:
         self._place = place
         self._due = 0.0
 
-    def look(self) -> None:
+    def remove(self) -> None:
         """Removes them, at most once in LOOK_SECONDS. Raises StorageError."""
         if time.monotonic() < self._due:
             return
@@ -137,7 +137,7 @@ class Service:
                         self._failures += self._waiting()
                         break
                     else:
-                        self._leftovers.look()
+                        self._leftovers.remove()
                         _pause(POLL_SECONDS, stop)
                 except StorageError as error:
                     if once:
@@ -197,8 +197,8 @@ class Service:
             log.warning("job %d: not handed back: %s", record.id, problem)
             return
         depth = getattr(error, "depth", None)
-        kept = "" if depth is None else f", with a checkpoint at depth {depth}"
-        log.info("job %d: handed back to the queue%s", record.id, kept)
+        checkpoint = "" if depth is None else f", with a checkpoint at depth {depth}"
+        log.info("job %d: handed back to the queue%s", record.id, checkpoint)
 
     def _set_back(self, record: JobRecord, error: NoRoomError) -> None:
         """Puts a job that there is no room for back into the queue, to be tried again later. If Redis was full
@@ -213,8 +213,8 @@ class Service:
         if isinstance(error, RedisFullError) and self._alone(record):
             setbacks = Setbacks.of(now.progress).one_more(now.depth)
             if setbacks.times > SETBACKS_ALONE:
-                told = f"{error}. It was so {setbacks.times} times, without another job in Redis: this does not fit"
-                self._settle(record, RedisFullError(told))
+                reason = f"{error}. It was so {setbacks.times} times, without another job in Redis: this does not fit"
+                self._settle(record, RedisFullError(reason))
                 self._owed = None
                 return
         until = self._jobs.set_back(record.id, self._owner, str(error))
@@ -239,8 +239,8 @@ class Service:
             if now.status not in (RUNNING, INTERRUPTED) or now.owner not in (self._owner, None):
                 log.warning("job %d: %s", record.id, error)
                 return
-            told = str(error) if isinstance(error, FarthestError) else f"{type(error).__name__}: {error}"
-            self._jobs.fail(record.id, told, owner=now.owner)
+            reason = str(error) if isinstance(error, FarthestError) else f"{type(error).__name__}: {error}"
+            self._jobs.fail(record.id, reason, owner=now.owner)
         except JobError as gone:  # deleted
             log.warning("%s", gone)
             return
@@ -251,7 +251,7 @@ class Service:
         log.error(
             "job %d: failed: %s",
             record.id,
-            told,
+            reason,
             exc_info=None if isinstance(error, FarthestError) else error,
         )
 
@@ -349,9 +349,9 @@ def _pause(seconds: float, stop: StopRequest) -> None:
 
 def _taken_over_again(record: JobRecord, takeovers: int) -> JobError:
     """The error of a job that seems to kill its coordinators."""
-    kept = "nothing" if record.depth is None else f"nothing beyond depth {record.depth}"
+    stored = "nothing" if record.depth is None else f"nothing beyond depth {record.depth}"
     return JobError(
-        f"the coordinators that ran it ended {takeovers} times in a row without a word, and stored {kept} meanwhile: "
+        f"the coordinators that ran it ended {takeovers} times in a row without a word, and stored {stored} meanwhile: "
         "it may need more memory than they have, or be killed by its puzzle; see their logs and those of the "
         f"system, then `farthest resume {record.id}` lets it go on"
     )

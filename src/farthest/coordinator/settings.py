@@ -63,7 +63,7 @@ class Settings:
         }
 
     @property
-    def keeps_distances(self) -> bool:
+    def stores_distances(self) -> bool:
         """Whether the map is to have whole distances."""
         return not (self.histogram_only or self.residues)
 

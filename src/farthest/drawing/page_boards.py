@@ -1,9 +1,11 @@
-"""A board as an SVG element of a page on which moves are made: each move is a link over the piece that it takes.
+"""Boards as SVG elements of a page: a board on which moves are made, and the boards of a path, of which a script shows
+one after the other.
 
-The links work without scripts. Those that share a source divide it among them, and each shows by an arrow where its
-piece goes. A script that lets people drag pieces reads from each link, in the units of the picture: ``data-from`` and
-``data-to``, rectangles (x y width height), and ``data-shapes``, the values of ``data-shape`` of what is dragged. Where
-there is ``data-chosen``, pressing a source chooses it, and pressing a target makes the move.
+Each move is a link over the piece that it takes. The links work without scripts. Those that share a source divide it
+among them, and each shows by an arrow where its piece goes. A script that lets people drag pieces reads from each link,
+in the units of the picture: ``data-from`` and ``data-to``, rectangles (x y width height), and ``data-shapes``, the
+values of ``data-shape`` of what is dragged. Where there is ``data-chosen``, pressing a source chooses it, and pressing
+a target makes the move.
 """
 
 from __future__ import annotations
@@ -127,12 +129,6 @@ def _area(area: Area) -> str:
 
 def _numbers(area: Area) -> str:
     return " ".join(f"{value * CELL:.4g}" for value in (area.x, area.y, area.width, area.height))
-
-
-# --- The boards of a path as one SVG element for a page: all shapes that they have, of which the first board's are
-# shown.
-#
-# Each further board is told by what changes, so that a script can show it; most of a board stays as it is.
 
 
 @dataclass(frozen=True, slots=True)

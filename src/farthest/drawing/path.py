@@ -1,4 +1,4 @@
-"""Pictures of a path: a strip of its boards, or its boards one after the other."""
+"""Pictures of a path: a strip of its boards, or its boards one after the other, animated by CSS without a script."""
 
 from __future__ import annotations
 
@@ -19,14 +19,11 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
 
 
-# --- Which shape of a picture is which of the next: the tracks of pieces through pictures.
-
-
 @dataclass(frozen=True, slots=True)
 class Track:
     """A piece: how it looks, at (0, 0), and its corner in each picture; None where it is not there."""
 
-    look: Shape
+    shape: Shape
     places: list[Point | None]
 
 
@@ -41,12 +38,12 @@ def tracks(pictures: Sequence[Picture]) -> list[Track]:
                 there[replace(shape, x=0.0, y=0.0, points=())].append((shape.x, shape.y))
         for track in found:
             track.places.append(None)
-        for look, places in there.items():
-            alike = [track for track in found if track.look == look and track.places[-2] is not None]
+        for shape, places in there.items():
+            alike = [track for track in found if track.shape == shape and track.places[-2] is not None]
             for track, place in _matched(alike, places):
                 track.places[-1] = place
                 places.remove(place)
-            found += [Track(look, [*[None] * number, place]) for place in places]
+            found += [Track(shape, [*[None] * number, place]) for place in places]
     return found
 
 
@@ -68,8 +65,6 @@ def _distance(one: Point | None, other: Point) -> float:
     assert one is not None, "only tracks that the picture before shows are asked"
     return (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2
 
-
-# --- Boards one after the other in an animated SVG document: CSS alone, no script.
 
 SECONDS = 0.8
 """Between two moves."""
@@ -121,7 +116,7 @@ class _Animation:
             shapes = [shape for shape in picture.shapes if not shape.glides and shape not in self.ground]
             if shapes:
                 parts += [f"<g {self.timed(number, 'f')}>", *map(shape_svg, shapes), "</g>"]
-        parts += [f'<g class="p{i}">{shape_svg(track.look)}</g>' for i, track in enumerate(pieces)]
+        parts += [f'<g class="p{i}">{shape_svg(track.shape)}</g>' for i, track in enumerate(pieces)]
         parts.append(f'</g><g transform="translate({GAP:g} {self.height + 2 * GAP:g})">')
         for number, (caption, (x, y)) in enumerate(zip(self.captions, places, strict=True)):
             parts.append(f'<text {self.timed(number, "w")} x="{x:g}" y="{y:g}">{escape(caption)}</text>')

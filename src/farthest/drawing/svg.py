@@ -1,4 +1,4 @@
-"""Pictures as one SVG document: boards in rows, each below its caption."""
+"""Pictures as one SVG document: boards in rows, each below its caption; and what notebooks show of objects."""
 
 from __future__ import annotations
 
@@ -121,9 +121,6 @@ def escape(text: str) -> str:
 
 def _size(width: float, height: float) -> str:
     return f'width="{width:g}" height="{height:g}"'
-
-
-# --- What notebooks show of objects: SVG, and HTML with pictures that keep their styles to themselves.
 
 
 @dataclass(frozen=True, slots=True)

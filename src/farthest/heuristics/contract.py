@@ -1,4 +1,5 @@
-"""What a heuristic offers: values for boards, what it claims, and itself in the kernel's terms."""
+"""What a heuristic offers: values for boards, what it claims, and itself in the kernel's terms; maps of patterns, whose
+distances may be kept in half a byte each, or by representatives."""
 
 from __future__ import annotations
 
@@ -159,8 +160,6 @@ def check_text(heuristic: object) -> None:
         )
 
 
-# --- Distances of at most 14 in half a byte each.
-
 HALF = 15
 """What half a byte has where there is no distance."""
 
@@ -191,9 +190,6 @@ class HalfBytes:
         found: NDArray[numpy.uint8] = self.packed[codes // 2] >> odd * numpy.uint8(4) & numpy.uint8(HALF)
         found[found == HALF] = 255
         return found
-
-
-# --- Distances kept by representatives.
 
 
 @dataclass(frozen=True, slots=True)

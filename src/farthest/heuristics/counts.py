@@ -1,4 +1,7 @@
-"""Heuristics that count what differs from the goal, and divide by the most differences that one move can remove."""
+"""Heuristics that count what differs from the goal: sums over cells, and pairs of neighbours.
+
+A sum is divided by the most differences that one move can remove.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
-
-# --- Heuristics that are a sum over cells: each content adds its own distance to its place in the goal.
 
 if TYPE_CHECKING:
     Costs = NDArray[numpy.int32]
@@ -50,12 +51,11 @@ class CellSums:
         self._turns = turns
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         contents = slot_contents(boards, self._turns)
         return heuristic_values(least([sums(table, contents) for table in self._tables]), self._divisor)
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where there is one goal."""
+        """Where there is one goal."""
         if len(self._tables) > 1 or self._tables[0].max() > 255:
             return None
         table = self._tables[0].astype(numpy.uint8).tobytes()
@@ -90,9 +90,6 @@ def heuristic_values(sums: NDArray[numpy.int32], divisor: int = 1) -> NDArray[nu
     """Sums as a heuristic's values: divided, rounded up, ``UNREACHABLE`` where they hold ``NO_WAY``."""
     values = sums if divisor == 1 else -(-sums // divisor)
     return numpy.where(sums >= NO_WAY, numpy.int32(UNREACHABLE), values).astype(numpy.int32, copy=False)
-
-
-# --- The distances of a piece of a sliding puzzle between cells, and the cells where a goal has it.
 
 
 def piece_distances(definition: Sliding) -> NDArray[numpy.int32]:
@@ -196,7 +193,6 @@ class SparePegs:
         self._bounds = [(goal.count(1), goal.count(1) + goal.count(WILDCARD)) for goal in goals]
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         pegs = boards.sum(axis=1, dtype=numpy.int32)
         spare = [
             numpy.where(pegs < fewest, NO_WAY, numpy.maximum(pegs - most, 0)).astype(numpy.int32)
@@ -205,21 +201,13 @@ class SparePegs:
         return heuristic_values(least(spare))
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: a board with too few pegs cannot be solved."""
+        """A board with too few pegs cannot be solved."""
         return None
 
 
 def zero(contents: int, cells: int) -> CellSums:
     """0 for all boards with so many contents and cells: for searches without a heuristic."""
     return CellSums("zero", [numpy.zeros((contents, cells), dtype=numpy.int32)])
-
-
-# --- Pancakes: the pairs of neighbours in a stack that are not neighbours in the goal.
-#
-# Source: M. Helmert, Landmark heuristics for the pancake problem, 2010. The plate is the last pancake's neighbour.
-# A flip of the top pancakes separates one pair of neighbours and makes another, so the number changes by at most
-# one. A pair of burnt pancakes includes their sides up; turned over as a whole it is the same pair. Among equal
-# pancakes, a kind of pair counts at most as often as it is in the goal.
 
 
 def is_pancake(definition: Permutation) -> bool:
@@ -238,7 +226,13 @@ def is_pancake(definition: Permutation) -> bool:
 
 
 class GapCounts:
-    """How many of the goal's pairs of neighbours are missing in a stack; the least over the goals."""
+    """How many of the goal's pairs of neighbours are missing in a stack; the least over the goals.
+
+    Source: M. Helmert, Landmark heuristics for the pancake problem, 2010. The plate is the last pancake's neighbour. A
+    flip of the top pancakes separates one pair of neighbours and makes another, so the number changes by at most one. A
+    pair of burnt pancakes includes their sides up; turned over as a whole it is the same pair. Among equal pancakes, a
+    kind of pair counts at most as often as it is in the goal.
+    """
 
     admissible = True
     consistent = True
@@ -257,7 +251,6 @@ class GapCounts:
         self._goals = [self._pairs(goal) for goal in goals]
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         contents = slot_contents(boards, self._turns).astype(numpy.intp)
         plate = numpy.full((len(boards), 1), self._plate, dtype=numpy.intp)
         after = numpy.concatenate([contents[:, 1:], plate], axis=1)
@@ -265,7 +258,7 @@ class GapCounts:
         return heuristic_values(least([self._missing(kinds, goal) for goal in self._goals]))
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where there is one goal, and no pancakes are equal."""
+        """Where there is one goal, and no pancakes are equal."""
         if len(self._goals) > 1 or not self._distinct:
             return None
         missing = numpy.ones(len(self._kinds) ** 2, dtype=numpy.uint8)

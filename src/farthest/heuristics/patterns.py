@@ -1,14 +1,19 @@
-"""Stored maps of patterns as heuristics: pattern databases.
+"""Stored maps of patterns as heuristics (pattern databases), and heuristics that combine others.
 
 Source: J. Culberson, J. Schaeffer, Pattern databases, 1998; additive ones R. Korf, A. Felner, Disjoint pattern database
 heuristics, 2002. A plain map has exact distances of a puzzle whose moves are the puzzle's own, so it is admissible and
 consistent. An additive map counts only the moves of its pieces, so maps of different pieces can be added up; it has the
 least over the places of the blank, which can change by more than one with a move.
+
+A symmetry of the puzzle takes a board to one that is as far from the goal, where a pattern has other pieces. So looking
+the image up gives another bound for the board.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -56,11 +61,10 @@ class AdditivePattern:
         self._holes = found.holes
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         return _told(self._distances, placement_ranks(boards, self._image.pieces, self._image.cells))
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where every placement can be solved, in fewer than 255 moves."""
+        """Where every placement can be solved, in fewer than 255 moves."""
         if self._distances.dtype != numpy.uint8 or self._holes:
             return None
         distances = numpy.asarray(self._distances, dtype=numpy.uint8)
@@ -80,12 +84,11 @@ class PlainPattern:
         self._distances: Distances = found.distances
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         codes = self._found.space.encode(numpy.ascontiguousarray(self._pattern.boards(boards)))
         return _told(self._distances, codes)
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where distances are below 255."""
+        """Where distances are below 255."""
         if self._distances.dtype != numpy.uint8:
             return None
         cells = tuple(range(self._pattern.puzzle.definition.cells))
@@ -120,9 +123,6 @@ def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy
     return numpy.where(inside & (found < none), found, numpy.int32(UNREACHABLE))
 
 
-# --- Heuristics that combine others: sums, and the greatest of several.
-
-
 class Sum:
     """``A+B``. Admissible where it adds up additive pattern databases without a common piece: no move is counted twice.
     Other sums claim nothing."""
@@ -136,7 +136,6 @@ class Sum:
         self.admissible = len(labels) == len(parts) and not any(a & b for a, b in combinations(labels, 2))
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         total = numpy.zeros(len(boards), dtype=numpy.int32)
         for part in self._parts:
             total += part.values(boards)
@@ -144,7 +143,7 @@ class Sum:
         return total
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where each part is one sum."""
+        """Where each part is one sum."""
         found: list[Component] = []
         for part in self._parts:
             terms = part.terms()
@@ -164,12 +163,11 @@ class Greatest:
         self.consistent = all(part.consistent for part in parts)
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         values: NDArray[numpy.int32] = numpy.maximum.reduce([part.values(boards) for part in self._parts])
         return values
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where all parts have terms."""
+        """Where all parts have terms."""
         found: list[list[Component]] = []
         for part in self._parts:
             terms = part.terms()
@@ -179,22 +177,24 @@ class Greatest:
         return found
 
 
-# --- Symmetric look-ups of permutation puzzles: patterns read for the images of a board.
-#
-# A symmetry of the puzzle (families/permutation/symmetries.py) takes a board to one that is as far from the goal,
-# where a pattern has other pieces. Images for which the pattern always has the same distance are looked up once.
-
 COMPARED = 256
 """Boards on which images are compared. Images that happen to agree on all of them only make the heuristic weaker."""
 MOVES = 100
 
 
-class Conjugated:
-    """``sym:TERM`` of a permutation puzzle: the greatest of a heuristic's values for a board and its images."""
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A symmetry as heuristics use it. ``boards``: gives the images of boards; ``component``: the component that gives
+    for a board the component's value of its image."""
 
-    def __init__(
-        self, name: str, heuristic: Heuristic, images: Sequence[tuple[Conjugation, SlotImages]]
-    ) -> None:
+    boards: Callable[[Boards], Boards]
+    component: Callable[[Component], Component]
+
+
+class Symmetric:
+    """``sym:TERM``: the greatest of a heuristic's values for the images of a board, which is among them itself."""
+
+    def __init__(self, name: str, heuristic: Heuristic, images: Sequence[Image]) -> None:
         self.name = name
         self.admissible = heuristic.admissible
         self.consistent = heuristic.consistent
@@ -202,32 +202,35 @@ class Conjugated:
         self._images = images
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         values: NDArray[numpy.int32] = numpy.maximum.reduce(
-            [self._heuristic.values(image.images(boards)) for image, _ in self._images]
+            [self._heuristic.values(image.boards(boards)) for image in self._images]
         )
         return values
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where it is made of maps."""
         terms = self._heuristic.terms()
-        if terms is None or not all(isinstance(part, MapTable) for term in terms for part in term):
+        if terms is None:
             return None
-        return [
-            [_conjugate_component(image, part) for part in term]
-            for _, image in self._images
-            for term in terms
-        ]
+        return [[image.component(part) for part in term] for image in self._images for term in terms]
 
 
 def conjugated(
     name: str, heuristic: Heuristic, images: Sequence[tuple[Conjugation, SlotImages]], boards: Boards
-) -> Conjugated:
-    """The heuristic with those of the images whose values differ on some of ``boards``."""
-    kept: dict[bytes, tuple[Conjugation, SlotImages]] = {}
-    for each in images:
-        kept.setdefault(heuristic.values(each[0].images(boards)).tobytes(), each)
-    return Conjugated(name, heuristic, list(kept.values()))
+) -> Symmetric:
+    """Of a permutation puzzle, with those of the images whose values differ on some of ``boards``: a pattern that
+    always has the same distance for two images is looked up once."""
+    different: dict[bytes, Image] = {}
+    for each, slots in images:
+        image = Image(each.images, partial(_conjugate_component, slots))
+        different.setdefault(heuristic.values(each.images(boards)).tobytes(), image)
+    return Symmetric(name, heuristic, list(different.values()))
+
+
+def mirrored(name: str, heuristic: Heuristic, symmetries: Sequence[Symmetry]) -> Symmetric:
+    """Of a grid, turned or mirrored so that the goal stays the same except for the labels."""
+    itself = Image(lambda boards: boards, lambda component: component)
+    others = [Image(each.images, partial(_mirrored_component, each)) for each in symmetries]
+    return Symmetric(name, heuristic, [itself, *others])
 
 
 def some_boards(puzzle: Puzzle, goal: Board) -> Boards:
@@ -259,42 +262,6 @@ def _conjugate_component(image: SlotImages, component: Component) -> Component:
         turned=image.turned if oriented else b"",
         turns=image.turns if oriented else 1,
     )
-
-
-# --- Symmetric look-ups: a grid turned or mirrored so that the goal stays the same except for the labels.
-#
-# A board and its image, with the labels changed accordingly, are equally far from the goal. So looking the image up
-# in a pattern database gives another bound for the board, from other pieces (J. Culberson, J. Schaeffer, Pattern
-# databases, 1998).
-
-
-class Mirrored:
-    """``sym:TERM``: the greatest of a heuristic's values for a board and its images."""
-
-    def __init__(self, name: str, heuristic: Heuristic, symmetries: Sequence[Symmetry]) -> None:
-        self.name = name
-        self.admissible = heuristic.admissible
-        self.consistent = heuristic.consistent
-        self._heuristic = heuristic
-        self._symmetries = symmetries
-
-    def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
-        values = self._heuristic.values(boards)
-        for symmetry in self._symmetries:
-            numpy.maximum(values, self._heuristic.values(symmetry.images(boards)), out=values)
-        return values
-
-    def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: the heuristic's own, and those of each image."""
-        terms = self._heuristic.terms()
-        if terms is None:
-            return None
-        return terms + [
-            [_mirrored_component(symmetry, each) for each in term]
-            for symmetry in self._symmetries
-            for term in terms
-        ]
 
 
 def _mirrored_component(symmetry: Symmetry, component: Component) -> Component:

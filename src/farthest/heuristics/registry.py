@@ -2,8 +2,8 @@
 
 HEURISTIC  TERM,TERM,...   the greatest of the terms
 TERM       PART+PART+...   the sum; sym:TERM also the sums of the board's images by symmetries; a name of
-                           ``partitions.PARTITIONS``
-PART       a name of ``simple.SIMPLE``, or @TOKENS: the stored map of the pattern PUZZLE@TOKENS
+                           ``PARTITIONS``
+PART       a name of ``SIMPLE``, or @TOKENS: the stored map of the pattern PUZZLE@TOKENS
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from farthest.heuristics.counts import CellSums, GapCounts, distinct, is_pancake
 from farthest.heuristics.patterns import (
     AdditivePattern,
     Greatest,
-    Mirrored,
     PlainPattern,
     Sum,
     conjugated,
+    mirrored,
     some_boards,
 )
 from farthest.heuristics.sliding_distances import Conflicts, LeastMatching
@@ -46,11 +46,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.patterns import Pattern
     from farthest.puzzles.puzzle import Puzzle
 
-
-# --- Additive patterns that have a name in the literature, by the numbers of their pieces: ``6-6-6-6`` of the
-# 24-puzzle.
-#
-# Source: R. Korf, A. Felner, Disjoint pattern database heuristics, 2002.
 
 PARTITIONS = {
     "7-8": (4, "sym:@1-7+@8-15"),
@@ -79,8 +74,6 @@ def partitions(puzzle: Puzzle) -> list[str]:
         if definition.rows == tuple(cells[row * side : (row + 1) * side] for row in range(side))
     ]
 
-
-# --- The heuristics with a plain name: which puzzles each is for, and how it is made.
 
 if TYPE_CHECKING:
     Goals = Sequence[Board]
@@ -275,7 +268,7 @@ class _Reader:
                 "needs a grid of a sliding puzzle with one goal that a mirror image or a turn leaves unchanged "
                 f"except for the names of pieces, or a permutation puzzle; leave out {SYMMETRIC}",
             )
-        return Mirrored(text, self._term(text.removeprefix(SYMMETRIC)), found)
+        return mirrored(text, self._term(text.removeprefix(SYMMETRIC)), found)
 
     def _conjugations(self, text: str) -> list[tuple[Conjugation, SlotImages]]:
         """All symmetries of a permutation puzzle that fix its goal."""

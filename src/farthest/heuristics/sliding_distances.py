@@ -1,9 +1,14 @@
-"""Distances and two moves more for each piece that must leave the row or column of its goal cell.
+"""Lower bounds for sliding puzzles from the distances of pieces: linear conflict, and least matchings.
 
+*Linear conflict*: distances, and two moves more for each piece that must leave the row or column of its goal cell.
 Source: O. Hansson, A. Mayer, M. Yung, Criticizing solutions to relaxed models yields powerful admissible heuristics,
 1992, who prove it admissible and consistent. Of the pieces whose goal cells are in their line, those that never leave
 it keep their order. So all but an ascending sequence leave it, and each that does makes two moves in addition to its
 distance. Walls cut a line into several.
+
+*Matching*: the least sum of distances from the pieces of each kind to different cells of that kind. A move changes one
+piece's distances by one, so the sum too changes by at most one. Kinds are matched separately; where the goal has
+wildcards, each kind covers its own cells and may also use any wildcard.
 """
 
 from __future__ import annotations
@@ -59,12 +64,11 @@ class Conflicts:
         ]
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         each = zip(self._tables, self._lines, strict=True)
         return heuristic_values(least([_value(boards, table, lines) for table, lines in each]))
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where there is one goal without wildcards, and the grid has no walls."""
+        """Where there is one goal without wildcards, and the grid has no walls."""
         if len(self._goals) > 1 or WILDCARD in self._goals[0] or any(-1 in row for row in self._rows):
             return None
         return [[LinearConflict(self._rows, self._goals[0])]]
@@ -109,8 +113,6 @@ def _leaving(places: Sequence[NDArray[numpy.int8]]) -> NDArray[numpy.int32]:
     leaving: NDArray[numpy.int32] = numpy.sum(at_home, axis=0, dtype=numpy.int32) - kept
     return leaving
 
-
-# --- Least assignments of many small problems at once.
 
 PROBLEMS = 2**16
 """Problems solved at a time, to bound the memory."""
@@ -198,11 +200,6 @@ def _shift(
     u[active[places], row_of[active[places], column]] += delta[places]
 
 
-# --- The least sum of distances from the pieces of each kind to different cells of that kind.
-#
-# A move changes one piece's distances by one, so the sum too changes by at most one. Kinds are matched separately;
-# where the goal has wildcards, each kind covers its own cells and may also use any wildcard.
-
 TABLE_ENTRIES = 2**17
 """For a kind with at most so many placements all are computed at the first look-up."""
 
@@ -229,7 +226,6 @@ class LeastMatching:
         ]
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
         totals = [numpy.zeros(len(boards), dtype=numpy.int32) for _ in self._goals]
         for kinds in self._kinds:
             ranks = kinds[0].ranks(boards)
@@ -238,7 +234,7 @@ class LeastMatching:
         return heuristic_values(least(totals))
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where there is one goal without wildcards, and every piece has a way to every cell."""
+        """Where there is one goal without wildcards, and every piece has a way to every cell."""
         if len(self._goals) > 1 or WILDCARD in self._goals[0] or self._distances.max() >= NO_WAY:
             return None
         distances = tuple(tuple(row) for row in self._distances.tolist())

@@ -1,5 +1,5 @@
 """The engine for boards that are arrangements: permutation puzzles, and sliding puzzles with any number of blanks in
-any metric."""
+any metric; and their problems in the kernel's terms."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from farthest.search.expansion import MoveSource
     from farthest.spaces.contract import Boards
 
-
-# --- A problem whose boards are arrangements (sliding and permutation puzzles), in the kernel's terms.
 
 ANYTHING = 255
 """``WILDCARD`` in the kernel's goals."""
@@ -213,11 +211,10 @@ class ArrangementEngine:
         self._splitter = Splitter(walk.space, problem, heuristic, self._last_moves)
 
     def lower_bound(self, board: Board) -> int:
-        """See Engine: 0 for a goal, else at least 1."""
+        """0 for a goal, else at least 1."""
         return self.walk.kernel.bound(bytes(board))
 
     def split(self, board: Board, bound: int) -> Split:
-        """See Engine."""
         assert board == self.problem.board, "the problem's board is split"
         found = self._splitter.split(bound, self.parts, widest=self.widest, probed=self.probed)
         if self.walk.kernel.by_coordinates:
@@ -239,7 +236,6 @@ class ArrangementEngine:
         return self.walk.kernel.walk(bytes(root.board), root.depth, root.last, [], bound, MOST, False, 0)[0]
 
     def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
-        """See Engine."""
         nodes, solutions, listed, next_bound, rest = self.walk.kernel.walk(
             bytes(node.board),
             node.depth,

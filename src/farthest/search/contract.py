@@ -1,4 +1,5 @@
-"""What a search is made of: the problem, the nodes of its tree, and engines that search below a node.
+"""What a search is made of: the problem, the nodes of its tree, engines that search below a node; and all of it as
+JSON, for databases and messages between processes.
 
 Iterative deepening in pieces: an iteration searches the tree for solutions of at most ``bound`` moves. It begins with
 one node, the board, or with the nodes of a breadth-first split; an engine searches below a node for ``budget`` nodes at
@@ -109,9 +110,6 @@ class Engine(Protocol):
         solutions in ``listed``. Nothing is searched below a goal."""
 
 
-# --- A problem: a board, what it is to become, and the heuristic that guides the search.
-
-
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Find the fewest moves of the player, as the puzzle's metric counts them, from ``board`` to a target.
@@ -156,8 +154,6 @@ def start_or(puzzle: Puzzle, board: GivenBoard | None) -> Board:
     """The board to be solved, or where it is None the puzzle's start. Raises BoardError."""
     return board_given(puzzle, "start" if board is None else board)
 
-
-# --- Nodes, pieces and ways as JSON, for databases and messages between processes.
 
 Way = tuple["MoveName", ...]
 

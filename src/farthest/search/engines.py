@@ -1,4 +1,9 @@
-"""The engine of a problem: the kernel's if it has one for the family and the heuristic, else the one for any family."""
+"""The engine of a problem: the kernel's if it has one for the family and the heuristic, else the one for any family.
+
+``SlidingEngine`` is the kernel's depth-first search of sliding puzzles with one blank in the metric ``step``. For any
+family ``BatchEngine`` searches breadth first as long as the levels are small, below that depth first, many boards at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -63,9 +68,6 @@ def _one_blank(problem: Problem, heuristic: Heuristic) -> bool:
     )
 
 
-# --- The engine for any family: breadth first as long as the levels are small, below that depth first, many boards
-# at a time.
-
 BATCH = 512
 """Boards expanded at once: many enough for numpy, few enough that the search stays depth first."""
 
@@ -95,17 +97,14 @@ class BatchEngine:
         self._splitter = Splitter(self.space, problem, heuristic)
 
     def lower_bound(self, board: Board) -> int:
-        """See Engine."""
         row = numpy.array([board], dtype=numpy.uint8)
         return 0 if self.problem.at_target(row)[0] else max(1, int(self.heuristic.values(row)[0]))
 
     def split(self, board: Board, bound: int) -> Split:
-        """See Engine."""
         assert board == self.problem.board, "the problem's board is split"
         return self._splitter.split(bound, self.parts, widest=self.widest, probed=self.probed)
 
     def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
-        """See Engine."""
         return _Below(self, bound).search(node, first=first, limit=limit)
 
 
@@ -197,8 +196,6 @@ class _Below:
         return (*batch.ways[batch.rows[row]], *reversed(moves))
 
 
-# --- The engine for sliding puzzles with one blank in the metric ``step``: the kernel's depth-first search.
-
 if TYPE_CHECKING:
     Part = _kernel.CellTable | _kernel.PatternTable | _kernel.LinearConflict | _kernel.Matching
 
@@ -235,21 +232,18 @@ class SlidingEngine:
         self._search = kernel_search(sliding(problem.puzzle), problem.targets(), terms)
 
     def lower_bound(self, board: Board) -> int:
-        """See Engine."""
         found = self._search.run(bytes(board), 0, -1, 0, 0, True, 0)
         _, solutions, _, next_bound, _ = found
         assert solutions or next_bound is not None, "the board is a goal, or it cannot be solved"
         return next_bound or 0
 
     def split(self, board: Board, bound: int) -> Split:
-        """See Engine."""
         from farthest.search.levels import breadth_first_split
 
         assert board == self.problem.board, "the problem's board is split"
         return breadth_first_split(self.space, self.problem, self.heuristic, bound, self.parts, last=_blanks)
 
     def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
-        """See Engine."""
         nodes, solutions, listed, next_bound, rest = self._search.run(
             bytes(node.board), node.depth, node.last, bound, self.budget, first, limit
         )

@@ -1,4 +1,4 @@
-"""One move from many boards at a time, for searches over boards."""
+"""One move from many boards at a time, for searches over boards, and the boards that moves lead through."""
 
 from __future__ import annotations
 
@@ -117,9 +117,6 @@ def judged(problem: Problem, heuristic: Heuristic, boards: Boards, depth: int, b
 def least(*bounds: int | None) -> int | None:
     """The least of the bounds that are not None."""
     return min((bound for bound in bounds if bound is not None), default=None)
-
-
-# --- The boards that moves lead through.
 
 
 def boards_along(puzzle: Puzzle, board: Board, moves: Sequence[MoveName]) -> Boards:

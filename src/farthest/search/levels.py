@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards
 
 
-# --- Boards as values that numpy can sort: to find equal ones, and those that were found before.
-
 if TYPE_CHECKING:
     Keys = NDArray[Any]
 
@@ -98,7 +96,7 @@ class Level:
 
 
 class Levels:
-    """See ``Split``: the levels from the board to the boards where it ended."""
+    """The levels from the board to the boards where it ended."""
 
     def __init__(
         self,
@@ -127,11 +125,9 @@ class Levels:
         self.ways = [self.ways[root] for root in order]
 
     def ways_to(self, root: int) -> Iterator[tuple[MoveName, ...]]:
-        """See Split."""
         return self._ways(self.depth, int(self._roots[root]))
 
     def listed(self) -> Iterator[tuple[MoveName, ...]]:
-        """See Split."""
         for depth, level in enumerate(self.levels):
             for goal in numpy.flatnonzero(level.goals).tolist():
                 yield from self._ways(depth, goal)
@@ -278,9 +274,6 @@ def nearest_goal(space: MoveSource, problem: Problem, most: int) -> int | None:
         depth += 1
         kept += len(boards)
     return depth
-
-
-# --- The splits of a problem's iterations; in small spaces a split is the whole iteration.
 
 
 class Splitter:

@@ -1,4 +1,8 @@
-"""Searches that keep all boards that they found: by the kernel if it can, else in Python."""
+"""Searches that keep all boards that they found: breadth first, depth first and A*.
+
+The kernel does them for boards that are arrangements. The programs in Python are for other boards, and they are what
+others are compared with: the kernel expands the same boards.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +30,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board, MoveName
     from farthest.search.contract import Problem
 
-
-# --- What plain searches share: the boards that were found and how, the memory for them, the test for the target.
 
 if TYPE_CHECKING:
     Came = dict[Board, tuple[MoveName, Board] | None]
@@ -78,9 +80,6 @@ def target_test(problem: Problem) -> Callable[[Board], bool]:
     )
 
 
-# --- What a plain search of one board found.
-
-
 @dataclass(frozen=True, slots=True)
 class PlainResult:
     """A way from the board to a target, and the cost of finding it.
@@ -97,9 +96,6 @@ class PlainResult:
     seconds: float
     optimal: bool
 
-
-# --- Breadth-first search, depth-first search and A* in the kernel, for boards that are arrangements: they expand
-# the same boards as the Python programs (`unguided`, `best_first`).
 
 ORDERS: dict[PlainAlgorithm, str] = {"bfs": "breadth", "dfs": "depth", "astar": "best"}
 
@@ -137,9 +133,6 @@ def native_plain(
         perf_counter() - began,
         optimal=shortest or not found,
     )
-
-
-# --- A*: the board with the least depth + heuristic is expanded first.
 
 
 def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> PlainResult:
@@ -184,9 +177,6 @@ def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> PlainResult:
         if len(values) > most:
             raise too_many(problem, memory, len(values))
     return PlainResult(None, (), expanded, generated, perf_counter() - began, optimal=True)
-
-
-# --- Breadth-first and depth-first search with a closed list: the plain programs that others are compared with.
 
 
 def breadth_first(problem: Problem, memory: int) -> PlainResult:

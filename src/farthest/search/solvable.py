@@ -1,4 +1,8 @@
-"""Which boards can be solved, and why a board cannot: decided exactly wherever that is possible."""
+"""Which boards can be solved, and why a board cannot: decided exactly wherever that is possible. Random boards that can
+be solved.
+
+For small puzzles of which nothing better is known, the boards that moves join are found one by one.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +66,6 @@ def _of_family(puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
     return family(puzzle.family).solvable(puzzle, targets)
 
 
-# --- Boards that moves join, found one by one: for small puzzles of which nothing better is known.
-
 MOST_DRAWN = 1 << 17
 """States from which boards are drawn: found in a second or two."""
 MOST_LOOKED_AT = 1 << 15
@@ -121,9 +123,6 @@ def _layers(puzzle: Puzzle, origin: Origin) -> Iterator[Boards]:
 
 def _most(puzzle: Puzzle, states: int) -> int:
     return MOST_OF_PYTHON if puzzle.definition.module else states
-
-
-# --- Random boards that can be solved, each with the same chance.
 
 
 def random_boards(puzzle: Puzzle, count: int, seed: int, target: str = "goal") -> list[Board]:

@@ -1,6 +1,7 @@
 """Successors one board at a time, in two styles: copies of the board, or the board changed in place and taken back.
 
-Both give the same boards by the same moves in the same order, that of ``Space.neighbours``.
+Both give the same boards by the same moves in the same order, that of ``Space.neighbours``. For sliding and permutation
+puzzles the moves are known by the cells that change, for others the space's ``neighbours`` are asked.
 """
 
 from __future__ import annotations
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.puzzles.definition import Board, MoveName
     from farthest.spaces.contract import Space
-
-
-# --- The moves of one board at a time: for sliding and permutation puzzles by the cells that change, for others
-# from the space's ``neighbours``.
 
 
 class MoveTable(Protocol):
@@ -73,7 +70,6 @@ class SlidingMoves:
         self._into = [[i for i, move in enumerate(moves) if move.require >> cell & 1] for cell in cells]
 
     def possible(self, cells: Sequence[int]) -> list[int]:
-        """See MoveTable."""
         into = [self._into[cell] for cell, label in enumerate(cells) if label == 0]
         if len(into) == 1:
             return into[0]  # nothing else is blank
@@ -81,19 +77,15 @@ class SlidingMoves:
         return [move for move in moves if all(cells[cell] for cell in self._filled[move])]
 
     def name(self, move: int) -> MoveName:
-        """See MoveTable."""
         return self._names[move]
 
     def changed(self, move: int) -> tuple[int, ...]:
-        """See MoveTable."""
         return self._changed[move]
 
     def after(self, move: int, cells: Sequence[int]) -> list[int]:
-        """See MoveTable."""
         return [cells[cell] for cell in self._sources[move]]
 
     def copies(self, board: Board) -> list[tuple[MoveName, Board]]:
-        """See MoveTable."""
         found: list[tuple[MoveName, Board]] = []
         for move in self.possible(board):
             copy = list(board)
@@ -132,24 +124,19 @@ class PermutationMoves:
         ]
 
     def possible(self, cells: Sequence[int]) -> range:
-        """See MoveTable."""
         del cells
         return self._all
 
     def name(self, move: int) -> MoveName:
-        """See MoveTable."""
         return self._names[move]
 
     def changed(self, move: int) -> tuple[int, ...]:
-        """See MoveTable."""
         return self._changed[move]
 
     def after(self, move: int, cells: Sequence[int]) -> list[int]:
-        """See MoveTable."""
         return [self._board(move, cells)[cell] for cell in self._changed[move]]
 
     def copies(self, board: Board) -> list[tuple[MoveName, Board]]:
-        """See MoveTable."""
         return [(self._names[move], tuple(self._board(move, board))) for move in self._all]
 
     def _board(self, move: int, cells: Sequence[int]) -> list[int]:
@@ -167,24 +154,19 @@ class AskedMoves:
         self._space = space
 
     def possible(self, cells: Sequence[int]) -> list[tuple[MoveName, Board]]:
-        """See MoveTable."""
         return self.copies(tuple(cells))
 
     def name(self, move: tuple[MoveName, Board]) -> MoveName:
-        """See MoveTable."""
         return move[0]
 
     def changed(self, move: tuple[MoveName, Board]) -> range:
-        """See MoveTable."""
         return range(len(move[1]))
 
     def after(self, move: tuple[MoveName, Board], cells: Sequence[int]) -> Board:
-        """See MoveTable."""
         del cells
         return move[1]
 
     def copies(self, board: Board) -> list[tuple[MoveName, Board]]:
-        """See MoveTable."""
         import numpy
 
         if self._space is None:

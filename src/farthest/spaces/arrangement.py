@@ -20,12 +20,12 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
+from farthest.arrays import np
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import check_keys, check_version, damaged_layout, kernel_limits
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.spaces.contract import EngineKind
@@ -353,8 +353,6 @@ class ArrangementSpace:
 
     def shard_order(self, shards: int) -> list[int]:
         """By the cells of the labels, the blanks' last, which each move changes."""
-        import numpy as np
-
         firsts = np.arange(shards, dtype=np.uint64) * np.uint64(self.keys // shards)
         position = np.frombuffer(bytes(self._class_of), dtype=np.uint8)[self.decode(firsts)]
         cells = np.argsort(position, axis=1, kind="stable")
@@ -364,8 +362,6 @@ class ArrangementSpace:
 
     def encode(self, boards: bytes | bytearray | memoryview | NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Keys uint64 (N,) of N boards, given as N x cells bytes; ``NO_KEY`` where a board has none."""
-        import numpy as np
-
         flat = np.frombuffer(boards, dtype=np.uint8)
         keys = np.empty(flat.size // self.cells, dtype=np.uint64)
         self.kernel.encode(flat, self.cells, self.layout.slots, self._class_of, keys)
@@ -373,8 +369,6 @@ class ArrangementSpace:
 
     def decode(self, keys: NDArray[np.uint64]) -> NDArray[np.uint8]:
         """Boards uint8 (N, cells) of N keys. Raises ValueError when a key is out of range."""
-        import numpy as np
-
         boards = np.empty((keys.size, self.cells), dtype=np.uint8)
         wanted = np.ascontiguousarray(keys, dtype=np.uint64)
         self.kernel.decode(wanted, self.cells, self.layout.slots, self._labels, boards.reshape(-1))
@@ -395,12 +389,10 @@ class ArrangementSpace:
     def neighbours(
         self, boards: NDArray[np.uint8], *, toward: bool
     ) -> Iterator[tuple[tuple[int, int], NDArray[np.intp], NDArray[np.uint8]]]:
-        import numpy as np
-
         blanks = np.where(boards == 0, self._bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)
         anywhere = np.bitwise_or.reduce(blanks)  # a move into other cells can be made on none of the boards
         played = toward == (self.origin.direction == "to")
-        table = self._table_toward if toward else self._table_away
+        table = self._tables[toward]
         for number in np.flatnonzero(table.require & ~anywhere == 0).tolist():
             legal = blanks & table.masks[number] == table.require[number]
             rows = np.flatnonzero(legal)
@@ -410,17 +402,12 @@ class ArrangementSpace:
 
     @cached_property
     def _bits(self) -> NDArray[np.uint64]:
-        import numpy as np
-
         return np.uint64(1) << np.arange(self.cells, dtype=np.uint64)
 
     @cached_property
-    def _table_toward(self) -> _MoveTable:
-        return _MoveTable.of(self.moves_toward)
-
-    @cached_property
-    def _table_away(self) -> _MoveTable:
-        return _MoveTable.of(self.moves_away)
+    def _tables(self) -> tuple[_MoveTable, _MoveTable]:
+        """Of the moves away from the origin, and of those toward it."""
+        return _MoveTable.of(self.moves_away), _MoveTable.of(self.moves_toward)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""
@@ -446,8 +433,6 @@ class _MoveTable:
 
     @classmethod
     def of(cls, moves: Sequence[Move]) -> _MoveTable:
-        import numpy as np
-
         require = np.array([move.require for move in moves], dtype=np.uint64)
         forbid = np.array([move.forbid for move in moves], dtype=np.uint64)
         sources = np.array([move.inverse().to for move in moves], dtype=np.intp)

@@ -13,6 +13,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from farthest.arrays import np
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.origin import filled_boards
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -20,7 +21,6 @@ from farthest.spaces.contract import NO_KEY, check_keys, check_version, is_packe
 from farthest.spaces.packed import CodedSpace, PackedSpace
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest import _kernel
@@ -79,14 +79,10 @@ class DigitBoards(ABC):
 
     def digits(self, boards: Boards) -> Digits:
         """The digits of boards."""
-        import numpy as np
-
         return boards.astype(np.int64)
 
     def boards(self, digits: NDArray[np.integer[Any]]) -> Boards:
         """Inverse of ``digits``."""
-        import numpy as np
-
         return digits.astype(np.uint8)
 
     def neighbours(
@@ -130,8 +126,6 @@ class DigitSpace(CodedSpace):
 
     def digit(self, keys: Keys, place: int) -> NDArray[np.int64]:
         """One digit of each key."""
-        import numpy as np
-
         found = keys // np.uint64(self.weights[place]) % np.uint64(self.radices[place])
         return found.astype(np.int64)
 
@@ -140,8 +134,6 @@ class DigitSpace(CodedSpace):
         return {"version": VERSION}
 
     def encode(self, boards: Boards) -> Codes:
-        import numpy as np
-
         digits = self.plain.digits(boards.reshape(-1, self.cells))
         keys = np.zeros(len(digits), dtype=np.uint64)
         for place, weight in enumerate(self.weights):
@@ -150,8 +142,6 @@ class DigitSpace(CodedSpace):
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        import numpy as np
-
         keys = np.ascontiguousarray(codes, dtype=np.uint64)
         self.check(keys)
         digits = np.empty((keys.size, len(self.radices)), dtype=np.int64)

@@ -15,13 +15,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from farthest import _kernel
+from farthest.arrays import np
 from farthest.errors import ResourceError
 from farthest.spaces.contract import NO_KEY, PACKED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
@@ -77,8 +77,6 @@ class CodedSpace(ABC):
     def decode(self, codes: Codes) -> Boards: ...
 
     def origin_codes(self) -> Buffer:
-        import numpy as np
-
         boards = np.array(self.origins, dtype=np.uint8).reshape(-1, self.cells)
         return np.ascontiguousarray(self.encode(boards)).view(np.uint8).data
 
@@ -88,8 +86,6 @@ class CodedSpace(ABC):
         return None
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        import numpy as np
-
         if self.expander is not None:
             return _kernel.expand_codes(self.expander, codes, threads)
         given = np.frombuffer(
@@ -106,9 +102,7 @@ class CodedSpace(ABC):
         return np.concatenate(found).view(np.uint8).data if found else b""
 
     def expand(self, codes: Codes) -> Codes:
-        """The successors of some codes, by numpy."""
-        import numpy as np
-
+        """The successors of some codes, by np."""
         found = [self.encode(reached) for _, _, reached in self.neighbours(self.decode(codes), toward=False)]
         return np.concatenate(found) if found else codes[:0]
 
@@ -167,13 +161,9 @@ class PackedSpace(CodedSpace):
 
     def boards(self, contents: NDArray[np.integer[Any]]) -> Boards:
         """Inverse of ``contents``."""
-        import numpy as np
-
         return contents.astype(np.uint8)
 
     def encode(self, boards: Boards) -> Codes:
-        import numpy as np
-
         contents = self.contents(np.asarray(boards, dtype=np.uint8).reshape(-1, self.cells))
         words = np.zeros((len(contents), self._words), dtype=np.uint64)
         for cell, (word, shift, _) in enumerate(self.fields):
@@ -194,8 +184,6 @@ class PackedSpace(CodedSpace):
         return written.reshape(-1).view(f"S{self.code_bytes}")
 
     def decode(self, codes: Codes) -> Boards:
-        import numpy as np
-
         words = np.zeros((codes.size, self._words), dtype=np.uint64)
         if self.code_bytes == 8:
             words[:, 0] = codes

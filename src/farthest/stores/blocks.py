@@ -2,14 +2,18 @@
 
 The kernel's shards are given by the space: one for each placing of the first labels. A block has as many of them as fit
 its size, so that neither a blob nor a step is too small to be worth its message, nor too large to be moved at once.
+Besides: bitmaps of shards and their memory, and what stores ask of the kernel's shards.
 """
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from math import gcd
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
@@ -64,8 +68,6 @@ def cut(space: GatherSpace, size: int) -> Cut:
     return Cut(kernel, classes, max(1, min(kernel.shards, size // (kernel.words_per_shard * 8))))
 
 
-# --- Memory for bitmaps: zero and without cost until touched, and the piece of a layer that a block is.
-
 HUGE = 2**22
 """Bytes from which on memory is asked for in huge pages."""
 
@@ -116,3 +118,55 @@ class Bitmap:
     def bytes(self) -> int:
         """Bytes of memory that it may take."""
         return self._words.nbytes + self._flags.nbytes
+
+
+class Sources:
+    """The shards that moves lead from into each shard of a kernel's space."""
+
+    def __init__(self, kernel: _kernel.Space) -> None:
+        self._kernel = kernel
+
+    @cached_property
+    def _of(self) -> list[frozenset[int]]:
+        return [frozenset(self._kernel.sources(shard)) for shard in range(self._kernel.shards)]
+
+    def reached_from(self, shards: Iterable[int]) -> list[int]:
+        """The shards that moves lead to from any of ``shards``, ascending."""
+        before = frozenset(shards)
+        return [shard for shard, sources in enumerate(self._of) if not sources.isdisjoint(before)]
+
+
+def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
+    """Whether one layer array suffices: moves both ways, all between two colours of shards, origins of one colour."""
+    colours, per_shard = kernel.colours, kernel.keys // kernel.shards
+    return bool(kernel.reversible and colours) and len({colours[key // per_shard] for key in origins}) == 1
+
+
+MOST_BLOCKS = 4000
+"""Blocks, and so messages, of a layer. Larger blocks are made where a space would have more of them: each costs
+workers, Redis and the coordinator some milliseconds whatever its size, and its blob is a request to their place."""
+
+ENOUGH_BLOCKS = 256
+GROWTH = 4
+"""Blocks are up to so many times as large as asked for where a layer has enough of them for many processes: sliding-2x7
+takes a third less of the processors in blocks of 16 MiB than in blocks of 4."""
+
+
+def cut_for_workers(space: GatherSpace, size: int) -> Cut:
+    """Cuts a space into blocks of shards of at most ``size`` bytes. A block has as many shards as fit that size, more
+    where a layer has ENOUGH_BLOCKS or would have more than MOST_BLOCKS. Where the depths of states alternate with the
+    colours of their shards, a block has shards of one colour if possible: half of the blocks are in a layer then."""
+    made = cut(space, size)
+    kernel = made.kernel
+    colours = kernel.colours if searches_in_place(kernel, space.keys_of(space.origins)) else []
+    run = gcd(*(len(list(shards)) for _, shards in groupby(colours)))  # 0 without colours
+    if run == 1 and made.per_block > 1:
+        run = 0  # such blocks have both
+    of_layer = kernel.shards // 2 if run else kernel.shards
+    least = -(-of_layer // MOST_BLOCKS)
+    most = max(least, made.per_block, min(GROWTH * made.per_block, of_layer // ENOUGH_BLOCKS))
+    sizes = [one for one in range(least, run + 1) if run % one == 0]
+    fitting = [one for one in sizes if one <= most]
+    if run and not sizes:  # runs of one colour are too short
+        return Cut(kernel, made.classes, -(-kernel.shards // MOST_BLOCKS))
+    return Cut(kernel, made.classes, max(fitting) if fitting else min(sizes) if sizes else most)

@@ -1,4 +1,4 @@
-"""What a step needs of a store, whatever holds the data; which states are new; the step itself.
+"""What a step needs of a store, whatever holds the data; which states are new; the step itself; distances as bytes.
 
 Invariants: a shard's commit carries the depth that it includes, so a step that is run twice, late or on two workers at
 once changes nothing; the owner of a shard counts its states, once, when it commits; missing or damaged input raises, it
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from farthest import _kernel
-from farthest.errors import StorageError
-from farthest.models.chunks import Chunk
+from farthest.errors import DamagedMapError, ResourceError, StorageError
+from farthest.models.chunks import UNREACHED, Chunk, Unit
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import Buffer
 
     from farthest.models.chunks import MadeChunk, StoredDraft
@@ -150,9 +151,11 @@ class JobStore(ShardStore, Protocol):
 
     def stored(self, depth: int, base: Base) -> None:
         """The distances up to ``depth`` are in the database, where ``base`` finds them."""
+        return None
 
     def drop(self) -> None:
         """Gives up all that the store holds."""
+        return None
 
 
 def step(store: StepStore, depth: int, shards: Sequence[int], threads: int = 1) -> None:
@@ -164,3 +167,52 @@ def step(store: StepStore, depth: int, shards: Sequence[int], threads: int = 1) 
     if not step_input.shards:
         return
     store.commit(depth, step_input, step_input.run(threads))
+
+
+MAX_DEPTH = UNREACHED["uint16"] - 1
+
+
+def check_depth(depth: int) -> None:
+    """Raises ResourceError when distances cannot hold the depth of a layer that has states."""
+    if depth > MAX_DEPTH:
+        raise ResourceError(f"the space is deeper than {MAX_DEPTH:,} moves, the most that distances can hold")
+
+
+def check_states(found: int, states: int, depth: int) -> None:
+    """Raises DamagedMapError when a checkpoint at a depth does not have so many states."""
+    if found != states:
+        raise DamagedMapError(
+            f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
+        )
+
+
+def unit_for(depth: int) -> Unit:
+    """The type of the distances of a map up to ``depth``; its greatest number means not reached."""
+    return "uint8" if depth < UNREACHED["uint8"] else "uint16"
+
+
+def typed(data: memoryview, unit: Unit) -> memoryview:
+    """Distances, given as bytes, one by one."""
+    return data if unit == "uint8" else data.cast("H")
+
+
+def is_within(data: memoryview, unit: Unit, depth: int) -> bool:
+    """Whether none of the distances, given as bytes, is greater than ``depth``."""
+    distances = _array(data, unit)
+    return not ((distances > depth) & (distances != UNREACHED[unit])).any()
+
+
+def reached(data: memoryview, unit: Unit) -> int:
+    """How many of the distances, given as bytes, are those of states that were reached.
+
+    With numpy 20 times as fast as ``bytes.count`` where many are not reached: 0.03 ms for 2**19 of them.
+    """
+    import numpy
+
+    return int(numpy.count_nonzero(_array(data, unit) != UNREACHED[unit]))
+
+
+def _array(data: memoryview, unit: Unit) -> NDArray[Any]:
+    import numpy
+
+    return numpy.frombuffer(data, dtype=numpy.uint8 if unit == "uint8" else numpy.dtype("<u2"))

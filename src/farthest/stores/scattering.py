@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, PuzzleError
 from farthest.models.chunks import WIDTHS, Chunk, chunk_states, code_array, descent
 from farthest.stores.blocks import zeros
-from farthest.stores.distances import typed, unit_for
+from farthest.stores.contract import check_states, typed, unit_for
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -27,6 +27,32 @@ FIRST_BATCH = 64
 BATCH_SECONDS = 0.25
 """A layer begins with a batch of FIRST_BATCH states; by its time the next are cut to take about so long. A class that
 needs long for a state hears soon that its job was cancelled, also where only its later layers are slow."""
+
+
+class SortedRun(NamedTuple):
+    """A run as the kernel codes it (kernel/include/farthest/run_blob.hpp) and its number of states."""
+
+    states: int
+    data: Buffer
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that it takes."""
+        return memoryview(self.data).nbytes
+
+
+NO_STATES = SortedRun(0, b"")
+
+
+def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int, SortedRun]:
+    """Adds a run to those of all states found. Each of them is at least twice as long as the next, so a state is merged
+    a few times, however many layers there are. Returns how many of the runs stay, and the run that takes the place of
+    the others. Raises ValueError where a run is damaged."""
+    stay = len(runs)
+    while stay and runs[stay - 1].states < 2 * run.states:
+        stay -= 1
+        run = SortedRun(*_kernel.merge_runs(width, [runs[stay].data, run.data]))
+    return stay, run
 
 
 def put_successors(
@@ -153,7 +179,4 @@ def read_map(
         runs = {shard: (number, run) for shard, number, run in writer.runs(known)}
         found += sum(number for number, _ in runs.values())
         yield known, runs
-    if found != states:
-        raise DamagedMapError(
-            f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
-        )
+    check_states(found, states, depth)

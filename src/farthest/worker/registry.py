@@ -1,5 +1,11 @@
 """The living workers: Redis has a record of each, which is written every few seconds and expires soon after the worker
-ended."""
+ended.
+
+A worker's name is unique: leases, logs and `farthest workers` distinguish workers by it. A name is taken as long as its
+record exists. A worker that was killed leaves its record for LIFE_SECONDS. If it is not certain at once whether a
+worker is dead, its record either expires or is written again, which a dead worker does not do. A record without an
+expiry, which no worker writes, counts as written again.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +15,13 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
 
 from farthest.errors import SettingError, StorageError
 from farthest.models.leases import owner_is_alive, owner_is_dead, owner_token
-from farthest.untrusted_json import count, counts, read_json_object, text
+from farthest.untrusted_json import read_json_object
 from farthest.worker.leases import holder_name, working_key
 
 if TYPE_CHECKING:
@@ -56,16 +64,19 @@ _NAMES = "farthest:workers"
 """Sorted set: the names of the workers, by the time of their last record."""
 
 
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """A step under way, or a batch of a search: then ``depth`` is its bound, ``block`` its number. ``process``: the
     worker's process that runs it; ``seconds``: for how long."""
 
-    process: int
+    process: Count
     attempt: str
-    depth: int
-    block: int
-    seconds: int
+    depth: Count
+    block: Count
+    seconds: Count
     kind: str = "step"
 
 
@@ -78,12 +89,12 @@ class WorkerRecord:
 
     name: str
     host: str
-    pid: int
+    pid: Count
     version: str
-    protocol: int
-    concurrency: int
+    protocol: Count
+    concurrency: Count
     started: str
-    pids: tuple[int, ...] = ()
+    pids: tuple[Count, ...] = ()
     busy: tuple[Work, ...] = ()
     silent: float = 0.0
 
@@ -94,7 +105,7 @@ class Holder:
 
     owner: str
     host: str
-    pid: int
+    pid: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +145,7 @@ def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:
             if text:
                 try:
                     found.append(_record(text, name, now - float(moment)))
-                except (
-                    ValueError,
-                    TypeError,
-                    KeyError,
-                ) as error:  # logged once: the worker, if it is one, is back soon
+                except ValueError as error:  # logged once: the worker, if it is one, is back soon
                     log.warning("%s is not a record of a worker and was left out: %s", _KEY + name, error)
                     main.zrem(_NAMES, name)
         holders = [(record, pid) for record in found for pid in record.pids]
@@ -149,35 +156,28 @@ def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:
         )
     busy: dict[str, list[Work]] = {}
     for (record, pid), work in zip(holders, works, strict=True):
-        with suppress(ValueError, TypeError, KeyError):  # for users only
+        with suppress(ValueError):  # for users only
             busy.setdefault(record.name, []).extend(_work(work, pid, now) if work else ())
     with_work = (replace(record, busy=tuple(busy.get(record.name, ()))) for record in found)
     return sorted(with_work, key=lambda record: record.name)
 
 
 def _record(stored: bytes, name: bytes, silent: float) -> WorkerRecord:
-    """A worker's record. Raises ValueError, TypeError or KeyError for anything else."""
+    """A worker's record. Raises ValueError for anything else."""
     fields = read_json_object(stored, MOST_BYTES)
-    if text(fields["name"]).encode() != name:
+    ours = {"busy": (), "silent": round(max(0.0, silent), 1)}
+    found = msgspec.convert({"pids": None, **fields, **ours}, WorkerRecord)
+    if found.name.encode() != name:
         raise ValueError("it is another worker's")
-    return WorkerRecord(
-        text(fields["name"]),
-        text(fields["host"]),
-        count(fields["pid"]),
-        text(fields["version"]),
-        count(fields["protocol"]),
-        count(fields["concurrency"]),
-        text(fields["started"]),
-        pids=counts(fields["pids"]),
-        silent=round(max(0.0, silent), 1),
-    )
+    return found
 
 
 def _work(stored: bytes, pid: int, now: float) -> list[Work]:
-    """What a process does. Raises ValueError, TypeError or KeyError for a wrong value."""
+    """What a process does. Raises ValueError for a wrong value."""
     fields = read_json_object(stored, MOST_BYTES)
-    depth, block, since = counts([fields["depth"], fields["block"], fields["since"]])
-    return [Work(pid, text(fields["attempt"]), depth, block, max(0, int(now) - since), text(fields["kind"]))]
+    since = msgspec.convert(fields.get("since"), Count)
+    ours = {"process": pid, "seconds": max(0, int(now) - since)}
+    return [msgspec.convert({"kind": None, **fields, **ours}, Work)]
 
 
 def _key(name: str) -> bytes:
@@ -258,16 +258,10 @@ class Heartbeat:
             return None
         try:
             fields = read_json_object(held, MOST_BYTES)
-            return Holder(text(fields["owner"]), text(fields["host"]), count(fields["pid"]))
-        except (ValueError, TypeError, KeyError):  # no worker wrote it
+            return msgspec.convert(fields, Holder)
+        except ValueError:  # no worker wrote it
             return Holder("", "unknown", 0)
 
-
-# --- A worker's name is unique: leases, logs and `farthest workers` distinguish workers by it.
-#
-# A name is taken as long as its record exists. A worker that was killed leaves its record for LIFE_SECONDS. If it
-# cannot be known at once whether a worker is dead, its record either expires or is written again, which a dead
-# worker does not do. A record without an expiry, which no worker writes, counts as written again.
 
 LOOK_SECONDS = 0.2
 

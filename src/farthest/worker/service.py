@@ -298,11 +298,11 @@ def consume(url: str, place: str, name: str, number: int) -> int:
         log.error("%s, process %d: %s", name, number, error)
         return FAILED
     except Exception as error:
-        known = translate_any(error, place)
-        if known is None:
+        translated = translate_any(error, place)
+        if translated is None:
             log.exception("%s, process %d cannot go on", name, number)
         else:
-            log.error("%s, process %d: %s", name, number, known)
+            log.error("%s, process %d: %s", name, number, translated)
         return FAILED
     return 0
 
@@ -347,8 +347,8 @@ def _make_worker(url: str, node: str) -> Any:
         def start(self) -> None:
             try:
                 self.blueprint.start(self)
-            except SystemExit as told:  # to stop
-                self.stop(exitcode=told.code)
+            except SystemExit as stopping:
+                self.stop(exitcode=stopping.code)
 
     app = celery_app(url)
     _restrict(app)

@@ -43,11 +43,11 @@ from farthest.errors import (
 )
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import ATTEMPT_NAME
-from farthest.stores.redis.attempt_steps import AttemptKeys
+from farthest.stores.redis.attempt_stores import AttemptKeys
 from farthest.stores.redis.attempts import prefix, touch
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
-from farthest.stores.redis.records import Error, Report, numbers
+from farthest.stores.redis.records import Error, Report, numbers, set_record
 from farthest.worker.leases import Leases, holder_name, renewed
 
 if TYPE_CHECKING:
@@ -78,15 +78,15 @@ class Work(ABC):
     """The work of one kind for one attempt, as its coordinator and the processes of workers see it.
 
     ``kind``: in messages, keys and reports. ``item_name``, ``whole_name``: of an item, and of all items of a depth, in
-    messages for users. ``under_way``: the field of ``meta`` that says what is under way. ``kept``: of how many attempts
-    a process keeps what it has read.
+    messages for users. ``under_way``: the field of ``meta`` that says what is under way. ``most_open``: how many
+    attempts stay open in a process.
     """
 
     kind: ClassVar[str]
     item_name: ClassVar[str]
     whole_name: ClassVar[str]
     under_way: ClassVar[str]
-    kept: ClassVar[int] = 4
+    most_open: ClassVar[int] = 4
 
     def __init__(self, nodes: RedisNodes, attempt: str) -> None:
         self.nodes = nodes
@@ -164,6 +164,13 @@ class Work(ABC):
         """Does an item, whose lease this process has, and sets its record. Raises LateStepError where nobody waits for
         it."""
 
+    def set_record(self, depth: int, item: int, record: str, holder: str, *wanted_in: str) -> int:
+        """Sets the record of an item, once, and reports it; gives what ``records.set_record`` does. ``wanted_in``: the
+        key of a hash in which the item must be."""
+        keys = [self.keys.meta_key, self.records_key(depth), self.keys.done_key, *wanted_in]
+        report = Report(depth, item, holder, kind=self.kind)
+        return set_record(self.nodes, keys, (self.under_way, str(depth)), item, record, report)
+
     def _todo_key(self, depth: int) -> str:
         return f"{prefix(self.attempt)}todo:{self.kind}:{depth}"
 
@@ -208,7 +215,7 @@ class WorkerProcess:
             work = kind(self.nodes, attempt)
             work.open(self)
             works[attempt] = work
-            while len(works) > kind.kept:
+            while len(works) > kind.most_open:
                 works.popitem(last=False)
         works.move_to_end(attempt)
         return cast(Opened, works[attempt])
@@ -273,8 +280,8 @@ def _error(error: FarthestError) -> Error:
 # lease, so no other process would ever take the work over. The main process starts another process, and the coordinator
 # sends the work again; work that is stuck again and again ends the job (coordinator/outstanding.py).
 
-LOOK_SECONDS = 10.0
-LOOKS = 6
+CHECK_SECONDS = 10.0
+CHECKS = 6
 """So many checks in a row must find that no processor time was used. No regular wait is that long: waits for servers
 have their own limits. Checks are counted instead of seconds, because time also passes while the whole process is
 stopped."""
@@ -298,13 +305,13 @@ def ended_if_stuck(name: str) -> Iterator[None]:
 
 @dataclass(eq=False, slots=True)
 class _Watched:
-    """The work of a thread. ``clock``: of its processor time; ``used``: at the last check; ``looks``: the checks in a
+    """The work of a thread. ``clock``: of its processor time; ``used``: at the last check; ``checks``: the checks in a
     row that found no more time used."""
 
     name: str
     clock: int
     used: float = -1.0
-    looks: int = 0
+    checks: int = 0
 
 
 class _Watch:
@@ -316,18 +323,18 @@ class _Watch:
 
     def _run(self) -> None:
         while True:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(CHECK_SECONDS)
             for work in list(self.under_way.values()):
                 try:
                     before, work.used = work.used, time.clock_gettime(work.clock)
                 except OSError:  # its thread has ended
                     continue
-                work.looks = work.looks + 1 if work.used == before else 0
-                if work.looks >= LOOKS:
+                work.checks = work.checks + 1 if work.used == before else 0
+                if work.checks >= CHECKS:
                     self._end(work)
 
     def _end(self, work: _Watched) -> None:
-        seconds = work.looks * LOOK_SECONDS
+        seconds = work.checks * CHECK_SECONDS
         log.critical("%s is stuck: no processor used for %g s; ending this process", work.name, seconds)
         faulthandler.dump_traceback()
         os._exit(os.EX_SOFTWARE)

@@ -33,7 +33,7 @@ def test_keys_of_jobs_that_nobody_runs_are_removed(redis_url: str, tmp_path: Pat
                 nodes.main.zincrby(attempts.ATTEMPTS, -2 * attempts.SEEN_SECONDS, run)
             nodes.main.set(f"{attempts.prefix(run)}meta", "kept")
         leftovers = Leftovers(jobs, nodes)
-        leftovers.look()
+        leftovers.remove()
     gone = attempts.prefix(left.pop("cancelled"))
     assert nodes.main.keys(f"{gone}*") == []
     known: Any = nodes.main.zrange(attempts.ATTEMPTS, 0, -1)

@@ -14,7 +14,7 @@ from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather, is_packed
-from farthest.stores.redis.cutting import cut_for_workers
+from farthest.stores.blocks import cut_for_workers
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from every_board import every_board, joined_to
 from farthest.errors import PuzzleError
 from farthest.families.permutation import solvable as moved_pieces
 from farthest.families.permutation.definition import permutation
-from farthest.families.permutation.solvable import PermutationBoards
+from farthest.families.permutation.solvable import SolvableBoards
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.family import UndecidedError
@@ -66,7 +66,7 @@ def test_large_puzzles(name: str) -> None:
     """Boards some moves from the goal can be solved; with two pieces exchanged, or one turned, most cannot."""
     puzzle, rng = load(name), random.Random(1)
     definition, goals, refused = permutation(puzzle), targets(puzzle, "goal"), 0
-    boards = PermutationBoards(puzzle, goals)
+    boards = SolvableBoards(puzzle, goals)
     for _ in range(20):
         board = goals[0]
         for _ in range(30):
@@ -157,7 +157,7 @@ def test_a_group_that_cannot_be_known_whole(monkeypatch: pytest.MonkeyPatch) -> 
     """What is known to be solvable is; of what is not known nothing is said, but that a search would tell."""
     monkeypatch.setattr(moved_pieces, "MOST_PRODUCTS", 0)
     puzzle = PUZZLES["ring"]
-    boards = PermutationBoards(puzzle, targets(puzzle, "goal"))
+    boards = SolvableBoards(puzzle, targets(puzzle, "goal"))
     assert boards.why_not((1, 2, 3, 4, 0)) is None
     for asked in (lambda: boards.why_not((1, 0, 2, 3, 4)), lambda: boards.draw(RandomSource(1))):
         with pytest.raises(UndecidedError, match="the group is not known whole"):

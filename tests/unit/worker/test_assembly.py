@@ -15,7 +15,7 @@ KEYS = OF.kernel.keys
 
 
 def assembly(per_block: int, depth: int, base: object, **options: object) -> Assembly:
-    arguments = {"blobs": lambda block: [], "shift": 0, "parity": [], **options}
+    arguments = {"blobs": lambda block: [], "colour": -1, **options}
     return Assembly(OF.kernel, Blocks(OF.kernel.shards, per_block), depth, base=base, **arguments)  # type: ignore[arg-type]
 
 

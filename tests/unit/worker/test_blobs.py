@@ -180,7 +180,7 @@ def test_records_and_pointers_are_read_as_written() -> None:
         assert Record.of(record.text(3, 5).encode(), 3, 5) == record
     assert Record.new({}).nonce == ""
     assert Record.new({1: 1}).nonce != Record.new({1: 1}).nonce
-    for pointer in (Pointer(), Pointer(12, (FoundBlob(7, "00000abc", 9), FoundBlob(12, "00000def", 3)))):
+    for pointer in (Pointer(0, ()), Pointer(12, (FoundBlob(7, "00000abc", 9), FoundBlob(12, "00000def", 3)))):
         assert Pointer.of(pointer.text(5).encode(), 5) == pointer
 
 

@@ -23,6 +23,7 @@ from farthest.stores.blobs.folder import FolderPlace
 from farthest.stores.blobs.place import DAY, BlobName, BlobPart, attempt_in
 from farthest.stores.blocks import Cut
 from farthest.stores.redis import attempts
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
@@ -277,7 +278,9 @@ def test_a_step_that_is_committed_while_its_attempt_is_dropped_leaves_no_blobs(
                 worker.commit(1, step_inputs.pop(), counts)
 
     run = begin()
-    worker = GatherStore.attach(run.nodes, run.attempt, BlobCache(0), "worker", FolderPlace(folder))
+    worker = GatherStore.attach(
+        Access.found(run.nodes, run.attempt, BlobCache(0), "worker", FolderPlace(folder))
+    )
     worker._check_under_way = lambda depth: None  # type: ignore[method-assign]  # looked just before the drop
     step_inputs = [worker.open(1, range(run.kernel.shards))]
     counts = step_inputs[0].run()
@@ -291,7 +294,9 @@ def test_a_step_that_is_late_writes_no_blobs(
     begin: Begin, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = begin()
-    worker = GatherStore.attach(run.nodes, run.attempt, BlobCache(0), "worker", FolderPlace(folder))
+    worker = GatherStore.attach(
+        Access.found(run.nodes, run.attempt, BlobCache(0), "worker", FolderPlace(folder))
+    )
     step_input = worker.open(1, range(run.kernel.shards))
     counts = step_input.run()
     run.drop()
@@ -317,5 +322,5 @@ def test_blobs_of_jobs_that_nobody_runs_are_removed(
         written_late = new_attempt(attempt_of(jobs.get(number)))  # for an attempt that had been dropped
         left = (name, written_late, "8-aa-1")
         place.put({BlobName(one, "b", 1, 1, "0123abcd"): b"blob" for one in left})
-        Leftovers(jobs, redis_nodes, place).look()
+        Leftovers(jobs, redis_nodes, place).remove()
     assert place.attempts() == ["8-aa-1"]

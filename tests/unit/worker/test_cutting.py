@@ -5,8 +5,7 @@ import pytest
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
-from farthest.stores.blocks import Blocks, Cut, cut
-from farthest.stores.redis.cutting import ENOUGH_BLOCKS, GROWTH, MOST_BLOCKS, cut_for_workers
+from farthest.stores.blocks import ENOUGH_BLOCKS, GROWTH, MOST_BLOCKS, Blocks, Cut, cut, cut_for_workers
 
 MIB = 2**20
 

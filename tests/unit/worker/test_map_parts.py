@@ -1,10 +1,10 @@
 """Maps that workers make part by part: the same as the coordinator's alone, whatever is late, repeated or lost."""
 
-import dataclasses
 import hashlib
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from farthest import frames
@@ -16,8 +16,6 @@ from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps, write_drafts
 from farthest.models.records import LayerRecord
 from farthest.stores.contract import Base
-from farthest.stores.redis import map_parts as part_maker
-from farthest.stores.redis import records as part_records
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.map_parts import AttemptParts, PartMaker
 from farthest.stores.redis.places import blob_key
@@ -34,8 +32,7 @@ SIZE = 24
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (part_records, part_maker):
-        monkeypatch.setattr(module, "CHUNK_KEYS", SIZE)
+    monkeypatch.setattr("farthest.stores.redis.map_parts.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.worker.enumeration.tasks.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.models.maps.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.models.chunks.CHUNK_KEYS", SIZE)
@@ -267,17 +264,19 @@ def test_a_worker_with_the_database_stores_and_reads_there(
         fold = run.parts(4, job, OWNER).fold
         seen = JobDatabase()
         assert seen.write(attempt, fold, "0000000a", made)
-        assert not JobDatabase().write(attempt, dataclasses.replace(fold, owner="another"), "0000000b", made)
+        assert not JobDatabase().write(
+            attempt, msgspec.structs.replace(fold, owner="another"), "0000000b", made
+        )
         assert not JobDatabase().write(f"{record.id}-00000000-0123abcd", fold, "0000000b", made)
         drafts = [StoredDraft(one.first, one.last, one.unit, one.checksum, "0000000a") for one in made]
         layers = [LayerRecord(depth, len(layer)) for depth, layer in enumerate(of.layers[:5])]
         maps.checkpoint_made(job, 4, drafts, layers, 1.0)
-        later = dataclasses.replace(fold, base=4, depth=5, records=(1,))
+        later = msgspec.structs.replace(fold, base=4, depth=5, records=(1,))
         keys = [(one.first, one.last) for one in made]
         base = seen.base(attempt, later, keys)
         assert b"".join(base(first).distances for first, _ in keys) == distances_of(of, 4)
         with pytest.raises(LostStateError, match="the checkpoint of depth 4, expected 3"):
-            seen.base(attempt, dataclasses.replace(fold, base=3, depth=4, records=(1,)), keys)
+            seen.base(attempt, msgspec.structs.replace(fold, base=3, depth=4, records=(1,)), keys)
         jobs.interrupt(job)
         with pytest.raises(LateStepError):
             seen.write(attempt, fold, "0000000c", made)

@@ -8,10 +8,10 @@ import pytest
 
 from farthest.errors import ResourceError, StorageError
 from farthest.models.chunks import Chunk
-from farthest.stores import distances
-from farthest.stores.contract import step
-from farthest.stores.distances import unit_for
-from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
+from farthest.stores import contract
+from farthest.stores.blocks import searches_in_place
+from farthest.stores.contract import step, unit_for
+from farthest.stores.memory.gather_store import MemoryStore
 from kernel_samples import make_space
 from store_cases import NAMES, Case, case
 
@@ -188,9 +188,9 @@ def test_deep_spaces_have_distances_of_two_bytes() -> None:
 def test_layers_beyond_the_greatest_distance_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     of = case("two colours")
     last = len(of.layers) - 1
-    monkeypatch.setattr(distances, "MAX_DEPTH", last)
+    monkeypatch.setattr(contract, "MAX_DEPTH", last)
     advance(new_store(of), of, 1, last + 1)  # an empty layer needs no number
-    monkeypatch.setattr(distances, "MAX_DEPTH", last - 1)
+    monkeypatch.setattr(contract, "MAX_DEPTH", last - 1)
     advance(new_store(of, distances=False), of, 1, last + 1)
     with pytest.raises(ResourceError, match="deeper"):
         advance(new_store(of), of, 1, last)

@@ -172,7 +172,7 @@ def test_a_run_that_only_counts_has_no_distances(begin: Begin) -> None:
 def test_distances_cannot_be_greater_than_their_type(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, distances: bool
 ) -> None:
-    monkeypatch.setattr("farthest.stores.distances.MAX_DEPTH", 3)
+    monkeypatch.setattr("farthest.stores.contract.MAX_DEPTH", 3)
     of = case("slides")
     run = begin(of, distances=distances)
     advance(run, 1, 3)

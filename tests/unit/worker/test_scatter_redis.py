@@ -11,6 +11,7 @@ from farthest.errors import DamagedMapError, LateStepError, LostStateError, Reso
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.contract import step
 from farthest.stores.redis import attempts, scatter_attempt, scatter_store
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.places import blob_key
 from farthest.stores.redis.records import Pointer
@@ -51,7 +52,7 @@ def begin(nodes: Nodes) -> Iterator[Begin]:
 
 def worker_store(run: ScatterAttempt, nodes: Nodes | None = None, cache: int = 0) -> ScatterStore:
     """What a worker makes of the run."""
-    store = attach(nodes or run.nodes, run.attempt, BlobCache(cache), "worker")
+    store = attach(Access.found(nodes or run.nodes, run.attempt, BlobCache(cache), "worker"))
     assert isinstance(store, ScatterStore)
     return store
 
@@ -390,7 +391,7 @@ def test_a_run_that_only_counts_has_no_distances(begin: Begin) -> None:
 
 
 def test_distances_cannot_be_greater_than_their_type(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.stores.distances.MAX_DEPTH", 3)
+    monkeypatch.setattr("farthest.stores.contract.MAX_DEPTH", 3)
     run = begin(scatter_case("dense"))
     advance(run, 1, 3)
     with pytest.raises(ResourceError, match="deeper than 3 moves"):

@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import sys, threading, time
 from farthest.worker import work
-work.LOOK_SECONDS, work.LOOKS = 0.02, {looks}
+work.CHECK_SECONDS, work.CHECKS = 0.02, {looks}
 print("begun", flush=True)
 with work.ended_if_stuck("the step of block 7"):
     {work}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from farthest.errors import LostStateError
-from farthest.stores.folder.unit_file import MAGIC, UnitPlace, read_table, write_unit
+from farthest.stores.folder.journal import MAGIC, UnitPlace, read_table, write_unit
 
 PLACE = UnitPlace(3, 1, b"an enumeration's")
 SHARDS = [(b"first", 2), (b"", 0), (b"third one", 5)]

@@ -98,7 +98,7 @@ class BitmapsInMemory(Backend):
         return MemoryStore(
             gathers.kernel,
             gathers.keys_of(space.origins),
-            distances=settings.keeps_distances,
+            distances=settings.stores_distances,
             residues=gathered_form(gathers, settings.max_depth) if settings.residues else None,
             memory=self.plan.needs.memory_limit,
         )

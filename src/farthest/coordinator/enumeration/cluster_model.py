@@ -25,10 +25,9 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS
-from farthest.stores.blocks import Blocks
+from farthest.stores.blocks import Blocks, cut_for_workers, searches_in_place
 from farthest.stores.contract import excluded
-from farthest.stores.memory.gather_store import gathered_form, searches_in_place
-from farthest.stores.redis.cutting import cut_for_workers
+from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.redis.records import LEAST_CHUNKS
 from farthest.worker.enumeration.tasks import BlockChoice
 
@@ -92,13 +91,13 @@ class Shape:
             block = shard // blocks.per_block
             for parity in (colours[shard] ^ first,) if colours else (0, 1):
                 active[parity][block] = active[parity].get(block, 0) + per_shard
-        known: dict[int, list[int]] = {}
+        cached: dict[int, list[int]] = {}
 
         def sources(block: int) -> list[int]:
-            if block not in known:
+            if block not in cached:
                 shards = {source for shard in blocks.shards(block) for source in kernel.sources(shard)}
-                known[block] = blocks.of(shards)
-            return known[block]
+                cached[block] = blocks.of(shards)
+            return cached[block]
 
         return cls(
             name=space.puzzle.name,
@@ -593,8 +592,12 @@ def attempt_bytes(
     made of."""
     cluster = Cluster(histogram_only=True, residues=residues, blobs_in_redis=blobs_in_redis, small_states=0)
     prediction = predict(_expected_shape(space, made, max_depth), cluster, Locality(0.0, 0.0))
-    peak = prediction.peak * FULLEST if blobs_in_redis else prediction.peak + RECORDS_BYTES
-    return AttemptBytes(int(peak), int(prediction.blobs))
+    return AttemptBytes(_fullest(prediction, cluster), int(prediction.blobs))
+
+
+def _fullest(prediction: Prediction, cluster: Cluster) -> int:
+    """What all of Redis needs to have."""
+    return int(prediction.peak * FULLEST if cluster.blobs_in_redis else prediction.peak + RECORDS_BYTES)
 
 
 def run_bytes(space: Space, states: int, *, blobs_in_redis: bool) -> AttemptBytes:
@@ -616,7 +619,7 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             workers=number,
             nodes=1 + len(REDIS_NODES.text().split()),
             worker_memory=WORKER_MEMORY.size(),
-            histogram_only=not settings.keeps_distances,
+            histogram_only=not settings.stores_distances,
             residues=gathered_form(gathered, settings.max_depth) if settings.residues else None,
             blobs_in_redis=BLOBS.text() == REDIS,
         )
@@ -625,7 +628,7 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             WorkersEstimate(
                 processes=number,
                 seconds=prediction.seconds,
-                redis=int(prediction.peak),
+                redis=_fullest(prediction, cluster),
                 blobs=int(prediction.blobs),
                 memory=int(prediction.worker_bytes),
                 coordinator_memory=int(prediction.coordinator_bytes),

@@ -272,7 +272,7 @@ class Enumeration:
         self._found.expect(chosen.needs.states_at_most)
         self._plan, self._settings = chosen, chosen.settings
         self._backend = _backend_of(chosen, self._servers, self._reporter.notice)
-        self._checkpoints.wanted = self._settings.keeps_distances and chosen.space.engine != "pattern"
+        self._checkpoints.wanted = self._settings.stores_distances and chosen.space.engine != "pattern"
 
     def _begin(self) -> JobRecorder | None:
         if self._database is None:

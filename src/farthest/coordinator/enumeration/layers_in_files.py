@@ -17,14 +17,13 @@ from farthest.coordinator.enumeration.resources import (
 )
 from farthest.coordinator.runner import layers_folder
 from farthest.errors import ResourceError
+from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
-from farthest.stores.folder.journal import EnumerationFolder, same_identity
+from farthest.stores.folder.journal import EnumerationFolder, file_bytes, same_identity
 from farthest.stores.folder.plan import TooLittleMemoryError, cut_for_files, shard_classes
 from farthest.stores.folder.run_files import RENEWED
 from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
-from farthest.stores.folder.unit_file import file_bytes
-from farthest.stores.memory.gather_store import searches_in_place
 from farthest.untrusted_json import read_json_object
 from farthest.wording import bytes_text
 
@@ -314,8 +313,8 @@ def _with_visited(layers: Sequence[LayerTraffic], states: Sequence[int], keys: i
     newest, visited, found, disk = -1, 0, 0, 0
     all_layers = []
     for depth, layer in enumerate(layers):
-        since = sum(known.stored for known in layers[newest + 1 : depth])
-        before = sum(known.stored for known in layers[max(depth - 2, 0) : depth])
+        since = sum(one.stored for one in layers[newest + 1 : depth])
+        before = sum(one.stored for one in layers[max(depth - 2, 0) : depth])
         read = layer.read - (before if depth else 0) + visited + since
         written, found = layer.stored, found + states[depth]
         disk = max(disk, visited + since + before + layer.stored)
@@ -366,8 +365,10 @@ def coded_bytes(states: int, keys: int) -> int:
 def run_needs(space: ScatterSpace, states: int) -> FileNeeds:
     """What so many states need as sorted runs. The layers before the end are not known: the largest is taken to have a
     part of all, where none are published."""
-    known = [answer.layers for answer in space.puzzle.known if answer.layers and sum(answer.layers) == states]
-    layers = known[0] if known else _assumed(states)
+    published = [
+        answer.layers for answer in space.puzzle.known if answer.layers and sum(answer.layers) == states
+    ]
+    layers = published[0] if published else _assumed(states)
     run = SPARSE_RUN if space.keys is None else DENSE_RUN
     found, traffic, peak = 0, [], 0
     for depth, number in enumerate(layers):

@@ -45,7 +45,8 @@ from farthest.errors import (
 from farthest.machine import cores
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
-from farthest.stores.memory.gather_store import gathered_form, residue_problem, searches_in_place
+from farthest.stores.blocks import searches_in_place
+from farthest.stores.memory.gather_store import gathered_form, residue_problem
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ FULL_KEYS = 2**30
 
 MOST_MAP_KEYS = 2**40
 """Most keys of a dense map: a byte for each key is made and compressed, so such a map takes about an hour."""
+
+LEFT_BEFORE = "an earlier attempt has left them"
 
 WORTH_MEASURING = 10.0
 """Seconds: of what takes less, the speed of this machine is not measured."""
@@ -291,6 +294,10 @@ class _Planner:
         )
         if may_be_files and (needed > allowed or self._in_files):
             return self._with_room_for_map(self._bitmaps_in_files(space, found, layers.states))
+        if may_be_files and self._machine.has_layers:
+            again = self._bitmaps_in_files(space, found, layers.states)
+            if again.files is not None and any(again.files.begun()):
+                return self._with_room_for_map(again.needing(why=LEFT_BEFORE))
         found = found.needing(why="" if needed > allowed else "they fit")
         found = self._timed(found, seconds_in_memory(kernel, layers.states, in_place=in_place))
         if needed > allowed:
@@ -325,8 +332,8 @@ class _Planner:
     def scattered(self) -> Plan:
         """Sorted runs, in memory if they fit; a space that is given by its successors."""
         space, settings, limit = scatter(self._space), self._settings, self._machine.memory
-        known, _ = known_states(space) or (0, "")
-        states = known if known and settings.max_depth is None else None
+        total, _ = known_states(space) or (0, "")
+        states = total if total and settings.max_depth is None else None
         found = self._runs(space, states)
         files = self._runs_in_files(space, found, states)
         layers = () if settings.max_depth is None else published_layers(space, settings.max_depth)
@@ -335,7 +342,7 @@ class _Planner:
         elif layers:
             memory = runs_memory(space, layers, counted_only=settings.histogram_only)
             found = found.needing(memory=min(memory, limit), why="")
-        stepped = known if settings.max_depth is None else sum(layers)
+        stepped = total if settings.max_depth is None else sum(layers)
         if stepped and space.puzzle.family != "python":  # a class takes as long as it takes
             each = PACKED_SECONDS if is_packed(space.layout_fields()) else SCATTER_SECONDS
             found = self._timed(found, each * stepped, states=stepped)
@@ -369,7 +376,7 @@ class _Planner:
         elif states is None and machine.scratch_is_named:
             why = "how many states there are is not known before, and a folder is named"
         elif any(files.begun()):
-            why = "an earlier attempt has left them"
+            why = LEFT_BEFORE
         else:
             return None
         found = replace(found, files=files).needing(
@@ -415,10 +422,10 @@ class _Planner:
             return self._begun(most, 0, 0, layers_in="redis")
         from farthest.coordinator.enumeration.cluster_model import attempt_bytes, run_bytes
         from farthest.stores.blobs.place import REDIS
-        from farthest.stores.redis.cutting import cut_for_workers
+        from farthest.stores.blocks import cut_for_workers
 
         limit, in_redis = servers.memory(), servers.blobs.url == REDIS
-        known, _ = known_states(space) or (0, "")
+        total, _ = known_states(space) or (0, "")
         needed: AttemptBytes | None
         if space.engine == "gather":
             cut = cut_for_workers(gather(space), BLOCK_SIZE.size())
@@ -427,15 +434,16 @@ class _Planner:
             disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
         else:
             cut = None
-            needed = run_bytes(space, known, blobs_in_redis=in_redis) if known else None
-            disk = map_bytes(self._map, known) if settings.max_depth is None else 0
+            whole = total if settings.max_depth is None else 0
+            needed = run_bytes(space, whole, blobs_in_redis=in_redis) if whole else None
+            disk = map_bytes(self._map, whole)
         redis = limit if needed is None else needed.redis
         found = self._begun(most, redis, disk, memory_limit=limit, layers_in="redis")
         found = replace(found, cut=cut)
         if needed is not None and settings.max_depth is None:
-            states = known if known and space.engine == "scatter" else most
+            states = total if total and space.engine == "scatter" else most
             # Where nothing is known, half of the keys may stand for no state.
-            part = 1 if known else 2
+            part = 1 if total else 2
             if not in_redis:
                 found = found.unless(self._no_room_for_blobs(states, needed.blobs // part, servers.blobs))
             if needed.redis // part > limit:
@@ -473,7 +481,7 @@ class _Planner:
         machine = self._machine
         if processor > WORTH_MEASURING:
             processor *= machine.speed
-        if self._settings.keeps_distances:
+        if self._settings.stores_distances:
             processor += MAP_SECONDS * (states or found.needs.states_at_most)
         seconds = wall * processor / min(machine.threads, machine.cores)
         return found.needing(processor_seconds=processor, seconds=seconds, threads=machine.threads)

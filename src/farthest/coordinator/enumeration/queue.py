@@ -39,8 +39,8 @@ def named_job(jobs: Jobs, text: str) -> JobRecord:
     Raises JobError where there is none.
     """
     wanted = text.strip()
-    known = jobs.list()
-    newest = next((one for one in reversed(known) if one.name == wanted and one.kind == ENUMERATION), None)
+    stored = jobs.list()
+    newest = next((one for one in reversed(stored) if one.name == wanted and one.kind == ENUMERATION), None)
     if newest is None and not wanted.isdecimal():
-        raise no_job_named(wanted, known)
+        raise no_job_named(wanted, stored)
     return newest or jobs.find(wanted)

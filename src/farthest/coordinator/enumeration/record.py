@@ -28,7 +28,7 @@ from farthest.models.database import Database
 from farthest.models.maps import Maps
 from farthest.models.records import JobRecord, LayerRecord, MapFileRecord
 from farthest.spaces.contract import gather
-from farthest.stores.distances import unit_for
+from farthest.stores.contract import unit_for
 from farthest.stores.memory.gather_store import gathered_form, residue_blocks, scattered_form
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapWriter
-    from farthest.models.map_rows import MapFiles
+    from farthest.models.maps import MapFiles
     from farthest.spaces.arrangement import ArrangementSpace
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap
@@ -65,8 +65,8 @@ class Checkpoint:
     @property
     def seconds(self) -> float | None:
         """What its layers took, as far as that is known of each."""
-        known = [layer.seconds for layer in self.layers if layer.seconds is not None]
-        return sum(known) if len(known) == len(self.layers) else None
+        timed = [layer.seconds for layer in self.layers if layer.seconds is not None]
+        return sum(timed) if len(timed) == len(self.layers) else None
 
     @property
     def reading_seconds(self) -> float:
@@ -147,7 +147,7 @@ class JobRecorder(OwnedJob):
 
     def depth(self) -> int | None:
         """The depth of the checkpoint from which the job can be continued, if there is one."""
-        return self._maps.depth(self.job) if self._settings.keeps_distances else None
+        return self._maps.depth(self.job) if self._settings.stores_distances else None
 
     def last_checkpoint(self, space: Space) -> Checkpoint | None:
         """The checkpoint that the job can be continued from, if there is one. Raises DamagedMapError when it is
@@ -230,7 +230,7 @@ class JobRecorder(OwnedJob):
         return digest
 
     def _write_result(self, found: Found, file: ResidueFile | None) -> str:
-        has_map = self._settings.keeps_distances
+        has_map = self._settings.stores_distances
         if has_map:
             of_map = MapDigest(found.layers)
             self._write_map(found, of_map)
@@ -258,7 +258,7 @@ class JobRecorder(OwnedJob):
 
     def _rows(self, found: Found) -> Iterable[Row]:
         """Readable rows: of all states where they are not too many and have distances, else of the last layer."""
-        has_map, space, store = self._settings.keeps_distances, found.space, found.store
+        has_map, space, store = self._settings.stores_distances, found.space, found.store
         if has_map and sum(found.layers) <= STATE_ROWS:
             return state_rows(space, store.chunks(found.depth, CHUNK_KEYS))
         limit = STATE_ROWS if found.complete else min(STATE_ROWS, LAST_BOARDS)
@@ -285,7 +285,7 @@ class JobRecorder(OwnedJob):
     def _residue_file(self, found: Found) -> Iterator[ResidueFile]:
         """The file of the map that workers have made, else that the store holds, stored for good; removed at the end of
         the block unless it was published."""
-        from farthest.models.map_rows import RESIDUES, MapFiles
+        from farthest.models.maps import RESIDUES, MapFiles
 
         record, settings, space = self.record, self._settings, found.space
         files = MapFiles(self._database)

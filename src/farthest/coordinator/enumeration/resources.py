@@ -50,9 +50,9 @@ def published_layers(space: Space, max_depth: int) -> tuple[int, ...]:
     """The layers up to a depth, or up to the last one where that is sooner; empty where not all are published."""
     if space.origin != space.puzzle.origin:
         return ()
-    for known in space.puzzle.known:
-        if known.layers or len(known.first_layers or ()) > max_depth:
-            return (known.layers or known.first_layers or ())[: max_depth + 1]
+    for answer in space.puzzle.known:
+        if answer.layers or len(answer.first_layers or ()) > max_depth:
+            return (answer.layers or answer.first_layers or ())[: max_depth + 1]
     return ()
 
 
@@ -78,14 +78,14 @@ def layers_by_growth(space: Space, max_depth: int) -> tuple[int, ...]:
 
 def expected_layers(space: Space, *, keys: int, in_place: bool, max_depth: int | None) -> ExpectedLayers:
     """The layers of a space with so many keys. ``in_place``: those of one parity have one colour of keys."""
-    known = max(
+    published = max(
         (answer for answer in space.puzzle.known if answer.layers and space.origin == space.puzzle.origin),
         key=lambda answer: len(answer.layers or ()),
         default=None,
     )
     end = None if max_depth is None else max_depth + 1
-    if known is not None and known.layers:
-        return ExpectedLayers(known.layers[:end], True, f"published: {known.source}")
+    if published is not None and published.layers:
+        return ExpectedLayers(published.layers[:end], True, f"published: {published.source}")
     share = LARGEST_SHARE[in_place]
     reached, _ = known_states(space) or (keys, "")
     states = _bell(min(reached, keys), share / 2 if in_place else share)[:end]
@@ -141,8 +141,8 @@ def bitmaps_memory(
     if kind == "residues":
         arrays += residue_planes(in_place=in_place)
     if kind == "full":
-        known = [answer.eccentricity for answer in puzzle.known if answer.eccentricity is not None]
-        depth = max(known) if known else UNKNOWN_DEPTH
+        published = [answer.eccentricity for answer in puzzle.known if answer.eccentricity is not None]
+        depth = max(published) if published else UNKNOWN_DEPTH
         if max_depth is not None:
             depth = min(depth, max_depth)
         arrays += ((depth >> in_place) + 1).bit_length()

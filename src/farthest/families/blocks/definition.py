@@ -21,6 +21,7 @@ from itertools import islice
 from math import comb, prod
 from typing import TYPE_CHECKING
 
+from farthest.arrays import np
 from farthest.errors import BoardError
 from farthest.puzzles.definition import (
     WILDCARD,
@@ -46,7 +47,6 @@ from farthest.puzzles.grid import (
 from farthest.wording import counted
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.puzzle import Puzzle
@@ -376,8 +376,6 @@ _PIECE = 1 << 14
 
 def _first_wrong(definition: Blocks, boards: NDArray[np.integer]) -> int | None:
     """The first of the rows that is no board, or None."""
-    import numpy as np
-
     left, right = boards.astype(np.int64), np.ones(len(boards), dtype=np.bool_)
     counts = np.zeros((len(boards), len(definition.kinds)), dtype=np.int64)
     for kind, _, rows in _pieces(definition, left):
@@ -391,8 +389,6 @@ def _first_wrong(definition: Blocks, boards: NDArray[np.integer]) -> int | None:
 def _parse_canonical(definition: Blocks, lines: Sequence[str]) -> NDArray[np.uint8] | None:
     """The boards of lines as ``format_board`` writes them, tokens of one character each; None where any is another
     text."""
-    import numpy as np
-
     template, positions = _template(definition)
     if any(len(line) != len(template) for line in lines):
         return None
@@ -403,12 +399,12 @@ def _parse_canonical(definition: Blocks, lines: Sequence[str]) -> NDArray[np.uin
         return None
     own = signs[:, positions]
     boards = np.zeros(own.shape, dtype=np.uint8)
-    known = own == np.array([ord(template[position]) for position in positions], dtype=np.uint32)
+    fits = own == np.array([ord(template[position]) for position in positions], dtype=np.uint32)
     for i, kind in enumerate(definition.kinds, 1):
         of_kind = np.isin(own, [ord(token) for token in kind.tokens])
         boards[of_kind] = i
-        known |= of_kind
-    return boards if known.all() and _first_wrong(definition, boards) is None else None
+        fits |= of_kind
+    return boards if fits.all() and _first_wrong(definition, boards) is None else None
 
 
 def _many_texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
@@ -420,8 +416,6 @@ def _many_texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
 
 
 def _texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
-    import numpy as np
-
     template, positions = _template(definition)
     line = np.array([ord(token) for token in template], dtype=np.uint32)
     signs = np.tile(line, (len(boards), 1))
@@ -453,8 +447,6 @@ def _pieces(
 ) -> list[tuple[int, tuple[int, ...], NDArray[np.intp]]]:
     """For each kind and place, in reading order: the cells, and the boards with a piece there, which is taken away from
     ``left``; what is left in the end belongs to no whole piece."""
-    import numpy as np
-
     found = []
     for cell in range(definition.cells):
         for kind, covers in enumerate(definition.covers):
@@ -484,8 +476,6 @@ def move_name(definition: Blocks, kind: int, before: int, after: int, number: in
 def _named_path(definition: Blocks, boards: NDArray[np.uint8]) -> NamedPath:
     """See PuzzleDefinition, where ``names_swap``. On the first board the pieces have the names that the board alone
     tells."""
-    import numpy as np
-
     found = [
         (kind, covered, rows)
         for kind, covered, rows in _pieces(definition, boards.astype(np.int64))
@@ -508,7 +498,7 @@ def _named_path(definition: Blocks, boards: NDArray[np.uint8]) -> NamedPath:
     shown = np.zeros(boards.shape, dtype=np.uint8)
     for _, covered, rows in found:
         shown[rows[:, None], covered] = names[rows, covered[0]][:, None]
-    named = _told_apart(definition, tuple(shown[0].tolist()))
+    named = _named_apart(definition, tuple(shown[0].tolist()))
     return NamedPath(
         named, shown, [move_name(named, kind, before, after, 0) for kind, before, after in steps]
     )
@@ -526,7 +516,7 @@ def _labels(definition: Blocks) -> list[list[int]]:
 
 
 @lru_cache(maxsize=16)
-def _told_apart(definition: Blocks, start: Board) -> Blocks:
+def _named_apart(definition: Blocks, start: Board) -> Blocks:
     """The puzzle in which pieces of different names are of different kinds."""
     kinds = [
         replace(kind, tokens=(token,) * kind.tokens.count(token))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
+from farthest.arrays import np
 from farthest.families.hanoi.definition import Hanoi, hanoi
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import SolvableUnion, undecided
@@ -38,8 +39,6 @@ class HanoiBoards(DigitBoards):
         return [(a, b) if forward else (b, a) for a, b in self.definition.arcs]
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
-        import numpy as np
-
         discs = self.definition.discs
         every = np.arange(len(digits))
         tops = np.full((len(digits), self.definition.pegs), discs)  # the smallest disc of each peg

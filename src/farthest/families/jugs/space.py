@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from farthest.arrays import np
 from farthest.families.jugs.definition import amounts, board_of, jugs
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -17,7 +18,6 @@ from farthest.spaces.contract import is_packed
 from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.spaces.contract import Boards, Codes
@@ -55,15 +55,11 @@ class JugsBoards(DigitBoards):
         return board_of(digits)
 
     def digits(self, boards: Boards) -> Digits:
-        import numpy as np
-
         pairs = boards.astype(np.int64)
         digits: Digits = pairs[:, ::2] * 256 + pairs[:, 1::2]
         return digits
 
     def boards(self, digits: NDArray[np.integer[Any]]) -> Boards:
-        import numpy as np
-
         boards = np.empty((len(digits), self.cells), dtype=np.uint8)
         boards[:, ::2], boards[:, 1::2] = digits >> 8, digits & 255
         return boards
@@ -85,8 +81,6 @@ class JugsBoards(DigitBoards):
         return (self._forward_changes if forward else self._backward_changes)(held, made)
 
     def _forward_changes(self, held: list[Column], made: Callable[..., Made]) -> Iterator[Made]:
-        import numpy as np
-
         capacities = self.definition.capacities
         for jug, capacity in enumerate(capacities):
             if "fill" in self.definition.moves:
@@ -103,8 +97,6 @@ class JugsBoards(DigitBoards):
 
     def _backward_changes(self, held: list[Column], made: Callable[..., Made]) -> Iterator[Made]:
         """The move before: what a full or empty jug held is any amount, and so is what was poured."""
-        import numpy as np
-
         capacities = self.definition.capacities
         for jug, capacity in enumerate(capacities):
             any_amount = np.full(len(held[jug]), capacity)
@@ -124,8 +116,6 @@ class JugsBoards(DigitBoards):
 
 def _amounts(most: Column) -> Iterator[tuple[NDArray[np.intp], Column]]:
     """All amounts from 1 to the most of each row, as rows and amounts, some rows at a time."""
-    import numpy as np
-
     rows = np.flatnonzero(most)
     parts = np.cumsum(most[rows]) // AT_ONCE
     for part in np.split(rows, np.flatnonzero(np.diff(parts)) + 1):
@@ -140,8 +130,6 @@ class JugsSpace(DigitSpace):
     plain: JugsBoards
 
     def expand(self, codes: Codes) -> Codes:
-        import numpy as np
-
         self.check(codes)
 
         def reached(name: str, rows: NDArray[np.intp], changes: Changes) -> Codes:

@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
+from farthest.arrays import np
 from farthest.families.lights.definition import Lights, lights
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import SolvableUnion
@@ -52,8 +53,6 @@ class LightsBoards(DigitBoards):
                     yield name, press, times if forward else self.definition.colours - times
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
-        import numpy as np
-
         for name, press, added in self.presses(forward=forward):
             reached = digits.copy()
             reached[:, press] = (reached[:, press] + added) % self.definition.colours

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
+from farthest.arrays import np
 from farthest.families.pegs.definition import pegs
 from farthest.families.pegs.layout import BOARDS, LINES, VERSION, Layout, choose_layout, kind_of, parities
 from farthest.puzzles.definition import WILDCARD, Board
@@ -24,7 +25,6 @@ from farthest.spaces.digits import DigitBoards
 from farthest.spaces.packed import CodedSpace
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.random_source import RandomSource
@@ -54,13 +54,13 @@ def compile(  # noqa: A001 - what families call it
 def _layout_of(boards: PegBoards) -> Layout | None:
     """The layout for bits, or None where they will not do."""
     changes = [jump.changed for jump in boards.jumps]
-    kept = parities(boards.cells, changes)
+    unchanged = parities(boards.cells, changes)
     masks = [mask_of(board) for board in boards.origins]
     same = all(
-        mask.bit_count() == masks[0].bit_count() and not changed_parity(kept, mask, masks[0])
+        mask.bit_count() == masks[0].bit_count() and not changed_parity(unchanged, mask, masks[0])
         for mask in masks
     )
-    if boards.puzzle.metric != "jump" or not same or boards.cells - len(kept) > MAX_INDEX_BITS:
+    if boards.puzzle.metric != "jump" or not same or boards.cells - len(unchanged) > MAX_INDEX_BITS:
         return None
     return choose_layout(boards.cells, changes, masks[0])
 
@@ -99,8 +99,6 @@ class PegBoards(DigitBoards):
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
         """A move is named by the holes that its peg stands in, one after the other."""
-        import numpy as np
-
         jumps = self.jumps if forward else [jump.back() for jump in self.jumps]
         for path, rows, reached in self._moves(jumps, masks_of(digits), np.arange(len(digits))):
             name = "-".join(map(str, path if forward else path[::-1]))
@@ -111,8 +109,6 @@ class PegBoards(DigitBoards):
     ) -> Iterator[tuple[tuple[int, ...], NDArray[np.intp], Masks]]:
         """Each jump, and in the metric ``chain`` each longer one of the same peg: the holes of the peg, the rows, the
         masks that it leads to. ``path``: the holes so far."""
-        import numpy as np
-
         for jump in jumps:
             if path and jump.start != path[-1]:
                 continue
@@ -129,11 +125,11 @@ class PegBoards(DigitBoards):
         """Jumps keep some parities, and only ever take pegs away."""
         mask = mask_of(board)
         classes = [mask_of(origin) for origin in self.origins]
-        kept = parities(self.cells, [jump.changed for jump in self.jumps])
-        changed = [changed_parity(kept, mask, other) for other in classes]
+        unchanged = parities(self.cells, [jump.changed for jump in self.jumps])
+        changed = [changed_parity(unchanged, mask, other) for other in classes]
         if all(changed):
             odd = "odd" if (mask & changed[0]).bit_count() & 1 else "even"
-            return f"{_kept(changed[0])}; here that number is {odd}, and at the origin it is not"
+            return f"{_said_parity(changed[0])}; here that number is {odd}, and at the origin it is not"
         counts = [other.bit_count() for other in classes]
         if self.origin.direction == "from" and mask.bit_count() > max(counts):
             return f"pegs: jumps only take pegs away, and this board has {mask.bit_count()}, the origin {max(counts)}"
@@ -152,7 +148,7 @@ def changed_parity(parities: Sequence[int], mask: int, other: int) -> int:
     return next((parity for parity in parities if ((mask ^ other) & parity).bit_count() & 1), 0)
 
 
-def _kept(parity: int) -> str:
+def _said_parity(parity: int) -> str:
     holes = " ".join(str(hole) for hole in range(parity.bit_length()) if parity >> hole & 1)
     return (
         f"position class: every jump changes an even number of the holes {holes}, so whether an even number of them "
@@ -167,8 +163,6 @@ def mask_of(board: Sequence[int]) -> int:
 
 def masks_of(boards: Boards | Digits) -> Masks:
     """The masks of boards, shape (boards, holes)."""
-    import numpy as np
-
     masks = np.zeros(len(boards), dtype=np.uint64)
     for hole in range(boards.shape[1]):
         masks |= (boards[:, hole] != 0).astype(np.uint64) << np.uint64(hole)
@@ -177,8 +171,6 @@ def masks_of(boards: Boards | Digits) -> Masks:
 
 def boards_of(masks: Masks, holes: int) -> Boards:
     """Inverse of ``masks_of``."""
-    import numpy as np
-
     boards = np.empty((masks.size, holes), dtype=np.uint8)
     for hole in range(holes):
         boards[:, hole] = (masks >> np.uint64(hole)) & np.uint64(1)
@@ -209,8 +201,6 @@ class PegScatterSpace(CodedSpace):
         return masks
 
     def decode(self, codes: Codes) -> Boards:
-        import numpy as np
-
         masks = np.ascontiguousarray(codes, dtype=np.uint64)
         if masks.size and int(masks.max()) >= 1 << self.cells:
             raise ValueError(f"code {int(masks.max())} is out of range, expected less than {1 << self.cells}")
@@ -277,8 +267,6 @@ class PegSpace:
         return key
 
     def encode(self, boards: Boards) -> Codes:
-        import numpy as np
-
         masks = masks_of(boards.reshape(-1, self.cells))
         keys = np.zeros(masks.size, dtype=np.uint64)
         for i, hole in enumerate(self.layout.holes):
@@ -287,8 +275,6 @@ class PegSpace:
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        import numpy as np
-
         keys = np.ascontiguousarray(codes, dtype=np.uint64)
         if keys.size and int(keys.max()) >= self.keys:
             raise ValueError(f"key {int(keys.max())} is out of range, expected less than {self.keys}")
@@ -296,8 +282,6 @@ class PegSpace:
 
     def _masks(self, keys: Codes) -> Codes:
         """The masks of the boards of keys."""
-        import numpy as np
-
         masks = np.zeros(keys.size, dtype=np.uint64)
         for i, hole in enumerate(self.layout.holes):
             masks |= (keys >> np.uint64(i) & np.uint64(1)) << np.uint64(hole)
@@ -340,7 +324,7 @@ class SolvablePegs:
         if not parity:
             return None
         return (
-            f"{_kept(parity)}; here {(here & parity).bit_count()} of them have one, at the target "
+            f"{_said_parity(parity)}; here {(here & parity).bit_count()} of them have one, at the target "
             f"{(there & parity).bit_count()}; change one of them"
         )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, MAX_SLOTS, name_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, listed
 from farthest.families.permutation.reach import base
+from farthest.puzzles.definition import Board
 from farthest.puzzles.family import others_token
 
 if TYPE_CHECKING:
@@ -36,62 +37,88 @@ def slot_moduli(sets: Sequence[PieceSet]) -> list[int]:
     return [each.modulus for each in sets for _ in each.pieces]
 
 
-def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
-    """The definition with all moves of the metric, and the sets' own board as the only goal.
+class Kind(NamedTuple):
+    """What has one label: a token, how many pieces, in which orbit; whether their orientation is ignored."""
 
-    A set whose slots fall into parts between which no move carries a piece becomes one orbit for each part; an orbit
-    in which every orientation is ignored has none. Raises PuzzleError where a move joins two sets.
-    """
-    slots = sum(len(each.pieces) for each in sets)
-    pieces = [piece for each in sets for piece in each.pieces]
-    set_of = [number for number, each in enumerate(sets) for _ in each.pieces]
-    orbits = parts(slots, moves)
-    moduli: list[int] = []
-    tokens: list[str] = []
-    counts: list[int] = []
-    label_orbit: list[int] = []
-    ignore: list[bool] = []
-    labels, turns = [0] * slots, [0] * slots
-    for number, orbit in enumerate(orbits):
-        declared = sets[set_of[orbit[0]]]
-        held = Counter(pieces[slot][0] for slot in orbit)
-        modulus = 1 if all(token in declared.ignore for token in held) else declared.modulus
-        label_of = {token: len(tokens) + i for i, token in enumerate(held)}
-        for slot in orbit:
-            token, turn = pieces[slot]
-            labels[slot] = label_of[token]
-            turns[slot] = 0 if token in declared.ignore else turn
-        moduli.append(modulus)
-        tokens += held
-        counts += held.values()
-        label_orbit += [number] * len(held)
-        ignore += [modulus > 1 and token in declared.ignore for token in held]
-    oriented = any(modulus > 1 for modulus in moduli)
+    token: str
+    pieces: int
+    orbit: int
+    ignored: bool
+
+
+Held = tuple[Sequence[int], Sequence[int]]
+"""A board: the label and the orientation of each slot."""
+
+
+def permutation_of(
+    orbit_names: Sequence[str],
+    orbits: Sequence[tuple[int, ...]],
+    moduli: Sequence[int],
+    kinds: Sequence[Kind],
+    moves: Sequence[Move],
+    goals: Sequence[Held],
+    start: Held | None,
+) -> Permutation:
+    """The definition, without a net; of ``moves`` those that are ``distinct``. Orientations that do not count become 0.
+    Raises PuzzleError."""
     modulus_of = {slot: modulus for orbit, modulus in zip(orbits, moduli, strict=True) for slot in orbit}
+    slots = len(modulus_of)
+
+    def board(held: Held) -> Board:
+        labels, turns = held
+        if max(moduli) == 1:
+            return tuple(labels)
+        counted = (modulus_of[slot] > 1 and not kinds[label].ignored for slot, label in enumerate(labels))
+        return *labels, *(turn if counts else 0 for turn, counts in zip(turns, counted, strict=True))
+
     return Permutation(
         slots=slots,
-        orbit_names=tuple(sets[set_of[orbit[0]]].name for orbit in orbits),
-        orbits=orbits,
+        orbit_names=tuple(orbit_names),
+        orbits=tuple(orbits),
         moduli=tuple(moduli),
-        tokens=tuple(tokens),
-        counts=tuple(counts),
-        label_orbit=tuple(label_orbit),
-        ignore=tuple(ignore),
+        tokens=tuple(kind.token for kind in kinds),
+        counts=tuple(kind.pieces for kind in kinds),
+        label_orbit=tuple(kind.orbit for kind in kinds),
+        ignore=tuple(kind.ignored and moduli[kind.orbit] > 1 for kind in kinds),
         generators=distinct(moves, modulus_of),
-        goals=((*labels, *turns) if oriented else tuple(labels),),
-        start=None,
+        goals=tuple(dict.fromkeys(map(board, goals))),
+        start=None if start is None else board(start),
     )
 
 
 def distinct(moves: Sequence[Move], modulus_of: Mapping[int, int]) -> tuple[Move, ...]:
-    """The moves with turns below the moduli, without those that change nothing or do what an earlier one does: where
-    orientations are ignored, there may be such."""
+    """The moves with turns below the moduli of the slots, without those that change nothing or do what an earlier one
+    does: where orientations are ignored, there may be such."""
     found = {identity(len(modulus_of)).effect: ""}
     for move in moves:
         found.setdefault(
             (move.to, tuple(turn % modulus_of[slot] for slot, turn in enumerate(move.delta))), move.name
         )
     return tuple(Move(name, to, delta) for (to, delta), name in found.items() if name)
+
+
+def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
+    """The definition with all moves of the metric, and the sets' own board as the only goal.
+
+    A set whose slots fall into parts between which no move carries a piece becomes one orbit for each part; an orbit
+    in which every orientation is ignored has none. Raises PuzzleError where a move joins two sets.
+    """
+    pieces = [piece for each in sets for piece in each.pieces]
+    set_of = [each for each in sets for _ in each.pieces]
+    orbits = parts(len(pieces), moves)
+    declared = [set_of[orbit[0]] for orbit in orbits]
+    moduli: list[int] = []
+    kinds: list[Kind] = []
+    labels = [0] * len(pieces)
+    for number, (orbit, own) in enumerate(zip(orbits, declared, strict=True)):
+        held = Counter(pieces[slot][0] for slot in orbit)
+        moduli.append(1 if held.keys() <= own.ignore else own.modulus)
+        label_of = {token: len(kinds) + i for i, token in enumerate(held)}
+        for slot in orbit:
+            labels[slot] = label_of[pieces[slot][0]]
+        kinds += [Kind(token, count, number, token in own.ignore) for token, count in held.items()]
+    names = [own.name for own in declared]
+    return permutation_of(names, orbits, moduli, kinds, moves, [(labels, [turn for _, turn in pieces])], None)
 
 
 def parts(slots: int, moves: Sequence[Move]) -> tuple[tuple[int, ...], ...]:
@@ -114,32 +141,24 @@ def parts(slots: int, moves: Sequence[Move]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(part) for part in parts.values())
 
 
-# --- Points that always move together, such as the stickers of a corner, made into one piece that is turned.
-#
-# Both kinds are found by maps between points that commute with all generators. Such a map is known from the image
-# of one point: it sends what a product of generators makes of that point to what the product makes of its image.
-#
-# * A permutation of an orbit that commutes takes each point to the next one on the same piece. * A map of one orbit
-# into another that commutes tells where the second orbit's points are from where those of the first are, as for the
-# two stickers of an edge that is never flipped. The second orbit is left out.
-
 MOST_POINTS = 1000
 """Orbits of more points are not compared with each other: that takes time by the square of their number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """The sets of pieces, one for each orbit of the points, and the moves on their slots."""
+def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSet], list[Move]]:
+    """The pieces of points with these names, a set for each orbit of the points, and the moves on their slots.
 
-    sets: list[PieceSet]
-    moves: list[Move]
+    Points that always move together, such as the stickers of a corner, are one piece that is turned, called by the
+    first of its points in the orbit that is kept. They are found by maps between points that commute with all moves.
+    Such a map is known from the image of one point: it sends what a product of moves makes of that point to what the
+    product makes of its image.
 
+    * A permutation of an orbit that commutes takes each point to the next one on the same piece. Of the ways to make
+      two pieces or more of an orbit's points the one with the fewest is chosen.
+    * A map of one orbit into another that commutes tells where the second orbit's points are from where those of the
+      first are, as for the two stickers of an edge that is never flipped. The second orbit is left out.
 
-def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> Pieces:
-    """The pieces of points with these names; a piece is called by the first of its points in the orbit that is kept.
-
-    Of the ways to make two pieces or more of an orbit's points the one with the fewest is chosen. The states are as
-    many as before.
+    The states are as many as before.
     """
     sets: list[PieceSet] = []
     place: dict[int, tuple[int, int]] = {}
@@ -155,20 +174,20 @@ def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> Pieces:
         firsts += here
         modulus = len(orbit) // len(here)
         sets.append(PieceSet("", modulus, tuple((names[point], 0) for point in here)))
-    return Pieces(sets, [_on_pieces(move, firsts, place) for move in moves])
+    return sets, [_on_pieces(move, firsts, place) for move in moves]
 
 
 def _independent(orbits: Sequence[Sequence[int]], moves: Sequence[Move]) -> list[Sequence[int]]:
     """The orbits without those whose points always move with the points of another one; of two that move with each
     other the first stays."""
-    kept = list(orbits)
+    independent = list(orbits)
     if sum(map(len, orbits)) > MOST_POINTS:
-        return kept
+        return independent
     for orbit in reversed(orbits):
-        others = [other for other in kept if other is not orbit and len(other) % len(orbit) == 0]
+        others = [other for other in independent if other is not orbit and len(other) % len(orbit) == 0]
         if any(_commuting(other[0], image, moves) is not None for other in others for image in orbit):
-            kept.remove(orbit)
-    return kept
+            independent.remove(orbit)
+    return independent
 
 
 def _on_pieces(move: Move, firsts: Sequence[int], place: dict[int, tuple[int, int]]) -> Move:
@@ -209,12 +228,6 @@ def _commuting(point: int, image: int, moves: Sequence[Move]) -> dict[int, int] 
     return turn
 
 
-# --- The puzzle whose moves are given permutations of points.
-#
-# Points that no generator moves are left out, and orbits whose points always move with those of another. Points of
-# one orbit that are turned in a cycle are one piece, called by the first of them; each other point is a piece
-# (stickers.py).
-
 Generator = tuple[str, Mapping[int, int]]
 """A name, perhaps empty, and the images of the points that are moved, at least one."""
 
@@ -226,48 +239,49 @@ def of_generators(
     *,
     inverses: bool = True,
 ) -> Permutation:
-    """The puzzle. A generator without a name that can be a move's is called g and its number. ``fail`` makes the error
-    of a problem."""
+    """The puzzle whose moves are these permutations of points. Points that no generator moves are left out. A generator
+    without a name that can be a move's is called g and its number. ``fail`` makes the error of a problem."""
     points = sorted({point for _, images in generators for point in images})
     slot_of = {point: slot for slot, point in enumerate(points)}
     moves = [
         Move(name, tuple(slot_of[images.get(point, point)] for point in points), (0,) * len(points))
         for name, (_, images) in zip(_names([name for name, _ in generators]), generators, strict=True)
     ]
-    pieces = pieces_of([str(point) for point in points], moves)
-    sets, moduli = pieces.sets, slot_moduli(pieces.sets)
+    sets, moves = pieces_of([str(point) for point in points], moves)
+    moduli = slot_moduli(sets)
     if len(moduli) > MAX_POINTS:
         raise fail(
             f"the moved points are {len(moduli)} pieces; at most {MAX_POINTS} are possible; take fewer points"
         )
     if len(moduli) > MAX_SLOTS:
-        told = _told_by_a_base(sets, pieces.moves)
-        if told is None:
+        reduced = _with_a_base_alone(sets, moves)
+        if reduced is None:
             raise fail(
                 f"the moved points are {len(moduli)} pieces; at most {MAX_SLOTS} are possible where the order of the "
                 "group is more than 4.6e18, or is not found in seconds; take fewer points"
             )
-        sets = told
-    every = listed(pieces.moves, moduli, metric, inverses=inverses)
+        sets = reduced
+    every = listed(moves, moduli, metric, inverses=inverses)
     if every is None:
         raise fail(f"more than {MAX_MOVES} moves with all powers; take the metric generator")
     return assemble(sets, every)
 
 
-def _told_by_a_base(sets: Sequence[PieceSet], moves: Sequence[Move]) -> list[PieceSet] | None:
+def _with_a_base_alone(sets: Sequence[PieceSet], moves: Sequence[Move]) -> list[PieceSet] | None:
     """The sets with all pieces alike but those that tell where the others are; None: these are not found in time."""
     slots = [(number, place) for number, each in enumerate(sets) for place in range(len(each.pieces))]
     whole = assemble(sets, moves)
     levels = base(whole, whole.goals[0])
     if levels is None:
         return None
-    told = {slots[level.slot] for level in levels}
+    base_places = {slots[level.slot] for level in levels}
     others = others_token([token for each in sets for token, _ in each.pieces])
     return [
         replace(
             each,
             pieces=tuple(
-                piece if (number, place) in told else (others, 0) for place, piece in enumerate(each.pieces)
+                piece if (number, place) in base_places else (others, 0)
+                for place, piece in enumerate(each.pieces)
             ),
             ignore=frozenset([others]),
         )

@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
-from farthest.families.permutation.groups import Points, product
+from farthest.families.permutation.groups import Points, conjugate, product
 from farthest.families.permutation.moves import MAX_MOVES, Move, closed, identity
 from farthest.families.permutation.net import Net
 from farthest.puzzles.definition import Board, PuzzleDefinition
@@ -25,19 +25,17 @@ if TYPE_CHECKING:
     from farthest.families.permutation.groups import Element
 
 
-# --- Turns of a whole puzzle that a piece holds: what its file tells of them, and their group.
-#
-# A puzzle without fixed parts, such as the 2x2x2 cube, is enumerated with a piece held: boards that are one another
-# turned as a whole are one state. Its moves then do not show all its symmetries. The turns act on the puzzle's
-# slots and on further ones behind them, where the held pieces are.
-
 MOST_TURNS = 1_000
 """Ways to turn a whole puzzle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """``held``: for each held piece the number of its orientations. ``moves``: turns that make all; each acts on the
+    """Turns of a whole puzzle that a piece holds.
+
+    A puzzle without fixed parts, such as the 2x2x2 cube, is enumerated with a piece held: boards that are one another
+    turned as a whole are one state. Its moves then do not show all its symmetries.
+    ``held``: for each held piece the number of its orientations. ``moves``: turns that make all; each acts on the
     puzzle's slots, then on those of the held pieces."""
 
     held: tuple[int, ...]
@@ -67,14 +65,7 @@ def turn_group(turns: Turns, points: Points) -> list[Element] | None:
 
 def all_moves(moves: Sequence[Element], group: Sequence[Element]) -> list[Element]:
     """The moves, each seen from every side: conjugated by every turn."""
-    found: dict[Element, None] = {}
-    for turn in group:
-        for move in moves:
-            image = [0] * len(move)
-            for point, after in enumerate(move):
-                image[turn[point]] = turn[after]
-            found[tuple(image)] = None
-    return list(found)
+    return list(dict.fromkeys(conjugate(turn, move) for turn in group for move in moves))
 
 
 def turns_problem(turns: Turns, moduli: Sequence[int], moves: Sequence[Move]) -> str | None:
@@ -99,11 +90,11 @@ def turns_problem(turns: Turns, moduli: Sequence[int], moves: Sequence[Move]) ->
         points.element((*move.to, *range(len(moduli), slots)), (*move.delta, *[0] * len(turns.held)))
         for move in moves
     ]
-    known = set(own)
+    own_moves = set(own)
     back = {tuple(turn.index(point) for point in held): turn for turn in group}
     for seen in all_moves(own, group):
         turn = back.get(tuple(seen[point] for point in held))
-        if turn is None or product(seen, turn) not in known:
+        if turn is None or product(seen, turn) not in own_moves:
             return "a move, seen from another side, is none of the moves followed by a turn"
     return None
 
@@ -198,6 +189,16 @@ class PermutationFields(PuzzleDefinition):
     def deciding(self) -> dict[str, Any]:
         """All but the net and the turns."""
         return {name: value for name, value in asdict(self).items() if name not in _SHOWN}
+
+    def after(self, board: Board, to: Sequence[int], delta: Sequence[int]) -> Board:
+        """The board after a move."""
+        found, moduli = list(board), self.slot_moduli
+        for slot, there in enumerate(to):
+            found[there] = board[slot]
+            if self.oriented:
+                turned = (board[self.slots + slot] + delta[slot]) % moduli[slot]
+                found[self.slots + there] = 0 if self.ignore[board[slot]] else turned
+        return tuple(found)
 
     def arrangements(self) -> int:
         """For each orbit the arrangements of its pieces times those of their orientations."""

@@ -1,12 +1,20 @@
-"""What expressions of GAP stand for: permutations, groups, numbers, lists."""
+"""Generators of a permutation group as people write them for GAP.
+
+    R := (1,2,3,4)(5,6);; U := (2,5);;      cycles, products ``*`` and powers ``^`` of permutations, PermList([...])
+    G := Group(R, U);                       the generators: of the last group, else of the last list of permutations,
+    gens := [R, U];                         else all permutations that have a name
+
+A session may be kept with its prompts: only lines that begin with ``gap>`` or ``>`` are read then. assembly.py says how
+points become pieces.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import of_generators
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Perm:
-    """``images``: of the points that are moved. ``name``: of the variable that held it, else empty."""
+    """A permutation. ``images``: of the points that are moved. ``name``: of the variable that held it, else empty."""
 
     images: dict[int, int]
     name: str = ""
@@ -35,13 +43,10 @@ class Perm:
         return self.images.get(point, point)
 
     def power(self, exponent: int) -> Perm:
-        base = (
-            self
-            if exponent >= 0
-            else Perm({image: point for point, image in self.images.items()}, "", self.line)
-        )
-        result = Perm({}, "", self.line)
-        exponent = abs(exponent)
+        base, result = self, Perm({}, "", self.line)
+        if exponent < 0:
+            base = Perm({image: point for point, image in self.images.items()}, "", self.line)
+            exponent = -exponent
         while exponent:
             if exponent & 1:
                 result = result.then(base)
@@ -52,27 +57,24 @@ class Perm:
 
 @dataclass(frozen=True)
 class Group:
-    generators: list[Perm] = field(default_factory=list)
+    generators: list[Perm]
 
 
 Value = Perm | Group | int | list["Value"]
 
 
-# --- Groups that GAP knows by a function, by the generators that GAP gives them.
-
-Cycle = tuple[int, ...]
-Generators = list[tuple[Cycle, ...]]
+_Generators = list[tuple[tuple[int, ...], ...]]
 """Each a product of cycles without a point in common."""
 
 NAMED = ("SymmetricGroup", "AlternatingGroup", "CyclicGroup", "DihedralGroup", "MathieuGroup")
 """Functions of one number: points, elements of cyclic and dihedral groups."""
 
-_M11: Generators = [(tuple(range(1, 12)),), ((3, 7, 11, 8), (4, 10, 5, 6))]
-_M23: Generators = [
+_M11: _Generators = [(tuple(range(1, 12)),), ((3, 7, 11, 8), (4, 10, 5, 6))]
+_M23: _Generators = [
     (tuple(range(1, 24)),),
     ((3, 17, 10, 7, 9), (4, 13, 14, 19, 5), (8, 18, 11, 12, 23), (15, 20, 22, 21, 16)),
 ]
-_MATHIEU: dict[int, Generators] = {
+_MATHIEU: dict[int, _Generators] = {
     11: _M11,
     12: [*_M11, ((1, 12), (2, 11), (3, 6), (4, 8), (5, 9), (7, 10))],
     22: [
@@ -95,7 +97,7 @@ _MATHIEU: dict[int, Generators] = {
 _LEAST = {"SymmetricGroup": 2, "AlternatingGroup": 3, "CyclicGroup": 2, "DihedralGroup": 6}
 
 
-def named_generators(function: str, number: int) -> Generators:
+def _named_generators(function: str, number: int) -> _Generators:
     """The generators of the group that the function of ``NAMED`` makes of a number, none of them the identity. Raises
     PuzzleError saying which numbers there are."""
     if function == "MathieuGroup":
@@ -110,7 +112,7 @@ def named_generators(function: str, number: int) -> Generators:
             f"{number} is out of range; expected {_LEAST[function]} or more, and at most {MAX_POINTS} points"
         )
     points = tuple(range(1, degree + 1))
-    made: Generators = [(points,)]
+    made: _Generators = [(points,)]
     if function == "SymmetricGroup":
         made.append(((1, 2),))
         return made[: degree - 1]
@@ -121,9 +123,6 @@ def named_generators(function: str, number: int) -> Generators:
         return made
     return [*made, tuple((i, degree + 2 - i) for i in range(2, (degree + 1) // 2 + 1))]
 
-
-# --- Functions of GAP that make permutations and groups: PermList([...]), Group(...), SymmetricGroup(5) and the
-# like.
 
 GROUPS = ("Group", "GroupByGenerators", "GroupWithGenerators")
 _EXAMPLES = {
@@ -139,17 +138,13 @@ def called(name: str, values: list[Value], line: int, fail: Callable[[str], Puzz
         return _of_images(values[0], line, fail)
     if name in GROUPS:
         return _group(name, values, fail)
-    if (
-        name == "Subgroup"
-        and len(values) == 2
-        and isinstance(values[0], Group)
-        and isinstance(values[1], list)
-    ):
-        return _group(name, values[1], fail)
-    if name == "GeneratorsOfGroup" and len(values) == 1 and isinstance(values[0], Group):
-        return list(values[0].generators)
     if name in NAMED:
         return _named(name, values, line, fail)
+    match name, values:
+        case "Subgroup", [Group(), list(generators)]:
+            return _group(name, generators, fail)
+        case "GeneratorsOfGroup", [Group(generators)]:
+            return list(generators)
     if name in _EXAMPLES:
         raise fail(f"{name}: expected {_EXAMPLES[name]}; correct it")
     raise fail(
@@ -181,7 +176,7 @@ def _named(name: str, values: Sequence[Value], line: int, fail: Callable[[str], 
             f"{name}: expected one number, as {name}({24 if name == 'MathieuGroup' else 6}); correct it"
         )
     try:
-        generators = named_generators(name, number)
+        generators = _named_generators(name, number)
     except PuzzleError as problem:
         raise fail(f"{name}: {problem}; choose another number") from None
     return Group(
@@ -193,9 +188,6 @@ def _named(name: str, values: Sequence[Value], line: int, fail: Callable[[str], 
         ]
     )
 
-
-# --- Permutations as GAP writes them: cycles, products ``*`` and powers ``^``, names, lists and their items; groups
-# and other functions are in ``gap_functions``.
 
 _TOKEN = re.compile(
     r"(?P<space>\s+|#[^\n]*)|(?P<word>[A-Za-z_@][A-Za-z0-9_@.]*)|(?P<number>\d+)|(?P<text>\"[^\"\n]*\")"
@@ -212,13 +204,23 @@ _POWER = 60
 """So many products at most is a power of nine digits."""
 
 
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+    def __str__(self) -> str:
+        """As messages call it."""
+        return shown(self.text) if self.text else "the end of the file"
+
+
 class ExpressionReader:
     """Reads the expressions of a text, statement by statement. ``unit``: what a line of it is called in messages."""
 
     def __init__(self, text: str, place: str, unit: str = "line") -> None:
         self.place = place
         self._unit = unit
-        self.tokens: list[tuple[str, str, int]] = []
+        self.tokens: list[_Token] = []
         self.at = 0
         self.depth = 0
         self.work = 0
@@ -231,28 +233,37 @@ class ExpressionReader:
                     line, f"{shown(found[0])} is not understood; expected permutations such as (1,2,3)"
                 )
             if kind != "space":
-                self.tokens.append((kind, found[0], line))
+                self.tokens.append(_Token(kind, found[0], line))
             line += found[0].count("\n")
-        self.end = line
+        self.end = _Token("end", "", line)
 
     def fail(self, line: int, problem: str) -> PuzzleError:
         return PuzzleError(f"{self.place}, {self._unit} {line}: {problem}")
 
-    def ends(self, line: int, value: Value | None = None) -> None:
-        """The end of a statement; after the last of a file, a group or a list, it may be left out."""
-        if self.at == len(self.tokens) and isinstance(value, Group | list):
-            return
-        if self.peek() != ";":
-            found = f"{shown(self.peek())} instead" if self.at < len(self.tokens) else "the end of the file"
-            where = self.tokens[self.at][2] if self.at < len(self.tokens) else line
-            raise self.fail(where, f"the statement has no end, found {found}; write ; after it")
-        self.at += 1
+    @property
+    def token(self) -> _Token:
+        """The next token."""
+        return self.tokens[self.at] if self.at < len(self.tokens) else self.end
 
     def peek(self, ahead: int = 0) -> str:
-        return self.tokens[self.at + ahead][1] if self.at + ahead < len(self.tokens) else ""
+        """The text of a token; empty behind the last."""
+        return self.tokens[self.at + ahead].text if self.at + ahead < len(self.tokens) else ""
 
-    def line(self) -> int:
-        return self.tokens[min(self.at, len(self.tokens) - 1)][2]
+    def take(self) -> _Token:
+        """The next token, which is left behind."""
+        self.at += 1
+        return self.tokens[self.at - 1] if self.at <= len(self.tokens) else self.end
+
+    def ends(self, line: int, value: Value | None = None) -> None:
+        """The end of a statement; after the last of a file, a group or a list, it may be left out."""
+        token = self.token
+        if token is self.end and isinstance(value, Group | list):
+            return
+        if token.text != ";":
+            found = str(token) if token is self.end else f"{token} instead"
+            where = line if token is self.end else token.line
+            raise self.fail(where, f"the statement has no end, found {found}; write ; after it")
+        self.at += 1
 
     def spend(self, images: int, line: int) -> None:
         """Counts the work of a product. Raises PuzzleError where the file asks for far more than any puzzle needs."""
@@ -264,8 +275,8 @@ class ExpressionReader:
 
     def expect(self, mark: str, what: str) -> None:
         if self.peek() != mark:
-            found = shown(self.peek()) if self.at < len(self.tokens) else "the end of the file"
-            raise self.fail(self.line(), f"{found} in {what}, expected {mark}; correct it")
+            line = self.tokens[min(self.at, len(self.tokens) - 1)].line
+            raise self.fail(line, f"{self.token} in {what}, expected {mark}; correct it")
         self.at += 1
 
     # Expressions
@@ -273,11 +284,10 @@ class ExpressionReader:
     def expression(self) -> Value:
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise self.fail(self.line(), f"more than {_DEEPEST} brackets in each other; leave out some")
+            raise self.fail(self.token.line, f"more than {_DEEPEST} brackets in each other; leave out some")
         value = self.raised()
         while self.peek() in ("*", "/"):
-            mark, line = self.peek(), self.line()
-            self.at += 1
+            _, mark, line = self.take()
             other = self.raised()
             if not isinstance(value, Perm) or not isinstance(other, Perm):
                 raise self.fail(line, f"{mark} needs a permutation on both sides; expected for example R*U")
@@ -289,9 +299,8 @@ class ExpressionReader:
     def raised(self) -> Value:
         value = self.atom()
         while self.peek() in ("^", "["):
-            line = self.line()
-            self.at += 1
-            if self.tokens[self.at - 1][1] == "[":
+            _, mark, line = self.take()
+            if mark == "[":
                 value = self.item(value, line)
                 continue
             exponent = self.atom()
@@ -307,26 +316,22 @@ class ExpressionReader:
         return value
 
     def atom(self) -> Value:
-        if self.at >= len(self.tokens):
-            raise self.fail(self.end, "the file ends within a statement; complete it, with ; at its end")
-        kind, word, line = self.tokens[self.at]
+        kind, word, line = self.token
+        if kind == "end":
+            raise self.fail(line, "the file ends within a statement; complete it, with ; at its end")
+        if word == "(" and (self.peek(1).isdecimal() or self.peek(1) == ")"):
+            return self.cycles(line)
+        self.at += 1
         if word == "(":
-            if self.tokens[self.at + 1 : self.at + 2] and (
-                self.tokens[self.at + 1][0] == "number" or self.peek(1) == ")"
-            ):
-                return self.cycles(line)
-            self.at += 1
             value = self.expression()
             self.expect(")", "brackets")
             return value
-        self.at += 1
         if word == "[":
             return self.items("]")
-        if kind == "number" or (word == "-" and self.tokens[self.at : self.at + 1]):
+        if kind == "number" or (word == "-" and self.token is not self.end):
             sign = 1
             if word == "-":
-                sign, (kind, word, line) = -1, self.tokens[self.at]
-                self.at += 1
+                sign, (kind, word, line) = -1, self.take()
             if kind != "number" or len(word) > 9:
                 raise self.fail(line, f"{shown(word)} is too large a number; write a smaller one")
             return sign * int(word)
@@ -388,11 +393,10 @@ class ExpressionReader:
             points: list[int] = []
             commas = self.peek(1) == ","
             while self.peek() != ")":
-                kind, word, here = self.tokens[self.at] if self.at < len(self.tokens) else ("", "", self.end)
+                kind, word, here = self.token
                 if kind != "number":
-                    found = shown(word) if word else "the end of the file"
                     raise self.fail(
-                        here, f"{found} in a cycle, expected a point; write cycles such as (1,2,3)"
+                        here, f"{self.token} in a cycle, expected a point; write cycles such as (1,2,3)"
                     )
                 if len(word) > 9 or not 1 <= int(word) <= MAX_POINTS:
                     mend = "" if word.strip("0") else "; add 1 to each point"
@@ -411,7 +415,7 @@ class ExpressionReader:
             images = {point: points[(i + 1) % len(points)] for i, point in enumerate(points)}
             self.spend(len(result.images) + len(points), line)
             result = result.then(Perm(images if len(points) > 1 else {}, "", line))
-        return Perm(result.images, "", line)
+        return result
 
 
 def _power_name(name: str, exponent: int) -> str:
@@ -420,16 +424,6 @@ def _power_name(name: str, exponent: int) -> str:
         return ""
     return f"{name}{abs(exponent) if abs(exponent) > 1 else ''}{chr(39) if exponent < 0 else ''}"
 
-
-# --- Generators of a permutation group as people write them for GAP.
-#
-#     R := (1,2,3,4)(5,6);; U := (2,5);;      cycles, products ``*`` and powers ``^`` of permutations, PermList([...])
-#     G := Group(R, U);                       the generators: of the last group, else of the last list of permutations,
-#     gens := [R, U];                         else all permutations that have a name
-#
-# A session may be kept with its prompts: only lines that begin with ``gap>`` or ``>`` are read then. Points that no
-# generator moves are left out, and orbits whose points always move with those of another. Points of one orbit that
-# are turned in a cycle are one piece, called by the first of them; each other point is a piece (stickers.py).
 
 # Functions whose names begin so make no group.
 _ASKED = (
@@ -485,13 +479,13 @@ class _Reader(ExpressionReader):
             if len(found) > MAX_MOVES:
                 raise self.fail(generator.line, f"more than {MAX_MOVES} generators; leave some out")
         if not found:
-            raise self.fail(self.end, "no generators; write for example G := Group((1,2,3), (3,4));")
+            raise self.fail(self.end.line, "no generators; write for example G := Group((1,2,3), (3,4));")
         return found
 
     # Statements
 
     def statement(self) -> None:
-        kind, word, line = self.tokens[self.at]
+        kind, word, line = self.token
         if word == ";":
             self.at += 1
             return
@@ -500,7 +494,7 @@ class _Reader(ExpressionReader):
             name = word
             self.at += 2
         elif kind == "word" and word.startswith(_ASKED) and self.peek(1) == "(":
-            while self.at < len(self.tokens) and self.peek() != ";":
+            while self.peek() not in ("", ";"):
                 self.at += 1
             self.ends(line)
             return

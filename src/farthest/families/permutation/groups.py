@@ -35,6 +35,25 @@ def inverse(permutation: Element) -> Element:
     return tuple(back)
 
 
+def conjugate(by: Element, element: Element) -> Element:
+    """What takes the image of each point to the image of the point after ``element``."""
+    found = [0] * len(element)
+    for point, after in enumerate(element):
+        found[by[point]] = by[after]
+    return tuple(found)
+
+
+def images_of(point: int, generators: Sequence[Element]) -> set[int]:
+    """The points that products of the generators take one to."""
+    found, queue = {point}, [point]
+    for each in queue:
+        for generator in generators:
+            if generator[each] not in found:
+                found.add(generator[each])
+                queue.append(generator[each])
+    return found
+
+
 class Level:
     """The elements that fix the base points before ``point``. ``generators`` make them; ``ways[q]`` is one that takes
     ``point`` to q, ``back[q]`` its inverse."""
@@ -159,14 +178,13 @@ class Group:
         )
 
 
-# --- Pieces on slots as permutations of points: a point is a slot with one of its orientations.
-#
-# The point of slot s and orientation x is ``first[s] + x``. A move takes the point that a piece's mark is at to the
-# point where the mark is after the move.
-
-
 class Points:
-    """The points of slots with these numbers of orientations. ``places``: slot and orientation of each point."""
+    """Pieces on slots as permutations of points: a point is a slot with one of its orientations.
+
+    The slots have these numbers of orientations. The point of slot s and orientation x is ``first[s] + x``; ``places``:
+    slot and orientation of each point. A move takes the point that a piece's mark is at to the point where the mark is
+    after the move.
+    """
 
     def __init__(self, moduli: Sequence[int]) -> None:
         self.moduli = tuple(moduli)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from farthest.errors import PuzzleError
-from farthest.families.permutation.assembly import distinct
+from farthest.families.permutation.assembly import Held, Kind, distinct, permutation_of
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.net import FIXED, MOST_RINGS, Net, piece_colours
 from farthest.puzzles.definition import Board
@@ -21,18 +21,17 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import PuzzleDefinition
 
 
-# --- The net of a pattern: the puzzle's, with colours for the pieces that the pattern tells apart.
-#
-# Pieces that are alike are drawn as the first of them; pieces that are in no class are grey, and where it matters
-# how these are turned, their first sticker is black. Where the puzzle itself has such a colour, another is taken.
-
 _UNTOLD = ("grey", "black", "brown", "pink", "cyan")
 """Colours for pieces that are in no class."""
 
 
 def pattern_net(puzzle: Permutation, pattern: Permutation, relabel: Sequence[int], others: str) -> Net | None:
     """The net of a pattern whose definition is whole but for it; None where it would have too many rings. ``relabel``:
-    for each label of the puzzle that of the pattern; ``others``: how pieces are written that are in no class."""
+    for each label of the puzzle that of the pattern; ``others``: how pieces are written that are in no class.
+
+    Pieces that are alike are drawn as the first of them; pieces that are in no class are grey, and where it matters how
+    these are turned, their first sticker is black. Where the puzzle itself has such a colour, another is taken.
+    """
     assert puzzle.net is not None
     moduli, now = puzzle.slot_moduli, pattern.slot_moduli
     goal, made = puzzle.goals[0], pattern.goals[0]
@@ -102,84 +101,63 @@ def _derived(definition: Permutation, choice: Choice, place: str) -> tuple[Permu
     for each label of the puzzle that of the pattern. An orbit in which no orientation matters has none any more."""
     others = others_token(definition.tokens)
     relabel = [0] * len(definition.tokens)
-    tokens: list[str] = []
-    counts: list[int] = []
-    label_orbit: list[int] = []
-    ignore: list[bool] = []
+    kinds: list[Kind] = []
     moduli: list[int] = []
     for orbit, modulus in enumerate(definition.moduli):
-        members = [label for label, of in enumerate(definition.label_orbit) if of == orbit]
-        kept = [one for one in choice.classes if one[0] in members]
+        members = definition.labels_of(orbit)
         spare = tuple(label for label in members if label not in choice.labels)
-        alikes = [*kept, *([spare] if spare else [])]
+        alikes = [*(one for one in choice.classes if one[0] in members), *([spare] if spare else [])]
         all_turned = definition.orbit_names[orbit] in choice.turned
         turned = [
             modulus > 1
             and (all_turned or (alike != spare and not set(alike) & choice.unturned))
-            and _told(definition, alike, place)
+            and _is_turned(definition, alike, place)
             for alike in alikes
         ]
         moduli.append(modulus if any(turned) else 1)
-        for alike, told in zip(alikes, turned, strict=True):
+        for alike, counts in zip(alikes, turned, strict=True):
             for label in alike:
-                relabel[label] = len(tokens)
-            tokens.append(others if alike == spare else definition.tokens[alike[0]])
-            counts.append(sum(definition.counts[label] for label in alike))
-            label_orbit.append(orbit)
-            ignore.append(moduli[-1] > 1 and not told)
-    if len(tokens) == len(definition.tokens) and (tuple(moduli), tuple(ignore)) == (
+                relabel[label] = len(kinds)
+            token = others if alike == spare else definition.tokens[alike[0]]
+            kinds.append(Kind(token, sum(definition.counts[label] for label in alike), orbit, not counts))
+    ignore = tuple(kind.ignored and moduli[kind.orbit] > 1 for kind in kinds)
+    if len(kinds) == len(definition.tokens) and (tuple(moduli), ignore) == (
         definition.moduli,
         definition.ignore,
     ):
         raise PuzzleError(
             f"{place}: the pattern has all pieces, so none are alike; leave some out, or enumerate the puzzle itself"
         )
-    modulus_of = {
-        slot: modulus for orbit, modulus in zip(definition.orbits, moduli, strict=True) for slot in orbit
-    }
-    oriented = any(modulus > 1 for modulus in moduli)
 
-    def changed(board: Board) -> Board:
-        held = tuple(relabel[label] for label in board[: definition.slots])
-        if not oriented:
-            return held
-        turns = board[definition.slots :]
-        return (
-            *held,
-            *(
-                0 if ignore[label] or modulus_of[slot] == 1 else turn
-                for slot, (label, turn) in enumerate(zip(held, turns, strict=True))
-            ),
-        )
+    def changed(board: Board) -> Held:
+        turns = board[definition.slots :] or (0,) * definition.slots
+        return [relabel[label] for label in board[: definition.slots]], turns
 
-    moves = distinct(definition.generators, modulus_of)
-    if not moves:
+    if not distinct(
+        definition.generators, {slot: moduli[of] for slot, of in enumerate(definition.slot_orbits)}
+    ):
         raise PuzzleError(f"{place}: no move moves any piece of the pattern; name others")
-    made = Permutation(
-        slots=definition.slots,
-        orbit_names=definition.orbit_names,
-        orbits=definition.orbits,
-        moduli=tuple(moduli),
-        tokens=tuple(tokens),
-        counts=tuple(counts),
-        label_orbit=tuple(label_orbit),
-        ignore=tuple(ignore),
-        generators=moves,
-        goals=tuple(dict.fromkeys(map(changed, definition.goals))),
-        start=None if definition.start is None else changed(definition.start),
+    made = permutation_of(
+        definition.orbit_names,
+        definition.orbits,
+        moduli,
+        kinds,
+        definition.generators,
+        [changed(goal) for goal in definition.goals],
+        None if definition.start is None else changed(definition.start),
     )
     if definition.net is not None:
         made = replace(made, net=pattern_net(definition, made, relabel, others))
     return made, tuple(relabel)
 
 
-def _told(definition: Permutation, alike: tuple[int, ...], place: str) -> bool:
+def _is_turned(definition: Permutation, alike: tuple[int, ...], place: str) -> bool:
     """Whether the puzzle tells how the pieces of a class are turned. Raises PuzzleError where it does of some only."""
     ignored = [label for label in alike if definition.ignore[label]]
     if ignored and len(ignored) < len(alike):
-        told = next(label for label in alike if label not in ignored)
+        turned = next(label for label in alike if label not in ignored)
         raise PuzzleError(
-            f"{place}: the puzzle tells how {definition.tokens[told]} is turned, and of "
+            f"{place}: the puzzle tells how {definition.tokens[turned]} is turned, and of "
             f"{definition.tokens[ignored[0]]} it does not, so they cannot be alike and turned; separate them, or write "
             f"{PLACES} before them"
         )

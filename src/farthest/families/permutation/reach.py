@@ -14,7 +14,7 @@ from math import factorial, prod
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.groups import Group, Points
+from farthest.families.permutation.groups import Group, Points, images_of
 from farthest.families.permutation.moves import odd
 from farthest.puzzles.family import UndecidedError
 from farthest.spaces.contract import MAX_KEYS
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
 
 
-# --- What elements of a permutation puzzle's group do to each orbit as a whole: the parity of how they permute it,
-# and the sum of its turns. Both add up when elements are made one after the other.
-
 Sums = tuple[int, ...]
 """For each orbit the parity, then for each orbit the sum of turns modulo its modulus."""
 
@@ -37,7 +34,9 @@ MOST_VALUES = 1 << 16
 
 
 class TurningSums:
-    """The sums of one puzzle."""
+    """What elements of a puzzle's group do to each orbit as a whole: the parity of how they permute it, and the sum of
+    its turns. Both add up when elements are made one after the other.
+    """
 
     def __init__(self, definition: PermutationFields) -> None:
         self._body = definition
@@ -71,14 +70,10 @@ class TurningSums:
         pieces, turns of pieces whose orientation is ignored. Raises UndecidedError where they are too many."""
         definition, found = self._body, list(sums)
         for label, (orbit, count) in enumerate(zip(definition.label_orbit, definition.counts, strict=True)):
-            one = [0] * len(self._moduli)
-            if count > 1:
-                one[orbit] = 1
-                found.append(self._reduced(one))
+            changed = [orbit] if count > 1 else []
             if definition.ignore[label]:
-                one = [0] * len(self._moduli)
-                one[len(definition.orbits) + orbit] = 1
-                found.append(self._reduced(one))
+                changed.append(len(definition.orbits) + orbit)
+            found += [self._reduced([at == sum_ for at in range(len(self._moduli))]) for sum_ in changed]
         return self._closed(found)
 
     def between(self, board: Board, target: Board, left_out: Sequence[int]) -> Sums:
@@ -151,7 +146,7 @@ def whole_group(definition: PermutationFields) -> Group | None:
 def states_reached(definition: PermutationFields, origin: Board) -> int | None:
     """How many boards can be reached from one board, where no two pieces that move are alike; else None."""
     group = whole_group(definition)
-    return group.order if group is not None and _told_apart(definition, origin) else None
+    return group.order if group is not None and _tells_all_apart(definition, origin) else None
 
 
 def few_states(definition: PermutationFields, origin: Board, keys: int | None) -> int | None:
@@ -169,16 +164,16 @@ def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | No
     """Slots whose pieces on the board tell all boards that can be reached from it, in few arrangements; None where
     there are no such slots, or it takes too long to find them."""
     group = whole_group(definition)
-    if group is None or not _told_apart(definition, origin):
+    if group is None or not _tells_all_apart(definition, origin):
         return None
     points = Points(definition.slot_moduli)
     free = set(_distinct(definition, origin))
     taken = [0] * len(definition.orbits)
-    orbit_of = {slot: number for number, orbit in enumerate(definition.orbits) for slot in orbit}
+    orbit_of = definition.slot_orbits
     generators, order = group.generators, group.order
     levels = []
     while order > 1:
-        places = {slot: _images(points.first[slot], generators) for slot in sorted(free)}
+        places = {slot: images_of(points.first[slot], generators) for slot in sorted(free)}
 
         def waste(slot: int) -> tuple[float, int]:
             """How many of the places that the numbering has for the piece it never comes to; then, large orbits."""
@@ -205,7 +200,7 @@ def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | No
     return tuple(levels)
 
 
-def _told_apart(definition: PermutationFields, origin: Board) -> bool:
+def _tells_all_apart(definition: PermutationFields, origin: Board) -> bool:
     """Whether no element but the unit leaves all pieces where they are that are like no other."""
     if max(definition.counts) == 1 and not any(definition.ignore):
         return True
@@ -227,23 +222,14 @@ def _distinct(definition: PermutationFields, origin: Board) -> list[int]:
     ]
 
 
-def _images(point: int, generators: Sequence[Element]) -> set[int]:
-    """The points that products of the generators take one to."""
-    found, queue = {point}, [point]
-    for each in queue:
-        for generator in generators:
-            if generator[each] not in found:
-                found.add(generator[each])
-                queue.append(generator[each])
-    return found
-
-
 def _enough(point: int, generators: Sequence[Element], images: int) -> list[Element]:
     """Some of the generators that take the point to as many images."""
     chosen: list[Element] = []
-    known = {point}
-    while len(known) < images:
+    reached = {point}
+    while len(reached) < images:
         # All of them together take the point to all images, so one leads out of those known.
-        chosen.append(next(each for each in generators if any(each[place] not in known for place in known)))
-        known = _images(point, chosen)
+        chosen.append(
+            next(each for each in generators if any(each[place] not in reached for place in reached))
+        )
+        reached = images_of(point, chosen)
     return chosen

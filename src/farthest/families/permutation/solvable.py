@@ -1,5 +1,4 @@
-"""Permutation puzzles: a board can be solved exactly where an element of the group of the moves takes it to a
-target."""
+"""Permutation puzzles: a board can be solved where an element of the group of the moves takes it to a target."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.definition import permutation
-from farthest.families.permutation.gather_space import PermutationBoards as Boards
+from farthest.families.permutation.gather_space import PermutationBoards
 from farthest.families.permutation.groups import Group, Points, inverse, product
 from farthest.families.permutation.reach import TurningSums
 from farthest.puzzles.family import UndecidedError, undecided
@@ -23,15 +22,6 @@ if TYPE_CHECKING:
     from farthest.random_source import RandomSource
 
 
-# --- Pieces on slots, permuted and turned by moves that can always be made: which boards an element of the group of
-# the moves takes to which.
-#
-# Every element permutes the slots of each orbit and turns the pieces there. An orbit is *free* where the group has
-# all those that permute only this orbit, evenly, and whose turns there sum to 0. Where all orbits are, as in most
-# puzzles, the parities of the permutations and the sums of the turns decide (families/permutation/reach.py); two
-# equal pieces are an odd permutation that does nothing, a piece whose orientation is ignored a turn that does
-# nothing. Where some are not, the images of their slots are tried one after the other.
-
 MOST_PRODUCTS = 400_000
 """Of permutations, to know that a group is known whole: about a second."""
 MOST_TRIED = 100_000
@@ -41,10 +31,13 @@ MOST_DRAWN = 5_000
 
 
 class MovedPieces:
-    """The group of a puzzle's moves.
+    """The group of a puzzle's moves, as permutations of points: which boards its elements take to which.
 
-    It is one of permutations of points (families/permutation/groups.py). ``stuck``: the slots of the orbits that are
-    not free.
+    Every element permutes the slots of each orbit and turns the pieces there. An orbit is *free* where the group has
+    all those that permute only this orbit, evenly, and whose turns there sum to 0. Where all orbits are, as in most
+    puzzles, the parities of the permutations and the sums of the turns decide (``TurningSums``); two equal pieces are
+    an odd permutation that does nothing, a piece whose orientation is ignored a turn that does nothing. Where some are
+    not, the images of their slots are tried one after the other. ``stuck``: the slots of the orbits that are not free.
     """
 
     def __init__(self, definition: Permutation) -> None:
@@ -72,7 +65,9 @@ class MovedPieces:
         """Whether an element takes the board to the target. Raises UndecidedError."""
         for element in self._taking(board, target):
             if (
-                self._sums.between(board, self._after(target, inverse(element)), self.stuck)
+                self._sums.between(
+                    board, self._body.after(target, *self._points.slotwise(inverse(element))), self.stuck
+                )
                 in self._free_sums
             ):
                 return True
@@ -85,7 +80,7 @@ class MovedPieces:
         if self.stuck:
             if not self._is_whole:
                 raise UndecidedError("the group is not known whole")
-            return self._after(target, self._group.random(rng))
+            return self._body.after(target, *self._points.slotwise(self._group.random(rng)))
         if self._sums.values > MOST_DRAWN * len(self._free_sums):
             raise UndecidedError("few boards are joined to the target")
         while True:
@@ -124,12 +119,7 @@ class MovedPieces:
         definition, held = self._body, [0] * self._body.cells
         for number, orbit in enumerate(definition.orbits):
             pieces = [
-                label
-                for label, (of, count) in enumerate(
-                    zip(definition.label_orbit, definition.counts, strict=True)
-                )
-                if of == number
-                for _ in range(count)
+                label for label in definition.labels_of(number) for _ in range(definition.counts[label])
             ]
             rng.shuffle(pieces)
             for slot, label in zip(orbit, pieces, strict=True):
@@ -165,22 +155,9 @@ class MovedPieces:
         slots = self._body.slots
         return (board[slots + slot] + turn - target[slots + to]) % self._body.slot_moduli[slot] == 0
 
-    def _after(self, board: Board, element: Element) -> Board:
-        """The board after an element of the group."""
-        definition, slots = self._body, self._body.slots
-        held = list(board)
-        for slot, (to, turn) in enumerate(zip(*self._points.slotwise(element), strict=True)):
-            held[to] = board[slot]
-            if definition.oriented:
-                ignored = definition.ignore[board[slot]]
-                held[slots + to] = (
-                    0 if ignored else (board[slots + slot] + turn) % definition.slot_moduli[slot]
-                )
-        return tuple(held)
 
-
-class PermutationBoards:
-    """The boards that are joined to one of the targets; see Solvable."""
+class SolvableBoards:
+    """The boards that are joined to one of the targets."""
 
     def __init__(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> None:
         self._puzzle = puzzle
@@ -191,7 +168,10 @@ class PermutationBoards:
         if any(self._moved.joined(board, target) for target in self._targets):
             return None
         origin = Origin("to", self._puzzle.definition.format_board(self._targets[0]))
-        reason = Boards(self._puzzle, origin, [self._targets[0]]).why_unreachable(board) or self._reason()
+        reason = (
+            PermutationBoards(self._puzzle, origin, [self._targets[0]]).why_unreachable(board)
+            or self._reason()
+        )
         return reason if len(self._targets) == 1 else f"{reason}; nor can any other target be reached"
 
     def draw(self, rng: RandomSource) -> Board:
@@ -220,7 +200,3 @@ class PermutationBoards:
             "parity: the moves change the parities of the pieces' permutations and the sums of their orientations only "
             "together, and this board would need another such change; exchange two pieces, or turn one"
         )
-
-
-def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> PermutationBoards:
-    return PermutationBoards(puzzle, targets)

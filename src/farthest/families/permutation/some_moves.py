@@ -2,6 +2,12 @@
 
 Slots that none of the moves touches are left out. Pieces that can be in one orientation only in each slot, such as the
 edges of ``<U,R>``, are not turned any more; of their stickers in a net, each is then a ring.
+
+What stands between ``<`` and ``>``, as in ``<U,R>``, ``<U,F2>``, ``<M=L'R,E=D'U>``:
+
+MOVES  MOVE,MOVE...
+MOVE   a move of the puzzle, or a power of one: U F2
+       NAME=SEQUENCE, moves one after the other as one move
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.families.permutation.assembly import distinct, parts
+from farthest.families.permutation.assembly import Held, Kind, parts, permutation_of
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import name_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, inverse, listed, powers
@@ -29,12 +35,6 @@ if TYPE_CHECKING:
     from farthest.errors import PuzzleError
     from farthest.puzzles.definition import Board
 
-
-# --- Some moves of a permutation puzzle as they are written in a name: ``<U,R>``, ``<U,F2>``, ``<M=L'R,E=D'U>``.
-#
-# MOVES  MOVE,MOVE...
-# MOVE   a move of the puzzle, or a power of one: U F2
-#        NAME=SEQUENCE, moves one after the other as one move
 
 FORM = "PUZZLE<MOVES> such as 'cube-3x3x3<U,R>' or \"cube-3x3x3<M=L'R,E=D'U>\""
 
@@ -75,9 +75,9 @@ class _Reader:
         self.moduli = self.definition.slot_moduli
         self.maker = WrittenMoves(puzzle)
         self.fail = fail
-        self.known: dict[frozenset[object], Move] = {}
+        self.by_stead: dict[frozenset[object], Move] = {}
         for move in self.definition.generators:
-            self.known.setdefault(self.alike(move), move)
+            self.by_stead.setdefault(self.alike(move), move)
 
     def read(self, text: str) -> Chosen:
         found: dict[frozenset[object], _Generator] = {}
@@ -127,7 +127,7 @@ class _Reader:
         if whole.effect == identity(len(self.moduli)).effect:
             raise self.fail(f"{shown(part)} changes nothing; leave it out")
         words = [f"{step.word}'" if step.undone else step.word for step in steps]
-        alike = self.known.get(self.alike(whole))
+        alike = self.by_stead.get(self.alike(whole))
         if not equals and alike is not None:
             return self.named(alike, alike.name)
         if not equals and len(words) > 1:
@@ -210,10 +210,7 @@ def _reduced(parent: Permutation, moves: Sequence[Move], fail: Callable[[str], P
     place = {slot: number for number, slot in enumerate(kept)}
     moduli = [1 if orbit.turned is not None else orbit.modulus for orbit in orbits]
     label_of: dict[tuple[int, int], int] = {}
-    tokens: list[str] = []
-    counts: list[int] = []
-    label_orbit: list[int] = []
-    ignore: list[bool] = []
+    kinds: list[Kind] = []
     for number, orbit in enumerate(orbits):
         held = Counter(boards[0][slot] for slot in orbit.slots)
         if any(Counter(board[slot] for slot in orbit.slots) != held for board in boards[1:]):
@@ -221,45 +218,31 @@ def _reduced(parent: Permutation, moves: Sequence[Move], fail: Callable[[str], P
                 "its boards have pieces in places between which these moves carry none; take more moves"
             )
         for label, count in sorted(held.items()):
-            label_of[number, label] = len(tokens)
-            tokens.append(parent.tokens[label])
-            counts.append(count)
-            label_orbit.append(number)
-            ignore.append(moduli[number] > 1 and parent.ignore[label])
+            label_of[number, label] = len(kinds)
+            kinds.append(Kind(parent.tokens[label], count, number, parent.ignore[label]))
     orbit_of = {slot: number for number, orbit in enumerate(orbits) for slot in orbit.slots}
-    oriented = any(modulus > 1 for modulus in moduli)
 
-    def changed(board: Board) -> Board:
-        labels = tuple(label_of[orbit_of[slot], board[slot]] for slot in kept)
-        if not oriented:
-            return labels
-        return *labels, *(board[parent.slots + slot] if moduli[orbit_of[slot]] > 1 else 0 for slot in kept)
+    def changed(board: Board) -> Held:
+        turns = board[parent.slots :] or (0,) * parent.slots
+        return [label_of[orbit_of[slot], board[slot]] for slot in kept], [turns[slot] for slot in kept]
 
-    name_of = {
-        slot: name for slots, name in zip(parent.orbits, parent.orbit_names, strict=True) for slot in slots
-    }
-    made = [
-        Move(
-            move.name,
-            tuple(place[move.to[slot]] for slot in kept),
-            tuple(move.delta[slot] if moduli[orbit_of[slot]] > 1 else 0 for slot in kept),
-        )
-        for move in moves
-    ]
-    return Permutation(
-        slots=len(kept),
-        orbit_names=tuple(name_of[orbit.slots[0]] for orbit in orbits),
-        orbits=tuple(tuple(place[slot] for slot in orbit.slots) for orbit in orbits),
-        moduli=tuple(moduli),
-        tokens=tuple(tokens),
-        counts=tuple(counts),
-        label_orbit=tuple(label_orbit),
-        ignore=tuple(ignore),
-        generators=distinct(made, {place[slot]: moduli[orbit_of[slot]] for slot in kept}),
-        goals=tuple(dict.fromkeys(changed(goal) for goal in parent.goals)),
-        start=None if parent.start is None else changed(parent.start),
-        net=None if parent.net is None else _net(parent.net, place, orbits),
+    definition = permutation_of(
+        [parent.orbit_names[parent.slot_orbits[orbit.slots[0]]] for orbit in orbits],
+        [tuple(place[slot] for slot in orbit.slots) for orbit in orbits],
+        moduli,
+        kinds,
+        [
+            Move(
+                move.name,
+                tuple(place[move.to[slot]] for slot in kept),
+                tuple(move.delta[slot] for slot in kept),
+            )
+            for move in moves
+        ],
+        [changed(goal) for goal in parent.goals],
+        None if parent.start is None else changed(parent.start),
     )
+    return definition if parent.net is None else replace(definition, net=_net(parent.net, place, orbits))
 
 
 def _touched(parent: Permutation, moves: Sequence[Move], boards: Sequence[Board]) -> list[int]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from farthest.errors import ResourceError
 from farthest.families.permutation.fields import all_moves, turn_group
-from farthest.families.permutation.groups import Element, Points, inverse, product
+from farthest.families.permutation.groups import Element, Points, conjugate, inverse, product
 from farthest.puzzles.family import Symmetries
 
 if TYPE_CHECKING:
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards
 
 
-# --- Automorphisms of a move set: permutations of the points that take each move to a move.
-#
-# A *point* is a slot with one of its orientations (families/permutation/groups.py). Where s m s^-1 is a move for
-# each move m, conjugation by s is an automorphism of the graph of the states that fixes the solved one. They are
-# found as those of a graph are: choose the images of some moves that make all, then that of one point of each
-# orbit; all other images follow, or a contradiction does.
-
 MOST_TRIED = 200_000
 """Images of moves that are tried: a second or two."""
 
@@ -45,7 +38,12 @@ class TooManyError(Exception):
 
 def automorphisms(moves: Sequence[Element], slot_of: Sequence[int]) -> Iterator[Element]:
     """For each way to take moves to moves a permutation of the points that does it and takes the points of a slot to
-    those of a slot; the identity is one. ``slot_of``: the slot of each point. Raises TooManyError."""
+    those of a slot; the identity is one. ``slot_of``: the slot of each point. Raises TooManyError.
+
+    Where s m s^-1 is a move for each move m, conjugation by s is an automorphism of the graph of the states that fixes
+    the solved one. They are found as those of a graph are: choose the images of some moves that make all, then that of
+    one point of each orbit; all other images follow, or a contradiction does.
+    """
     basis = _basis(moves)
     kinds = {move: _cycle_lengths(move) for move in moves}
     tried = 0
@@ -67,10 +65,10 @@ def automorphisms(moves: Sequence[Element], slot_of: Sequence[int]) -> Iterator[
             ):
                 yield from assigned([*images, image])
 
-    known = set(moves)
+    every = set(moves)
     for images in assigned([]):
         found = _point_map(basis, images, slot_of)
-        if found is not None and all(_conjugate(found, move) in known for move in moves):
+        if found is not None and all(conjugate(found, move) in every for move in moves):
             yield found
 
 
@@ -130,14 +128,6 @@ def _keeps_slots(to: dict[int, int], slot_of: Sequence[int]) -> bool:
     return all(
         there.setdefault(slot_of[point], slot_of[image]) == slot_of[image] for point, image in to.items()
     )
-
-
-def _conjugate(by: Element, move: Element) -> Element:
-    """The move that takes the image of each point to the image of the point after ``move``."""
-    found = [0] * len(move)
-    for point, after in enumerate(move):
-        found[by[point]] = by[after]
-    return tuple(found)
 
 
 def _cycle_lengths(element: Element) -> tuple[int, ...]:

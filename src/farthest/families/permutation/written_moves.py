@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
 
 
-# --- Turns of a whole cube and of its middle layers, taken out of moves: for a cube that is held, ``x U`` is ``F``.
-#
-# After ``x``, ``y`` or ``z``, which turn the cube as ``R``, ``U`` and ``F`` turn their faces, a letter means the
-# face that is there now. The board is that of the cube turned back. Two layers, ``Rw`` or ``r``, are the opposite
-# face and a turn of the cube; a middle layer, ``M E S``, which turns as ``L D F``, is both faces beside it and a
-# turn of the cube.
-
 FACES = "UDLRFB"
 OPPOSITE = ("UD", "LR", "FB")
 
@@ -60,7 +53,13 @@ def is_cube(named: Mapping[str, Move], moduli: Modulo) -> bool:
 
 
 def without_whole_turns(steps: Sequence[Step]) -> list[Step]:
-    """The steps as moves of the six faces of a cube that is held. A word that is none of these moves stays."""
+    """The steps as moves of the six faces of a cube that is held: ``x U`` is ``F``. A word that is no move stays.
+
+    After ``x``, ``y`` or ``z``, which turn the cube as ``R``, ``U`` and ``F`` turn their faces, a letter means the face
+    that is there now. The board is that of the cube turned back. Two layers, ``Rw`` or ``r``, are the opposite face and
+    a turn of the cube; a middle layer, ``M E S``, which turns as ``L D F``, is both faces beside it and a turn of the
+    cube.
+    """
     frame = {face: face for face in FACES}
     found: list[Step] = []
     for step in steps:
@@ -114,7 +113,6 @@ class WrittenMoves(MoveMaker):
     def __init__(self, puzzle: Puzzle) -> None:
         definition = self._definition = permutation(puzzle)
         self._moduli = definition.slot_moduli
-        self._oriented = definition.oriented
         self._named = {move.name: move for move in definition.generators}
         self._words: dict[str, Move] = {}
         self._longest_first = sorted(self._named, key=len, reverse=True)
@@ -130,10 +128,10 @@ class WrittenMoves(MoveMaker):
         return steps if plain or not self._cube else without_whole_turns(steps)
 
     def made(self, board: Board, word: str) -> list[Board]:
-        return [self._moved(board, self._move(word))]
+        return [self._definition.after(board, *self._move(word).effect)]
 
     def undone(self, board: Board, word: str) -> list[Board]:
-        return [self._moved(board, inverse(self._move(word), self._moduli))]
+        return [self._definition.after(board, *inverse(self._move(word), self._moduli).effect)]
 
     @property
     def letters(self) -> bool:
@@ -178,16 +176,6 @@ class WrittenMoves(MoveMaker):
             move = inverse(self._named[name], moduli) if undone else self._named[name]
             whole = product(whole, _power(move, count, moduli), moduli)
         return whole
-
-    def _moved(self, board: Board, move: Move) -> Board:
-        slots, ignore = len(self._moduli), self._definition.ignore
-        after = list(board)
-        for slot, to in enumerate(move.to):
-            after[to] = board[slot]
-            if self._oriented:
-                turned = (board[slots + slot] + move.delta[slot]) % self._moduli[slot]
-                after[slots + to] = 0 if ignore[board[slot]] else turned
-        return tuple(after)
 
     def _stems(self) -> Iterator[str]:
         """The names of the moves, those left out that are written as powers of others."""

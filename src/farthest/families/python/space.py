@@ -1,4 +1,6 @@
-"""The python family: a user's class is the space, see docs/python.md."""
+"""The python family: a user's class is the space (docs/python.md). Its answers to "what comes after these states?" are
+checked, and become moves of arrays of codes.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import MoveName
     from farthest.spaces.contract import Boards, Codes, EngineKind
 
-
-# --- The answers of a user's class to "what comes after these states?", checked, as moves of arrays of codes.
-
-if TYPE_CHECKING:
     Step = tuple[str, NDArray[np.intp], Codes]
 
 _CHECKED = 8

@@ -17,6 +17,7 @@ from functools import lru_cache
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
+from farthest.arrays import np
 from farthest.errors import BoardError
 from farthest.puzzles.definition import WILDCARD, Board, GoalPuzzle, board_place, check_cells
 from farthest.puzzles.grid import (
@@ -35,7 +36,6 @@ from farthest.puzzles.grid import (
 from farthest.wording import counted, shown, times
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.puzzle import Puzzle
@@ -211,10 +211,8 @@ class Sliding(GoalPuzzle):
             raise BoardError(f"{place}: {'; '.join(problems[:_LISTED])}{more}; a board holds {holding}")
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
-        import numpy
-
-        pieces = numpy.repeat(numpy.arange(len(self.tokens)), self.counts)
-        wrong = numpy.flatnonzero((numpy.sort(boards, axis=1) != pieces).any(axis=1))
+        pieces = np.repeat(np.arange(len(self.tokens)), self.counts)
+        wrong = np.flatnonzero((np.sort(boards, axis=1) != pieces).any(axis=1))
         return int(wrong[0]) if wrong.size else None
 
     def format_board(self, board: Sequence[int]) -> str:
@@ -265,13 +263,11 @@ class Sliding(GoalPuzzle):
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
         """Each cell has a field as wide as the widest of its tokens in UTF-8, the separators and walls after it
         included. Fields are filled up with zero bytes, which are taken out at the end: no token holds one."""
-        import numpy
-
         before, fields = _line_fields(self)
         width = len(before) + sum(field.shape[1] for _, field in fields)
-        rows = numpy.empty((len(boards), width), dtype=numpy.uint8)
+        rows = np.empty((len(boards), width), dtype=np.uint8)
         at = len(before)
-        rows[:, :at] = numpy.frombuffer(before, dtype=numpy.uint8)
+        rows[:, :at] = np.frombuffer(before, dtype=np.uint8)
         for cell, field in fields:
             rows[:, at : at + field.shape[1]] = field[boards[:, cell]]
             at += field.shape[1]
@@ -326,8 +322,6 @@ _notation = lru_cache(maxsize=16)(Notation)
 def _line_fields(definition: Sliding) -> tuple[bytes, list[tuple[int, NDArray[np.uint8]]]]:
     """What stands before the first cell of a line, and for each cell in reading order its number and how each label is
     written there: uint8, shape (labels, bytes)."""
-    import numpy
-
     gap, row_gap = ("", "/") if _notation(definition).single else (" ", " / ")
     text = row_gap.join(
         gap.join("#" if cell < 0 else f"\0{cell}\0" for cell in row) for row in _notation(definition).places
@@ -340,7 +334,7 @@ def _line_fields(definition: Sliding) -> tuple[bytes, list[tuple[int, NDArray[np
         texts = [(token + after + end).encode() for token in definition.tokens]
         width = max(map(len, texts))
         padded = b"".join(text.ljust(width, b"\0") for text in texts)
-        fields.append((int(cell), numpy.frombuffer(padded, dtype=numpy.uint8).reshape(-1, width)))
+        fields.append((int(cell), np.frombuffer(padded, dtype=np.uint8).reshape(-1, width)))
     return before.encode(), fields
 
 

@@ -1,4 +1,9 @@
-"""Patterns of sliding puzzles: additive ones, whose own moves alone cost; plain ones, whose other pieces are alike."""
+"""Patterns of sliding puzzles: additive ones, whose own moves alone cost; plain ones, whose other pieces are alike.
+
+A state of an additive pattern is the cells of the pattern's pieces, one lane of the kernel's lines. The key of a
+placement is the mixed-radix number of its digits, first label first; a digit is the number of cells before the piece's
+that no earlier label holds (docs/key-layout.md).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from math import perm
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest import _kernel
+from farthest.arrays import np
 from farthest.errors import PuzzleError, ResourceError
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import WILDCARD, Board
@@ -19,7 +25,6 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.definition import MoveName, PuzzleDefinition
@@ -54,13 +59,13 @@ class SlidingPatterns:
 def _plain(definition: Sliding, labels: tuple[int, ...], place: str) -> tuple[Sliding, tuple[int, ...]]:
     """The definition with all pieces alike but those in the pattern."""
     relabel = _relabel(definition, labels, place)
-    kept = [0, *labels]
-    others = sum(definition.counts) - sum(definition.counts[label] for label in kept)
+    shown_labels = [0, *labels]
+    others = sum(definition.counts) - sum(definition.counts[label] for label in shown_labels)
     start = None if definition.start is None else tuple(relabel[label] for label in definition.start)
     made = replace(
         definition,
-        tokens=(*(definition.tokens[label] for label in kept), others_token(definition.tokens)),
-        counts=(*(definition.counts[label] for label in kept), others),
+        tokens=(*(definition.tokens[label] for label in shown_labels), others_token(definition.tokens)),
+        counts=(*(definition.counts[label] for label in shown_labels), others),
         goals=goal_boards(definition.goals, relabel),
         start=start,
     )
@@ -134,12 +139,6 @@ def _placements(
     return found
 
 
-# --- Additive patterns of sliding puzzles: a state is the cells of the pattern's pieces, one lane of the kernel's
-# lines.
-#
-# The key of a placement is the mixed-radix number of its digits, first label first; a digit is the number of cells
-# before the piece's that no earlier label holds (docs/key-layout.md). numpy is imported where it is used.
-
 LAYOUT = {"version": 1, "kind": "placements"}
 
 MAX_KEYS = 2**40
@@ -197,8 +196,6 @@ class PatternSpace:
         return dict(LAYOUT)
 
     def encode(self, boards: Boards) -> Codes:
-        import numpy as np
-
         boards = boards.reshape(-1, self.cells)
         keys = np.zeros(len(boards), dtype=np.uint64)
         valid = np.ones(len(boards), dtype=np.bool_)
@@ -214,8 +211,6 @@ class PatternSpace:
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        import numpy as np
-
         keys = np.asarray(codes, dtype=np.uint64)
         if keys.size and int(keys.max()) >= self.keys:
             raise ValueError(f"key {int(keys.max())} is out of range; there are {self.keys}")
@@ -232,8 +227,6 @@ class PatternSpace:
         return boards
 
     def write_boards(self, keys: Sequence[int], rows: bytearray, positions: Sequence[int]) -> None:
-        import numpy as np
-
         written = np.frombuffer(rows, dtype=np.uint8).reshape(len(keys), -1)
         written[:, list(positions)] = self.decode(np.array(keys, dtype=np.uint64))
 

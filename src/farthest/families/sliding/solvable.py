@@ -1,9 +1,13 @@
 """Sliding puzzles: which boards can be solved. The metric does not matter: a slide is a row of steps.
 
 Where every passage is both ways, or one-way passages can be gone round (each cell can be reached from each other), each
-move can be taken back, and boards fall into classes that moves join (families/sliding/solvable.py); where several
-blanks and single cells that cut the graph make these hard to tell, walks of the blanks are tried
-(families/sliding/solvable.py). What is left is not decided here.
+move can be taken back, and boards fall into classes that moves join. On a ring or a line the order of the pieces never
+changes. On other graphs with one blank Wilson's theorem decides, block by block (families/sliding/wilson.py); with
+several blanks, where no single cell cuts the graph in two, all boards are one class.
+
+Where several blanks and single cells that cut the graph make classes hard to tell, the blanks walk about and come back,
+and have permuted the pieces; two boards are joined where such a walk makes one of the other. What is left is not
+decided here.
 """
 
 from __future__ import annotations
@@ -20,8 +24,9 @@ from farthest.families.permutation.moves import Move
 from farthest.families.permutation.solvable import MovedPieces
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import filled
-from farthest.families.sliding.wilson import RING, ListedBlock, blocks_of, neighbours_of, ring_order
-from farthest.puzzles.family import undecided
+from farthest.families.sliding.wilson import RING, ListedBlock, blocks_of, ring_order
+from farthest.puzzles.family import undecided, why_none
+from farthest.puzzles.grid import neighbours_of, round_trips
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -31,13 +36,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
     from farthest.random_source import RandomSource
-
-
-# --- Classes of the boards of a sliding puzzle that moves join, where each move can be taken back.
-#
-# On a ring or a line the order of the pieces never changes. On other graphs with one blank Wilson's theorem
-# decides, block by block (families/sliding/wilson.py); with several blanks, where no single cell cuts the graph in
-# two, all boards are one class.
 
 
 class Classes(Protocol):
@@ -233,9 +231,6 @@ def _ways_back(definition: Sliding) -> list[int]:
     return [before[cell] for cell in range(definition.cells)]
 
 
-# --- Sliding puzzles with several blanks, on any graph whose moves can be taken back: the blanks walk about and
-# come back, and have permuted the pieces; two boards are joined where such a walk makes one of the other.
-
 MOST_PLACES = 4_000
 """Sets of cells that the blanks may fill: more would take seconds."""
 
@@ -262,11 +257,11 @@ class BlankWalks:
             for slot, cell in enumerate(held):
                 for to in blank.intersection(beside[cell]):
                     after = (*held[:slot], to, *held[slot + 1 :])
-                    known = self._places.setdefault(blank - {to} | {cell}, after)
-                    if known is after:
+                    held_there = self._places.setdefault(blank - {to} | {cell}, after)
+                    if held_there is after:
                         queue.append(after)
-                    elif known != after:
-                        found.add(tuple(map(known.index, after)))
+                    elif held_there != after:
+                        found.add(tuple(map(held_there.index, after)))
         self.walks = _generators(len(first), sorted(found))
 
     def slots(self, board: Board) -> tuple[int, ...]:
@@ -278,7 +273,7 @@ class BlankWalks:
         """The pieces for messages."""
         return " ".join(self.definition.tokens[label] for label in pieces)
 
-    def told(self, orbit: Sequence[int], pieces: Sequence[int]) -> str:
+    def said(self, orbit: Sequence[int], pieces: Sequence[int]) -> str:
         """Which pieces some slots hold, for messages."""
         cells = " ".join(str(self.definition.counts[0] + slot) for slot in orbit)
         one = len(orbit) == 1
@@ -314,18 +309,18 @@ class Joined:
         """Why the board is not one of them; None: it is. Raises UndecidedError."""
         pieces = self._walks.slots(board)
         blanks = " ".join(map(str, range(self._walks.definition.counts[0])))
-        told = [0] * len(pieces)
+        labels_of = [0] * len(pieces)
         for number, orbit in enumerate(self._orbits):
             here, there = (sorted(held[slot] for slot in orbit) for held in (pieces, self._pieces))
             if here != there:
                 return (
-                    f"pieces: with the blanks brought to the cells {blanks}, {self._walks.told(orbit, here)}, and at "
+                    f"pieces: with the blanks brought to the cells {blanks}, {self._walks.said(orbit, here)}, and at "
                     f"the target {self._walks.tokens(there)}; no piece comes there from other cells, so put these "
                     "pieces there"
                 )
             for slot in orbit if self._moved else ():
-                told[slot] = self._label_of[number, pieces[slot]]
-        if self._moved is None or self._moved.joined(tuple(told), self._goal):
+                labels_of[slot] = self._label_of[number, pieces[slot]]
+        if self._moved is None or self._moved.joined(tuple(labels_of), self._goal):
             return None
         return (
             f"order: the blanks, brought to the cells {blanks} and walking from there, make {self._moved.order:,} "
@@ -345,15 +340,15 @@ def _generators(slots: int, permutations: list[tuple[int, ...]]) -> list[tuple[i
     """A few of the permutations that generate all of them."""
     every = parts(slots, [Move("", to, ()) for to in permutations])
     most = prod(factorial(len(part)) for part in every)
-    kept: list[tuple[int, ...]] = []
-    group = Group(slots, kept)
+    chosen: list[tuple[int, ...]] = []
+    group = Group(slots, chosen)
     for permutation in permutations:
         if group.order == most:
             break
         if not group.knows(permutation):
-            kept.append(permutation)
-            group = Group(slots, kept)
-    return kept
+            chosen.append(permutation)
+            group = Group(slots, chosen)
+    return chosen
 
 
 MOST_FILLINGS = 20_000
@@ -421,10 +416,7 @@ class WalkedBoards:
                 self._joined.append(Joined(walks, board))
 
     def why_not(self, board: Board) -> str | None:
-        reasons = [joined.why_not(board) for joined in self._joined]
-        if None in reasons:
-            return None
-        return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
+        return why_none([joined.why_not(board) for joined in self._joined])
 
     def draw(self, rng: RandomSource) -> Board:
         if len(self._joined) > 1:  # of different sizes, perhaps
@@ -436,25 +428,10 @@ def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SlidingBoards | Walk
     """See Family. UndecidedError for additive patterns, where moves cannot be taken back, or places of
     blanks or targets are too many."""
     definition = sliding(puzzle)
-    if definition.blanks or (
-        definition.arcs and not _can_be_gone_round(definition)
-    ):  # an additive pattern forgets its blank
+    ways = [*definition.edges, *((b, a) for a, b in definition.edges), *definition.arcs]
+    # An additive pattern forgets its blank. Where one-way passages can be gone round, a move can be taken back by going
+    # round often enough, since the pieces have finitely many arrangements.
+    if definition.blanks or not round_trips(definition.cells, ways):
         raise undecided(puzzle)
     classes = classes_of(definition)
     return WalkedBoards(puzzle, targets) if classes is None else SlidingBoards(puzzle, targets, classes)
-
-
-def _can_be_gone_round(definition: Sliding) -> bool:
-    """Whether each cell can be reached from each other along the passages: then a move can be taken back by going round
-    often enough, since the pieces have finitely many arrangements."""
-    both = [*definition.edges, *((b, a) for a, b in definition.edges)]
-    for ways in ([*both, *definition.arcs], [*both, *((b, a) for a, b in definition.arcs)]):
-        queue, seen = [0], {0}
-        for cell in queue:
-            for a, b in ways:
-                if a == cell and b not in seen:
-                    seen.add(b)
-                    queue.append(b)
-        if len(seen) < definition.cells:
-            return False
-    return True

@@ -1,6 +1,11 @@
-"""Symmetries of a grid: it is turned or mirrored so that the goal stays the same except for the labels.
+"""Symmetries of a grid: it is turned or mirrored so that the goal stays the same except for the labels. A board and its
+image, with the labels changed accordingly, are equally far from the goal.
 
-A board and its image, with the labels changed accordingly, are equally far from the goal.
+And additive patterns that have the same map. A pattern's distances depend on the graph, on the goal cells of its
+pieces, and on the cells where the blank can be at no cost when they are there; not on what its pieces are called. So
+where a grid turned or mirrored takes the goal cells of one pattern to those of another, and those cells of the blank
+too, the distance of a placement is that of its image. R. Korf and A. Felner use one map for three patterns of the
+24-puzzle so (Disjoint pattern database heuristics, 2002).
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ import numpy
 
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import Symmetries
+from farthest.puzzles.grid import neighbours_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -88,15 +94,6 @@ def grid_symmetries(definition: Sliding, fixed: Board) -> Symmetries | None:
     return Symmetries([identity, *symmetries(definition, [fixed])])
 
 
-# --- Additive patterns that have the same map: where a turn or a mirror image of the grid takes one to another.
-#
-# A pattern's distances depend on the graph, on the goal cells of its pieces, and on the cells where the blank can
-# be at no cost when they are there; not on what its pieces are called. So where a grid turned or mirrored takes the
-# goal cells of one pattern to those of another, and those cells of the blank too, the distance of a placement is
-# that of its image. R. Korf and A. Felner use one map for three patterns of the 24-puzzle so (Disjoint pattern
-# database heuristics, 2002).
-
-
 @dataclass(frozen=True, slots=True)
 class PatternImage:
     """A pattern of the pieces ``labels``, ascending, in whose map another pattern's distances are.
@@ -142,10 +139,7 @@ def _open(definition: Sliding, goal: Board, labels: Collection[int]) -> set[int]
         return set()
     found = {goal.index(0)}
     waiting = list(found)
-    beside: dict[int, list[int]] = {cell: [] for cell in range(definition.cells)}
-    for a, b in definition.edges:
-        beside[a].append(b)
-        beside[b].append(a)
+    beside = neighbours_of(definition.cells, definition.edges)
     while waiting:
         for cell in beside[waiting.pop()]:
             if cell not in found and goal[cell] not in labels:

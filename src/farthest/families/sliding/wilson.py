@@ -15,9 +15,11 @@ alone:
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
 from math import factorial, prod
 from typing import TYPE_CHECKING, Protocol
+
+from farthest.puzzles.grid import neighbours_of
+from farthest.spaces.arrangement import is_odd
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -54,7 +56,7 @@ class FreeBlock:
         self.even = even
 
     def class_of(self, pieces: Pieces) -> Hashable:
-        return tuple(sorted(pieces)), self._halved(pieces) and odd(pieces)
+        return tuple(sorted(pieces)), self._halved(pieces) and is_odd(pieces)
 
     def size(self, pieces: Pieces) -> int:
         alike = prod(factorial(count) for count in Counter(pieces).values())
@@ -63,7 +65,7 @@ class FreeBlock:
     def drawn(self, pieces: Pieces, rng: RandomSource) -> Sequence[int]:
         found = list(pieces)
         rng.shuffle(found)
-        if self._halved(pieces) and odd(found) != odd(pieces):
+        if self._halved(pieces) and is_odd(found) != is_odd(pieces):
             found[0], found[1] = found[1], found[0]  # joins each odd order with one even one
         return found
 
@@ -95,20 +97,6 @@ class ListedBlock:
 
 
 RING, THETA = "ring", "theta graph"
-
-
-def odd(pieces: Sequence[int]) -> bool:
-    """Whether different labels in this order are an odd permutation of their ascending order."""
-    return sum(a > b for a, b in combinations(pieces, 2)) % 2 == 1
-
-
-def neighbours_of(cells: int, passages: Passages) -> list[list[int]]:
-    """The cells beside each cell, every passage taken both ways, ascending."""
-    beside: list[set[int]] = [set() for _ in range(cells)]
-    for a, b in passages:
-        beside[a].add(b)
-        beside[b].add(a)
-    return [sorted(cells) for cells in beside]
 
 
 def blocks_of(cells: int, passages: Passages, blank: int = 0) -> list[Block]:

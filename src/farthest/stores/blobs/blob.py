@@ -172,12 +172,6 @@ def decode_blob(
     return found
 
 
-# --- The contents of blobs that were read or written lately, so that a process need not fetch them again.
-#
-# A blob never changes once it has a name, so what is kept under its name cannot be stale; losing it costs only
-# time.
-
-
 class Contents(Protocol):
     """What a blob holds: a bitmap or a sorted run."""
 
@@ -190,8 +184,11 @@ Kind = TypeVar("Kind", bound=Contents)
 
 
 class BlobCache:
-    """The contents used last, of at most ``size`` bytes together, by the names of their blobs. Safe to share among
-    threads; the contents must not be changed."""
+    """The contents of blobs that were read or written lately, so that a process need not fetch them again. A blob never
+    changes once it has a name, so what is kept under its name cannot be stale; losing it costs only time.
+
+    These are the contents used last, of at most ``size`` bytes together, by the names of their blobs. Safe to share
+    among threads; the contents must not be changed."""
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
-from farthest.stores.folder.layer_files import LayerFiles, Sources, VisitedFiles
-from farthest.stores.folder.unit_file import Room
+from farthest.stores.contract import excluded, excluded_layers
+from farthest.stores.folder.journal import Room
+from farthest.stores.folder.layer_files import LayerFiles, Sources, VisitedFiles, residue_blocks
+from farthest.stores.folder.store import StoreInFiles
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.map_files.form import ResidueForm
-    from farthest.models.chunks import Chunk
-    from farthest.stores.contract import Base
-    from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
+    from farthest.stores.folder.journal import EnumerationFolder
     from farthest.stores.folder.plan import Plan
 
 
@@ -72,7 +72,7 @@ class UnitStepInput:
         return [states.get(shard, 0) for shard in self.shards]
 
 
-class FolderStore:
+class FolderStore(StoreInFiles[LayerFiles]):
     """``JobStore`` over files, which only counts. ``plans``: by the parity of the depth; ``in_place``: each is of the
     shards of one colour, else both are the same. ``origins``: keys. ``slots``: for sources in memory. ``residues``:
     the form of the residue map that is to be made at the end, for which some layers are kept.
@@ -92,9 +92,7 @@ class FolderStore:
         isa: str = "",
     ) -> None:
         self.kernel = kernel
-        self.folder = folder
-        self.shards = kernel.shards
-        self._in_place = in_place
+        self._excluded = excluded(graded=kernel.graded, undirected=kernel.reversible, alternating=in_place)
         unit = max(len(shards) for plan in plans for shards in plan.units)
         self._most_read = unit * kernel.words_per_shard * 8  # bytes of sources at once
         self._slots = slots
@@ -102,29 +100,21 @@ class FolderStore:
         self._stepping = threading.Lock()  # held while the slots are used
         self._lock = threading.RLock()  # held while what follows is changed
         self._reader = ThreadPoolExecutor(1, "farthest-read")
-        self._writer = ThreadPoolExecutor(1, "farthest-write")
-        self._behind: list[Future[None]] = []
         self._begun: list[int] = []
-        self._committed: set[int] = set()  # units of the layer under way, also those that are being written
-        self._counts: dict[int, dict[int, int]] = {}
         self._turns = 0  # units read
         self._rooms: list[Room] = []  # that are free
         self._forget_slots()
-        try:
+
+        def open_files() -> None:
+            self._threads.append(self._reader)
             kernel.prepare(list(range(kernel.shards)), threads)
-            remembers = not (kernel.reversible or kernel.graded)
-            self._files = (VisitedFiles if remembers else LayerFiles)(
+            self._files = (VisitedFiles if self._excluded == "all" else LayerFiles)(
                 folder, plans, lambda depth: residues is not None and residues.number(depth) != 0
             )
             if self._files.depth < 0:
                 self._write_origins(origins)
-            self._counts[self._files.depth] = self._files.states(self._files.depth)
-        except LostStateError:
-            self.drop()
-            raise
-        except BaseException:
-            self.leave()
-            raise
+
+        super().__init__(folder, kernel.shards, open_files)
 
     def _write_origins(self, origins: Sequence[int]) -> None:
         per_shard = self.kernel.keys // self.kernel.shards
@@ -135,11 +125,6 @@ class FolderStore:
             here = [by_shard.get(shard, []) for shard in self._files.plan(0).units[unit]]
             self._files.write(0, unit, [(self._stepper.blob_of(keys), len(keys), b"") for keys in here])
         self._files.complete(0)
-
-    @property
-    def kept(self) -> list[LayerFigures]:
-        """The complete layers in the folder, from the first on."""
-        return self.folder.layers
 
     def _units(self, depth: int, shards: Iterable[int]) -> list[int]:
         """The units of a layer that hold any of the shards, in their order."""
@@ -162,13 +147,7 @@ class FolderStore:
         ]
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        self._settle()
-        if depth == self._files.depth + 2:
-            self._complete(depth - 1)
-        if depth != self._files.depth + 1:
-            raise StorageError(
-                f"layer {depth} cannot begin: layer {self._files.depth} is the last complete one"
-            )
+        self._check_next(depth)
         units = self._units(depth, shards)
         if depth not in self._counts:
             self._counts[depth] = {}
@@ -250,31 +229,21 @@ class FolderStore:
 
     def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
         """Files are written while the next unit is stepped."""
-        if depth != self._files.depth + 1:
-            raise StorageError(f"depth {depth} is not being stepped any more")
+        self._check_under_way(depth)
         for unit, shards in step_input.fresh.items():
             with self._lock:
                 self._settle()
                 if unit in self._committed:
                     continue
                 self._committed.add(unit)
-                self._behind.append(self._writer.submit(self._files.write, depth, unit, shards))
+                self._write_behind(self._files.write, depth, unit, shards)
 
-    def counts(self, depth: int) -> dict[int, int]:
-        """The last three depths are kept."""
-        self._settle()
-        if depth == self._files.depth + 1:
-            self._complete(depth)
-        return self._counts[depth]
+    def _is_begun(self, depth: int) -> bool:
+        return True
 
-    def _complete(self, depth: int) -> None:
+    def _missing(self, depth: int) -> str:
         missing = [unit for unit in self._begun if unit not in self._files.tables[depth]]
-        if missing:
-            raise StorageError(
-                f"layer {depth} is not complete: {len(missing)} of its units are not committed"
-            )
-        self._counts[depth] = self._files.states(depth)
-        self._files.complete(depth)
+        return f"{len(missing)} of its units" if missing else ""
 
     # Reading ahead and writing behind
 
@@ -287,14 +256,8 @@ class FolderStore:
         room, older = (self._rooms.pop() if self._rooms else Room() for _ in range(2))
         with self.folder.errors():
             loads = self._files.read_some(sources, self._most_read, room)
-            exclude = self._files.excluded(self._older(depth), depth, unit, older)
+            exclude = self._files.excluded(excluded_layers(self._excluded, depth), depth, unit, older)
         return UnitRead(turn, loads, sources, exclude, room, older, self._files.renews(depth, unit))
-
-    def _older(self, depth: int) -> list[int]:
-        """The depths whose states are not new at ``depth``."""
-        if self.kernel.graded or not self.kernel.reversible:  # VisitedFiles knows these itself
-            return []
-        return [depth - 2] if self._in_place else [depth - 2, depth - 1]
 
     def _forget_slots(self) -> None:
         """What the slots hold, and what was read ahead for them, is of no use any more."""
@@ -302,19 +265,11 @@ class FolderStore:
         self._ahead: dict[int, Future[UnitRead]] = {}
         self._turn = self._turns + 1
 
-    def _settle(self) -> None:
-        while self._behind:
-            self._behind.pop().result()
-
     # Results
 
     def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
         """The words of the residue map up to ``depth``, of which the store was told: (the first word's number, words),
         some at a time."""
-        from farthest.stores.folder.layer_files import (
-            residue_blocks,  # numpy: a run without a map does not need it
-        )
-
         return residue_blocks(self.kernel, self._stepper, self._files, form, depth, threads)
 
     def keys(self, depth: int, limit: int) -> list[int]:
@@ -331,28 +286,3 @@ class FolderStore:
                 ) from error
             keys += [shard * per_shard + key for key in found]
         return keys
-
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """There are none."""
-        raise StorageError("this store keeps no distances: it only counts")
-
-    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        """Files are gone on with, not maps."""
-        raise StorageError("this store keeps no distances: it only counts")
-
-    def stored(self, depth: int, base: Base) -> None:
-        """Nothing is read from a map."""
-
-    def leave(self) -> None:
-        """Ends the attempt; the layers stay in the folder."""
-        self._end_threads()
-        self.folder.close()
-
-    def drop(self) -> None:
-        """The folder goes."""
-        self._end_threads()
-        self.folder.drop()
-
-    def _end_threads(self) -> None:
-        for thread in (self._reader, self._writer):
-            thread.shutdown(wait=True, cancel_futures=True)

@@ -4,7 +4,7 @@ A unit of L(d+1) is written, synced and named; only then the same unit of L(d-1)
 more. So at any time there are L(d), units of L(d+1) and the others of L(d-1): two layers and a unit of a space that is
 searched in place, else three. Whoever goes on begins with the first unit that has no file.
 
-Files of layers that a residue map is made of stay until the enumeration ends (residues.py).
+Files of layers that a residue map is made of stay until the enumeration ends.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from farthest.errors import LostStateError
-from farthest.stores.folder.journal import EnumerationFolder, UnitFiles
+from farthest.stores.folder.journal import EnumerationFolder, Room, UnitFiles, UnitPlace, UnitTable
 from farthest.stores.folder.plan import Plan
 from farthest.stores.folder.run_files import RENEWED
-from farthest.stores.folder.unit_file import Room, UnitPlace, UnitTable
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
@@ -216,17 +214,15 @@ class LayerFiles(UnitFiles):
         return self.bytes_at(file, table.starts[at], table.sizes[at], room)
 
 
-# --- The files of layers of a space whose states may be found again at any later depth.
-#
-#     V<d>.<unit>    all states of a unit up to depth d
-#
-# What is not new to a unit is in its V file and in its layers since then. When these are RENEWED layers, the step
-# of the unit makes a V file of all: it is written before the unit's layer, which commits both; then the V file
-# before and the layers that are in it are removed, but those that the next layer is found from.
-
-
 class VisitedFiles(LayerFiles):
-    """``visited[u]``: the depth of unit u's V file, and what it holds. Both plans are the same."""
+    """The files of layers of a space whose states may be found again at any later depth. V<d>.<unit> has all states of
+    a unit up to depth d.
+
+    What is not new to a unit is in its V file and in its layers since then. When these are RENEWED layers, the step of
+    the unit makes a V file of all: it is written before the unit's layer, which commits both; then the V file before
+    and the layers that are in it are removed, but those that the next layer is found from.
+
+    ``visited[u]``: the depth of unit u's V file, and what it holds. Both plans are the same."""
 
     def __init__(
         self, folder: EnumerationFolder, plans: tuple[Plan, Plan], keeps: Callable[[int], bool]
@@ -315,12 +311,6 @@ class VisitedFiles(LayerFiles):
         return exclude
 
 
-# --- The residue map of layers in files: those whose states have a number other than 0, put together shard by
-# shard.
-#
-# Where the process is killed meanwhile, the files are still there, and the map is made again.
-
-
 def residue_blocks(
     kernel: _kernel.Space,
     stepper: _kernel.UnitStepper,
@@ -329,7 +319,9 @@ def residue_blocks(
     depth: int,
     threads: int,
 ) -> Iterator[tuple[int, Buffer]]:
-    """(The first word's number, words) of each shard. In memory are some shards' words a thread. Raises LostStateError
+    """The residue map of layers in files: (the first word's number, words) of each shard, put together of the layers
+    whose states have a number other than 0. Where the process is killed meanwhile, the files are still there, and the
+    map is made again. In memory are some shards' words a thread. Raises LostStateError
     where a file is missing or damaged."""
     layers = [layer for layer in files.folder.layers[: depth + 1] if form.number(layer.depth)]
     with ThreadPoolExecutor(threads, "farthest-map") as pool:
@@ -364,6 +356,8 @@ class _Unit:
 
     def words(self, at: int) -> NDArray[np.uint64]:
         """The words of the shard that is number ``at`` of the unit."""
+        import numpy as np  # an enumeration without a map does not need it
+
         words = np.zeros(self._words, dtype=np.uint64)
         for depth, table, read in self._layers:
             if not table.sizes[at]:

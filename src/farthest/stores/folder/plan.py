@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import ResourceError
-from farthest.stores.blocks import cut
-from farthest.stores.memory.gather_store import searches_in_place
+from farthest.stores.blocks import cut, searches_in_place
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -97,8 +96,6 @@ def _next_use(units: list[int], after: int) -> int:
     at = bisect_right(units, after)
     return units[at] if at < len(units) else NEVER
 
-
-# --- How a space is cut for its layers in files, and how many slots fit the memory.
 
 SHARD_SIZE = 4 * 2**20
 """Bytes of a shard's bitmap, where labels allow it: small beside a layer, large beside what a read costs."""
@@ -184,14 +181,6 @@ def _too_little(space: GatherSpace, memory: int, enough: int) -> TooLittleMemory
         f"kept in files; allow about {-(-enough // 2**20)}MiB with --memory",
         enough,
     )
-
-
-def cut_in_units(space: GatherSpace, kernel: _kernel.Space, classes: int, units: int) -> FolderCut:
-    """So many units, and slots for the sources of one at a time: the least memory."""
-    in_place, orders = _orders(space, kernel)
-    plans = _plans(kernel, orders, units, kernel.shards)
-    slots = max(len(sources) for plan in plans for sources in plan.sources)
-    return FolderCut(kernel, classes, in_place, _plans(kernel, orders, units, slots), slots, 0)
 
 
 def shard_classes(space: GatherSpace) -> int:

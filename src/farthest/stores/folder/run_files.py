@@ -17,22 +17,20 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import LostStateError
-from farthest.stores.folder.journal import EnumerationFolder, UnitFiles
-from farthest.stores.folder.unit_file import KINDS, Room
+from farthest.stores.contract import excluded_layers
+from farthest.stores.folder.journal import KINDS, EnumerationFolder, Room, UnitFiles
 
 if TYPE_CHECKING:
-    from farthest.stores.folder.unit_file import UnitTable
+    from farthest.stores.contract import Excluded
+    from farthest.stores.folder.journal import UnitTable
 
 CHECKSUM = struct.Struct("<Q")
 RENEWED = 4
 """V is renewed by a layer for which as many layers besides it were to be left out."""
-
-LeftOut = Literal["none", "two", "all"]
-"""The layers whose states are not new at the next depth: those before it, so many."""
 
 Tables = dict[int, "UnitTable"]
 CodedRun = tuple[int, bytes]
@@ -47,10 +45,10 @@ class RunFiles(UnitFiles):
     """``tables``, and ``visited`` alike for V: by the first shard of each file. ``outboxes``: of the layer under way,
     in their order."""
 
-    def __init__(self, folder: EnumerationFolder, left_out: LeftOut) -> None:
+    def __init__(self, folder: EnumerationFolder, rule: Excluded) -> None:
         super().__init__(folder)
         self.shards = folder.units
-        self._left_out = left_out
+        self._excluded = rule
         self.visited: dict[int, Tables] = {}
         self.outboxes: list[UnitTable] = []
         self.begin(0)
@@ -121,17 +119,13 @@ class RunFiles(UnitFiles):
 
     def left_out(self, depth: int) -> list[tuple[str, int]]:
         """The files whose states are not new at ``depth``, as kind and depth."""
-        if self._left_out == "none":
-            return []
-        if self._left_out == "two":
-            return [("L", known) for known in range(max(depth - 2, 0), depth)]
         newest = self._newest
         first = [("V", newest)] if newest >= 0 else []
-        return first + [("L", known) for known in range(newest + 1, depth)]
+        return first + [("L", known) for known in excluded_layers(self._excluded, depth) if known > newest]
 
     def renews(self, depth: int) -> bool:
         """Whether the layer ``depth`` writes V."""
-        return self._left_out == "all" and depth - self._newest > RENEWED
+        return self._excluded == "all" and depth - self._newest > RENEWED
 
     def _oldest_needed(self) -> int:
         """The first layer whose files are needed after the last complete one. The layer before that may be the last one

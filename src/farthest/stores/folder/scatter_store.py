@@ -15,27 +15,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import LostStateError, ResourceError, StorageError
-from farthest.stores.folder.run_files import NO_STATES, SLAB, CodedRun, LeftOut, RunFiles
-from farthest.stores.folder.unit_file import Room
+from farthest.stores.contract import excluded
+from farthest.stores.folder.journal import Room
+from farthest.stores.folder.run_files import NO_STATES, SLAB, CodedRun, RunFiles
+from farthest.stores.folder.store import StoreInFiles
 from farthest.stores.scattering import least_codes, put_successors
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.models.chunks import Chunk
     from farthest.spaces.contract import ScatterSpace
-    from farthest.stores.contract import Base
-    from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
+    from farthest.stores.folder.journal import EnumerationFolder
 
-
-# --- The successors of a layer before they are stepped: in the kernel's boxes, or in outboxes, files of the folder.
 
 BOXES_SHARE = 0.35
 """The part of the memory that the boxes may take."""
@@ -176,8 +174,6 @@ class Expansion:
         return [found.get(shard, NO_STATES) for shard in shards]
 
 
-# --- What the steps of shards take of the memory where their runs are read from files.
-
 SORTED_BYTES = 3
 """While the runs sent to a shard are merged, each code is there so many times, besides in its file's form."""
 
@@ -221,13 +217,6 @@ READ_SHARE, SORT_SHARE = 0.08, 0.2
 """Parts of the memory, besides that of the boxes: of what is read for a unit; of what is decoded and sorted at a time.
 The rest is for what is made, and for what is still being written."""
 
-ONLY_COUNTS = "this store keeps no distances: it only counts"
-
-
-def left_out(space: ScatterSpace) -> LeftOut:
-    """What the next layer leaves out."""
-    return "none" if space.graded else "two" if space.undirected else "all"
-
 
 @dataclass(frozen=True, slots=True)
 class RunsStepInput:
@@ -265,7 +254,7 @@ def neighbours(shards: Sequence[int]) -> Iterator[list[int]]:
         yield group
 
 
-class ScatterFolderStore:
+class ScatterFolderStore(StoreInFiles[RunFiles]):
     """``JobStore`` over files of sorted runs, which only counts. ``memory``: bytes that all may take, about. ``poll``
     is called now and then while a layer is stepped; it may raise an exception."""
 
@@ -273,36 +262,22 @@ class ScatterFolderStore:
         self, space: ScatterSpace, folder: EnumerationFolder, memory: int, *, threads: int = 1
     ) -> None:
         self.space = space
-        self.folder = folder
-        self.shards = folder.units
         self.poll: Callable[[], None] = lambda: None
         self._memory = memory
         self._width = space.code_bytes
         self._loads: list[StepLoad] = []
         self._lock = threading.Lock()  # held while a unit is stepped, or its layer expanded
         self._committing = threading.Lock()
-        self._writer = ThreadPoolExecutor(1, "farthest-write")
-        self._behind: list[Future[None]] = []
         self._begun = 0
-        self._committed: set[int] = set()  # shards of the layer under way, also those that are being written
-        try:
-            self._files = RunFiles(folder, left_out(space))
+
+        def open_files() -> None:
+            self._files = RunFiles(folder, excluded(graded=space.graded, undirected=space.undirected))
             self._expansion = Expansion(space, self._files, memory, threads)
             if self._files.depth < 0:
                 self._files.write(0, 0, self._expansion.origin(), None)
                 self._files.complete(0)
-            self._counts = {self._files.depth: self._files.states(self._files.depth)}
-        except LostStateError:
-            self.drop()
-            raise
-        except BaseException:
-            self.leave()
-            raise
 
-    @property
-    def kept(self) -> list[LayerFigures]:
-        """The complete layers in the folder, from the first on."""
-        return self.folder.layers
+        super().__init__(folder, folder.units, open_files)
 
     # ShardStore
 
@@ -312,13 +287,7 @@ class ScatterFolderStore:
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
         """All shards, or none."""
-        self._settle()
-        if depth == self._files.depth + 2:
-            self._complete(depth - 1)
-        if depth != self._files.depth + 1:
-            raise StorageError(
-                f"layer {depth} cannot begin: layer {self._files.depth} is the last complete one"
-            )
+        self._check_next(depth)
         if not shards:
             self._counts[depth] = {}
             return []
@@ -356,35 +325,21 @@ class ScatterFolderStore:
 
     def commit(self, depth: int, step_input: RunsStepInput, counts: Sequence[int]) -> None:
         """A file is written while the next unit is stepped."""
-        if depth != self._files.depth + 1:
-            raise StorageError(f"depth {depth} is not being stepped any more")
+        self._check_under_way(depth)
         with self._committing:
             self._settle()
             for first, found in step_input.found:
                 shards = range(first, first + len(found.fresh))
                 if self._committed.isdisjoint(shards):
                     self._committed.update(shards)
-                    args = (depth, first, found.fresh, found.united)
-                    self._behind.append(self._writer.submit(self._files.write, *args))
+                    self._write_behind(self._files.write, depth, first, found.fresh, found.united)
 
-    def counts(self, depth: int) -> dict[int, int]:
-        """The last three depths are kept."""
-        self._settle()
-        if depth == self._files.depth + 1 and depth == self._begun:
-            self._complete(depth)
-        return self._counts[depth]
+    def _is_begun(self, depth: int) -> bool:
+        return depth == self._begun
 
-    def _complete(self, depth: int) -> None:
-        if len(self._committed) != self.shards:
-            missing = self.shards - len(self._committed)
-            raise StorageError(f"layer {depth} is not complete: {missing} of its shards are not committed")
-        self._counts[depth] = self._files.states(depth)
-        self._counts.pop(depth - 3, None)
-        self._files.complete(depth)
-
-    def _settle(self) -> None:
-        while self._behind:
-            self._behind.pop().result()
+    def _missing(self, depth: int) -> str:
+        missing = self.shards - len(self._committed)
+        return f"{missing} of its shards" if missing else ""
 
     # The step
 
@@ -467,24 +422,3 @@ class ScatterFolderStore:
             cut = _kernel.run_codes(self._width, _kernel.run_of(self._width, codes)[1], limit)
             least = _kernel.run_of(self._width, cut)[1]
         return least_codes(self.space, {0: least}, limit)
-
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
-        """There are none."""
-        raise StorageError(ONLY_COUNTS)
-
-    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        """Files are gone on with, not maps."""
-        raise StorageError(ONLY_COUNTS)
-
-    def stored(self, depth: int, base: Base) -> None:
-        """Nothing is read from a map."""
-
-    def leave(self) -> None:
-        """Ends the attempt; the layers stay in the folder."""
-        self._writer.shutdown(wait=True, cancel_futures=True)
-        self.folder.close()
-
-    def drop(self) -> None:
-        """The folder goes."""
-        self._writer.shutdown(wait=True, cancel_futures=True)
-        self.folder.drop()

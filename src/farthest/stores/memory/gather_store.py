@@ -13,7 +13,6 @@ there are the one or two planes of a residue map.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
@@ -21,43 +20,79 @@ from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.map_files.form import WORD_BITS, ResidueForm, WordOrder, ones_for
 from farthest.models.chunks import UNREACHED, WIDTHS, Chunk
 from farthest.spaces.contract import gather, scatter
-from farthest.stores.blocks import zeros
-from farthest.stores.contract import Base, BitmapStepInput
-from farthest.stores.distances import check_depth, reached, typed, unit_for
+from farthest.stores.blocks import Sources, searches_in_place, zeros
+from farthest.stores.contract import (
+    ONLY_COUNTS,
+    BitmapStepInput,
+    JobStore,
+    check_depth,
+    check_states,
+    excluded,
+    excluded_layers,
+    reached,
+    typed,
+    unit_for,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.spaces.contract import GatherSpace, Space
-    from farthest.stores.contract import JobStore
 
 
-# --- Which shards a layer can reach, where moves send shards to shards.
+class LayersInMemory(JobStore):
+    """What the stores in memory have in common: the layer under way, and which of its shards were given out and
+    committed."""
+
+    shards: int = 0
+
+    def __init__(self, shards: int) -> None:
+        self.shards = shards
+        self._counts: dict[int, dict[int, int]] = {}
+        self._stamp = [0] * shards
+        self._depth = 0
+        self._begun: list[int] = []  # the shards of the layer being stepped
+        self._taken: set[int] = set()  # those that open() has given out
+
+    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+        if depth != self._depth:
+            missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
+            if depth != self._depth + 1 or missing:
+                raise StorageError(
+                    f"layer {depth} cannot begin: layer {self._depth} is the last one begun, and {len(missing)} of its "
+                    f"shards are not committed"
+                )
+            self._begun = sorted(self._prepared(depth, set(shards)))
+            self._depth = depth
+            self._counts[depth] = {}
+            self._taken = set()
+        return list(self._begun)
+
+    def _prepared(self, depth: int, shards: set[int]) -> set[int]:
+        """Prepares the next layer; the shards to step."""
+        raise NotImplementedError
+
+    def _free_shards(self, depth: int, shards: Sequence[int]) -> list[int]:
+        """Those of the shards that are not stepped yet. A shard is given out once: its step is not repeated, for it
+        overwrites or takes away what it reads."""
+        if depth != self._depth or depth == 0:
+            raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
+        free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
+        self._taken.update(free)
+        return free
+
+    def counts(self, depth: int) -> dict[int, int]:
+        return self._counts[depth]
+
+    def _restored(self, depth: int) -> None:
+        """All shards are at a depth."""
+        if self._depth != 0:
+            raise StorageError("a store can be restored only before its first step")
+        self._depth = depth
+        self._stamp = [depth] * self.shards
 
 
-class Sources:
-    """The shards that moves lead from into each shard of a kernel's space."""
-
-    def __init__(self, kernel: _kernel.Space) -> None:
-        self._kernel = kernel
-
-    @cached_property
-    def _of(self) -> list[frozenset[int]]:
-        return [frozenset(self._kernel.sources(shard)) for shard in range(self._kernel.shards)]
-
-    def reached_from(self, shards: Iterable[int]) -> list[int]:
-        """The shards that moves lead to from any of ``shards``, ascending."""
-        before = frozenset(shards)
-        return [shard for shard, sources in enumerate(self._of) if not sources.isdisjoint(before)]
-
-
-def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
-    """Whether one layer array suffices: moves both ways, all between two colours of shards, origins of one colour."""
-    colours, per_shard = kernel.colours, kernel.keys // kernel.shards
-    return bool(kernel.reversible and colours) and len({colours[key // per_shard] for key in origins}) == 1
-
-
-class MemoryStore:
+class MemoryStore(LayersInMemory):
     """``JobStore`` over arrays of this process. ``origins`` are the keys at depth 0.
 
     ``distances``: keep them, for ``chunks``. ``residues``: keep residues in this form instead, for ``residue_words``.
@@ -73,8 +108,8 @@ class MemoryStore:
         residues: ResidueForm | None = None,
         memory: int | None = None,
     ) -> None:
+        super().__init__(kernel.shards)
         self.kernel = kernel
-        self.shards = kernel.shards
         self._sources = Sources(kernel)
         self._memory = memory
         self._distances = distances
@@ -86,19 +121,18 @@ class MemoryStore:
         arrays = 1 if self._in_place else 2
         self._arrays = [self._array_pair() for _ in range(arrays)]
         self._layers = [self._view(words, flags, 0, self.shards) for words, flags in self._arrays]
-        self._found = None if kernel.reversible or kernel.graded else self._layer()
+        self._excluded = excluded(
+            graded=kernel.graded, undirected=kernel.reversible, alternating=self._in_place
+        )
+        self._found = self._layer() if self._excluded == "all" else None
         self._planes: list[_kernel.Layer] = []
         self._residues = residues
         self._residue_pairs = [self._array_pair() for _ in range(residues.planes if residues else 0)]
         self._residue_planes = [self._view(*pair, 0, self.shards) for pair in self._residue_pairs]
         self._population = [[0] * self.shards for _ in range(arrays)]  # of each layer array, by shard
-        self._stamp = [0] * self.shards
-        self._depth = 0
-        self._begun: list[int] = []  # the shards of the layer being stepped
-        self._taken: set[int] = set()  # those that open() has given out
         for key in origins:
             self._insert(key)
-        self._counts: dict[int, dict[int, int]] = {0: self._nonzero(0)}
+        self._counts[0] = self._nonzero(0)
 
     # Memory
 
@@ -166,45 +200,27 @@ class MemoryStore:
     def reachable(self, depth: int) -> list[int]:
         return self._sources.reached_from(self._counts[depth - 1])
 
-    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+    def _prepared(self, depth: int, shards: set[int]) -> set[int]:
         """Shards whose array still holds an older layer are stepped too, which clears them."""
-        if depth == self._depth:
-            return list(self._begun)
-        missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
-        if depth != self._depth + 1 or missing:
-            raise StorageError(
-                f"layer {depth} cannot begin: layer {self._depth} is the last one begun, and {len(missing)} of its "
-                f"shards are not committed"
-            )
         stale = self._population[self._array(depth)]
-        wanted = set(shards) | {shard for shard in range(self.shards) if stale[shard]}
+        wanted = shards | {shard for shard in range(self.shards) if stale[shard]}
         if self._in_place:
             wanted = {shard for shard in wanted if self._parity[shard] == depth & 1}
-        self._depth = depth
-        self._counts[depth] = {}
         self._counts.pop(depth - 3, None)
-        self._begun = sorted(wanted)
-        self._taken = set()
-        return list(self._begun)
+        return wanted
 
     def open(self, depth: int, shards: Sequence[int]) -> BitmapStepInput:
-        """A shard is given out once: its step overwrites what it reads, so it is not repeated."""
-        if depth != self._depth:
-            raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
-        fresh = self._layers[self._array(depth)]
-        frontier = self._layers[self._array(depth - 1)]
-        if self.kernel.graded:
-            exclude = []
+        free = self._free_shards(depth, shards)
+        if self._found:
+            exclude = [self._found]
         else:
-            exclude = [fresh] if self._in_place else [self._found] if self._found else [fresh, frontier]
+            exclude = [self._layers[self._array(known)] for known in excluded_layers(self._excluded, depth)]
         accumulate = self._planes_of(depth) + ([self._found] if self._found else [])
-        free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
-        self._taken.update(free)
         return BitmapStepInput(
             self.kernel,
             free,
-            [frontier],
-            [fresh],
+            [self._layers[self._array(depth - 1)]],
+            [self._layers[self._array(depth)]],
             [[layer] for layer in exclude],
             [[layer] for layer in accumulate],
         )
@@ -219,10 +235,6 @@ class MemoryStore:
             population[shard] = count
             if count:
                 layer_counts[shard] = count
-
-    def counts(self, depth: int) -> dict[int, int]:
-        """The last three depths are kept."""
-        return self._counts[depth]
 
     def _array(self, depth: int) -> int:
         return depth % len(self._layers)
@@ -258,23 +270,15 @@ class MemoryStore:
 
     def _expanded(self, depth: int, first: int, count: int, threads: int) -> memoryview:
         if not self._distances:
-            raise StorageError("this store keeps no distances: it only counts")
+            raise StorageError(ONLY_COUNTS)
         unit = unit_for(depth)
         out = zeros(count * WIDTHS[unit])
         distances = typed(out, unit)
         _kernel.expand(self.kernel, self._planes, self._shift, self._parity, first, distances, threads)
         return out
 
-    def stored(self, depth: int, base: Base) -> None:
-        """The planes hold all distances, none need be read again."""
-
-    def drop(self) -> None:
-        """The arrays go with the store."""
-
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
-        if self._depth != 0:
-            raise StorageError("a store can be restored only before its first step")
-        self._depth = depth
+        self._restored(depth)
         self._grow_planes(depth)
         for layer in self._layers:
             _kernel.clear(self.kernel, layer)
@@ -297,20 +301,14 @@ class MemoryStore:
                 raise DamagedMapError(
                     f"the chunk from key {first} does not fit a map up to depth {depth}: {error}"
                 ) from None
-        if found != states:
-            raise DamagedMapError(
-                f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
-            )
+        check_states(found, states, depth)
         for layer, population in zip(self._layers, self._population, strict=True):
             population[:] = _kernel.population(self.kernel, layer)
         counts = self._nonzero(depth)
         if self._in_place:
             counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
-        self._stamp = [depth] * self.shards
         self._counts = {depth: counts}
 
-
-# --- Residue maps of stores in memory: which spaces have one, its form, and its words block by block.
 
 BLOCK_WORDS = 2**20
 

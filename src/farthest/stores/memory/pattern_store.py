@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.chunks import UNREACHED, Chunk
 from farthest.stores.blocks import zeros
-from farthest.stores.contract import Base
+from farthest.stores.contract import JobStore
 
 if TYPE_CHECKING:
     from farthest import _kernel
@@ -36,7 +36,7 @@ class PatternStepInput:
         return [self.store.step(self.depth, threads)] if self.shards else []
 
 
-class PatternStore:
+class PatternStore(JobStore):
     """``JobStore`` of an additive pattern. Raises ResourceError where the system gives no memory."""
 
     shards = 1
@@ -115,9 +115,3 @@ class PatternStore:
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """Nothing stores a checkpoint of a pattern."""
         raise DamagedMapError("a search for an additive pattern cannot go on from a checkpoint")
-
-    def stored(self, depth: int, base: Base) -> None:
-        """All distances are in memory."""
-
-    def drop(self) -> None:
-        """The arrays go with the store."""

@@ -2,12 +2,8 @@
 
 A run is held as the kernel codes it (kernel/include/farthest/run_blob.hpp), about a byte or two a state. A layer is
 stepped in two parts: all successors of the layer before go into the outboxes, as soon as the first of its shards is
-stepped (in several turns where they do not all have room: candidates.py); then each shard takes its own out, without
-those that it has already. Which runs those are depends on the graph:
-
-    graded        none: a state has only one possible depth
-    undirected    the two layers before
-    any           all states found, kept in runs that double in size
+stepped (in several turns where they do not all have room: ``Candidates``); then each shard takes its own out, without
+those that are not new (``contract.Excluded``). All states found are kept in runs that double in size.
 
 Where a depth limit ends the search and states are only counted, the states of the last layer are counted shard by
 shard, and not kept.
@@ -23,21 +19,23 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import MemoryUsedUpError, StorageError
 from farthest.models.chunks import Chunk
-from farthest.stores.contract import Base
-from farthest.stores.distances import check_depth
-from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, put_successors, read_map
+from farthest.stores.contract import ONLY_COUNTS, check_depth, excluded, excluded_layers
+from farthest.stores.memory.gather_store import LayersInMemory
+from farthest.stores.scattering import (
+    LEAST_KEPT,
+    MapPieces,
+    SortedRun,
+    least_codes,
+    put_successors,
+    read_map,
+    with_run,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.spaces.contract import ScatterSpace
 
-
-# --- The successors of a layer of sorted runs, for as many shards at once as have room: candidates for the next
-# layer.
-#
-# Where all successors do not have room, the layer before is expanded several times, each time for some of the
-# shards.
 
 ROOM = 2**30
 """Bytes of successors before repeated ones are removed early. More are not there at once, unless the layer before would
@@ -54,7 +52,9 @@ SHARDS_AT_ONCE = 64
 
 
 class Candidates:
-    """``memory``: bytes that runs and successors may take together, None for no limit."""
+    """The successors of a layer of sorted runs, for as many shards at once as have room: candidates for the next layer.
+    Where all successors do not have room, the layer before is expanded several times, each time for some of the
+    shards. ``memory``: bytes that runs and successors may take together, None for no limit."""
 
     def __init__(self, space: ScatterSpace, shards: int, memory: int | None) -> None:
         self._space = space
@@ -167,7 +167,7 @@ class ScatterMemoryStepInput:
         return [states for states, _ in found]
 
 
-class ScatterMemoryStore:
+class ScatterMemoryStore(LayersInMemory):
     """``JobStore`` over runs of this process.
 
     ``distances``: keep them, for ``chunks``. ``memory``: bytes that runs and successors may take, None for no limit.
@@ -178,11 +178,12 @@ class ScatterMemoryStore:
     def __init__(
         self, space: ScatterSpace, *, distances: bool, memory: int | None = None, last: int | None = None
     ) -> None:
+        keys = space.keys or 0
+        super().__init__(max(1, min(MOST_SHARDS, keys // KEYS_PER_SHARD)) if keys else MOST_SHARDS)
         self.space = space
         self.poll: Callable[[], None] = lambda: None
         self._width = space.code_bytes
-        self._keys = space.keys or 0
-        self.shards = max(1, min(MOST_SHARDS, self._keys // KEYS_PER_SHARD)) if self._keys else MOST_SHARDS
+        self._excluded = excluded(graded=space.graded, undirected=space.undirected)
         self._distances = distances
         self._memory = memory
         self._limit = last
@@ -190,20 +191,11 @@ class ScatterMemoryStore:
         self._candidates = Candidates(space, self.shards, memory)
         self._stepping = threading.Lock()
         self._runs: dict[int, dict[int, bytes]] = {0: {}}  # by depth and shard
-        self._counts: dict[int, dict[int, int]] = {0: {}}
-        self._found: dict[int, list[tuple[int, bytes]]] = {}  # by shard: states and run, the largest first
+        self._counts[0] = {}
+        self._found: dict[int, list[SortedRun]] = {}  # by shard: all states found, the longest run first
         self._bytes = 0  # of runs
-        self._depth = 0
-        self._begun: list[int] = []
-        self._taken: set[int] = set()
-        self._stamp = [0] * self.shards
         for shard, (states, run) in self._candidates.of(space.origin_codes()).items():
             self._keep(0, shard, states, run)
-
-    @property
-    def _remembers(self) -> bool:
-        """Whether all states found must be known to tell which are new."""
-        return not (self.space.graded or self.space.undirected)
 
     # Memory
 
@@ -237,14 +229,11 @@ class ScatterMemoryStore:
         self._runs[depth][shard] = run
         self._counts[depth][shard] = states
         self._bytes += len(run) + RUN_BYTES
-        if self._remembers and depth != self._last:
+        if self._excluded == "all" and depth != self._last:
             found = self._found.setdefault(shard, [])
-            found.append((states, run))
-            self._bytes += len(run)
-            while len(found) > 1 and found[-2][0] < 2 * found[-1][0]:
-                runs = [found.pop()[1], found.pop()[1]]
-                found.append(_kernel.merge_runs(self._width, runs))
-                self._bytes += len(found[-1][1]) - sum(map(len, runs))
+            stay, united = with_run(self._width, found, SortedRun(states, run))
+            self._bytes += united.bytes - sum(one.bytes for one in found[stay:])
+            found[stay:] = [united]
 
     def _forget(self, depth: int) -> None:
         """Gives up the runs of a layer that is needed no more."""
@@ -257,30 +246,14 @@ class ScatterMemoryStore:
         """Any shard may have successors of any other."""
         return list(range(self.shards)) if self._counts[depth - 1] else []
 
-    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        if depth == self._depth:
-            return list(self._begun)
-        missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
-        if depth != self._depth + 1 or missing:
-            raise StorageError(
-                f"layer {depth} cannot begin: layer {self._depth} is the last one begun, and {len(missing)} of its "
-                f"shards are not committed"
-            )
-        self._depth = depth
-        self._runs[depth], self._counts[depth] = {}, {}
+    def _prepared(self, depth: int, shards: set[int]) -> set[int]:
+        self._runs[depth] = {}
         if not self._distances:
             self._forget(depth - 3)
-        self._begun = sorted(set(shards))
-        self._taken = set()
-        return list(self._begun)
+        return shards
 
     def open(self, depth: int, shards: Sequence[int]) -> ScatterMemoryStepInput:
-        """A shard is given out once: its step takes its successors out of the boxes."""
-        if depth != self._depth or depth == 0:
-            raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
-        free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
-        self._taken.update(free)
-        return ScatterMemoryStepInput(self, depth, free)
+        return ScatterMemoryStepInput(self, depth, self._free_shards(depth, shards))
 
     def commit(self, depth: int, step_input: ScatterMemoryStepInput, counts: Sequence[int]) -> None:
         """Raises ResourceError when the layer is too deep for distances, or takes too much memory."""
@@ -291,9 +264,6 @@ class ScatterMemoryStore:
             if states:
                 self._keep(depth, shard, states, run)
         self._check_memory(depth)
-
-    def counts(self, depth: int) -> dict[int, int]:
-        return self._counts[depth]
 
     # The step
 
@@ -324,13 +294,11 @@ class ScatterMemoryStore:
                 self._bytes = before
             return [found.get(shard, (0, b"")) for shard in shards]
 
-    def _known(self, depth: int, shard: int) -> list[bytes]:
-        if self.space.graded:
-            return []
-        if self.space.undirected:
-            layers = (self._runs.get(depth - 1, {}), self._runs.get(depth - 2, {}))
-            return [layer[shard] for layer in layers if shard in layer]
-        return [run for _, run in self._found.get(shard, ())]
+    def _known(self, depth: int, shard: int) -> list[Buffer]:
+        if self._excluded == "all":
+            return [run.data for run in self._found.get(shard, ())]
+        layers = [self._runs.get(known, {}) for known in excluded_layers(self._excluded, depth)]
+        return [layer[shard] for layer in layers if shard in layer]
 
     def give_up(self, depth: int) -> None:
         """Forgets what was found of a layer that is not complete, the last one begun."""
@@ -363,7 +331,7 @@ class ScatterMemoryStore:
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """``size`` keys a chunk of a dense space, at most so many states of a sparse one."""
         if not self._distances:
-            raise StorageError("this store keeps no distances: it only counts")
+            raise StorageError(ONLY_COUNTS)
         self._candidates.boxes.trim()
 
         def runs_of(shard: int) -> Iterator[tuple[int, bytes]]:
@@ -373,26 +341,11 @@ class ScatterMemoryStore:
 
         return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
 
-    def stored(self, depth: int, base: Base) -> None:
-        """The runs hold all distances, none need be read again."""
-
-    def drop(self) -> None:
-        """The runs go with the store."""
-
-    def restore(
-        self,
-        depth: int,
-        chunks: Iterable[Chunk],
-        states: int,
-        threads: int = 1,
-    ) -> None:
-        if self._depth != 0:
-            raise StorageError("a store can be restored only before its first step")
+    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
+        self._restored(depth)
         self._runs, self._counts, self._found, self._bytes = {}, {}, {}, 0
         for known, runs in read_map(self.space, self.shards, depth, chunks, states):
             self._runs[known], self._counts[known] = {}, {}
             for shard, (number, run) in runs.items():
                 self._keep(known, shard, number, run)
             self._check_memory(known)
-        self._depth = depth
-        self._stamp = [depth] * self.shards

@@ -27,6 +27,7 @@ removed. Keys of workers are those of worker/registry.py and worker/leases.py, t
 
 from __future__ import annotations
 
+import json
 import math
 import secrets
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -38,7 +39,7 @@ from farthest.errors import LateStepError, LostStateError, PuzzleError, StorageE
 from farthest.families.python.allowed import named_in
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE
+from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE, REDIS, new_nonce
 from farthest.stores.contract import Excluded
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
@@ -121,6 +122,21 @@ class AttemptFacts:
     counted: int = NO_LIMIT
     protocol: int = PROTOCOL
     version: str = __version__
+
+    @classmethod
+    def new(cls, space: Space, nodes: int, place: BlobPlace | None, **cut: Any) -> AttemptFacts:
+        """Of a new attempt; ``place``: of its blobs, None: the nodes; ``cut``: the other fields."""
+        return cls(
+            engine=space.engine,
+            puzzle=space.puzzle.to_json(),
+            direction=space.origin.direction,
+            where=space.origin.where,
+            layout=json.dumps(space.layout_fields()),
+            nodes=nodes,
+            blobs=REDIS if place is None else place.url,
+            mark=new_nonce(),
+            **cut,
+        )
 
     def fields(self) -> dict[str, str]:
         """As stored in ``meta``."""
@@ -209,8 +225,7 @@ def drop(nodes: RedisNodes, attempt: str, place: BlobPlace | None = None) -> Non
     # First nothing is under way any more: who writes a blob from now on cannot commit it, and removes it. Were a step
     # committed after the blobs have been removed, its blobs would stay for good.
     pipe = nodes.main.pipeline(transaction=False)
-    pipe.hdel(f"{prefix(attempt)}meta", "depth")
-    pipe.delete(f"{prefix(attempt)}fold")
+    pipe.hdel(f"{prefix(attempt)}meta", "depth", "fold", "bound")
     pipe.execute(raise_on_error=False)  # a key of another kind is removed below
     if place is not None:
         place.drop(attempt)  # before the other keys: while these are there, the attempt is found again

@@ -6,7 +6,6 @@ alone (``chunks``) or by workers (``parts``).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,21 +16,19 @@ from farthest.errors import DamagedMapError, JobError, LostStateError, StorageEr
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import VISITED, BlobCache, decode_blob, encode_blob
 from farthest.stores.blobs.place import REDIS, new_nonce
-from farthest.stores.blocks import Bitmap
-from farthest.stores.contract import excluded
-from farthest.stores.distances import is_within, reached, typed
-from farthest.stores.memory.gather_store import Sources, searches_in_place
-from farthest.stores.redis.attempt_layers import AttemptLayers
+from farthest.stores.blocks import Bitmap, Sources, searches_in_place
+from farthest.stores.contract import check_states, excluded, is_within, reached, typed
+from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
-from farthest.stores.redis.map_parts import Assembly, AttemptParts, block_blobs, block_words, word_cut
+from farthest.stores.redis.map_parts import Assembly, AttemptParts, block_blobs, block_words, cut_in_parts
+from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import (
     LEAST_CHUNKS,
     NO_BASE,
     NO_JOB,
     Fold,
     FoundBlob,
-    PartCut,
     Pointer,
     Record,
 )
@@ -45,9 +42,6 @@ if TYPE_CHECKING:
     from farthest.stores.blocks import Blocks, Cut
     from farthest.stores.contract import Base, JobStore
     from farthest.stores.redis.connections import RedisNodes
-
-
-# --- Reading a checkpoint block by block: the bitmaps that an attempt needs to go on from it.
 
 
 def read_blocks(
@@ -89,10 +83,7 @@ def read_blocks(
             key = until
     if bitmaps:
         yield block, bitmaps
-    if found != states:
-        raise DamagedMapError(
-            f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
-        )
+    check_states(found, states, depth)
 
 
 class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
@@ -117,39 +108,28 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         kernel = cut.kernel
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
-        facts = AttemptFacts(
-            engine="gather",
-            puzzle=space.puzzle.to_json(),
-            direction=space.origin.direction,
-            where=space.origin.where,
-            layout=json.dumps(space.layout_fields()),
+        facts = AttemptFacts.new(
+            space,
+            len(nodes),
+            place,
             shard_classes=cut.classes,
             per_block=cut.per_block,
             exclude=excluded(graded=kernel.graded, undirected=kernel.reversible, alternating=in_place),
             keys=kernel.keys,
             shards=kernel.shards,
-            nodes=len(nodes),
-            blobs=REDIS if place is None else place.url,
-            mark=new_nonce(),
             part_chunks=part_chunks or _part_chunks(kernel, cut.per_block),
         )
-        store = cls(nodes, attempt, facts, kernel, BlobCache(WORKER_MEMORY.size()), None, place)
+        cache = BlobCache(WORKER_MEMORY.size())
+        store = cls(Access(nodes, attempt, facts, cache, None, place or RedisPlace(nodes)), kernel)
         store._prepare(distances=distances, residues=residues)
         store._set_colours(origins, in_place)
-        try:
-            store._write_mark()
-            store._write_origins(origins)
-        except BaseException:
-            store.drop()
-            raise
+        store._write_first(lambda: store._write_origins(origins))
         return store
 
     def _set_colours(self, origins: Sequence[int], in_place: bool) -> None:
         keys_per_shard = self.kernel.keys // self.kernel.shards
         colours = self.kernel.colours if in_place else []
         self._colour = colours[origins[0] // keys_per_shard] if colours else -1
-        self._parity = [colour ^ colours[origins[0] // keys_per_shard] for colour in colours]
-        self._shift = 1 if in_place else 0
         self._reach = Sources(self.kernel)
         self._base: Base | None = None
         self._folding: AttemptParts | None = None
@@ -217,8 +197,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             depth,
             blobs=blobs,
             base=self._base,
-            shift=self._shift,
-            parity=self._parity,
+            colour=self._colour,
         )
         return assembly.chunks(size, threads)
 
@@ -236,27 +215,26 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         base = NO_BASE if self._base is None else self._stored_depth
         records = tuple(len(self._complete(known)) for known in depths)
         fold = Fold(depth, base, records, self._colour, job, owner)
-        cut = PartCut(self.kernel.keys, self.facts.part_chunks)
-        self._folding = AttemptParts(self, cut, fold, self._base)
+        self._folding = AttemptParts(self, cut_in_parts(self, 0), fold, self._base)
         return self._folding
 
     def _residue_parts(self, form: ResidueForm, depth: int, owner: str) -> AttemptParts:
         numbers = tuple(map(form.number, range(depth + 1)))
         records = tuple(len(self._complete(known)) if number else 0 for known, number in enumerate(numbers))
         fold = Fold(depth, NO_BASE, records, self._colour, NO_JOB, owner, form.planes, numbers)
-        return AttemptParts(self, word_cut(self.kernel, self.blocks, form.planes), fold, None)
+        return AttemptParts(self, cut_in_parts(self, form.planes), fold, None)
 
     def residue_blocks(self, form: ResidueForm, depth: int) -> Iterator[tuple[int, Buffer]]:
         """The words of the residue map up to ``depth``: (the first word's number, words) of each block, made by this
         process. Raises LostStateError where a blob is missing or damaged."""
         numbers = {known: form.number(known) for known in range(depth + 1) if form.number(known)}
-        cut = word_cut(self.kernel, self.blocks, form.planes)
+        cut = cut_in_parts(self, form.planes)
         for block in range(self.blocks.count):
             self.touch_if_room()
             here = {known: self._complete(known).get(block) for known in numbers}
             records = {known: one for known, one in here.items() if one is not None}
             blobs = block_blobs(self, block, records)
-            words, _ = block_words(self.kernel, self.blocks, block, blobs, numbers, form.planes)
+            words, _ = block_words(self, block, blobs, numbers, form.planes)
             yield cut.chunks(block)[0][0], words.data
 
     def stored(self, depth: int, base: Base) -> None:
@@ -301,8 +279,6 @@ def _part_chunks(kernel: _kernel.Space, per_block: int) -> int:
     return max(LEAST_CHUNKS, -(-(kernel.keys // kernel.shards * per_block) // CHUNK_KEYS))
 
 
-# --- How much room the place of blobs has, and when a checkpoint is due to make some.
-
 LEAST_SHARE = 0.25
 """Of the states in the place, at least so many must be such that a checkpoint removes, else it is not worth it."""
 
@@ -311,7 +287,7 @@ BYTES_A_STATE = 0.6
 
 
 class PlaceRoom:
-    """The room of a place."""
+    """How much room the place of blobs has, and when a checkpoint is due to make some."""
 
     def __init__(self, nodes: RedisNodes, place: BlobPlace) -> None:
         self._nodes = nodes

@@ -33,16 +33,13 @@ from farthest.stores.blobs.blob import (
 from farthest.stores.blobs.place import BlobName, BlobPart
 from farthest.stores.blocks import Blocks
 from farthest.stores.contract import excluded_layers
-from farthest.stores.redis.attempt_steps import AttemptSteps, Commit, StepRecords
-from farthest.stores.redis.attempts import AttemptFacts, unbelieved
+from farthest.stores.redis.attempt_stores import Access, AttemptSteps, Commit, StepRecords
+from farthest.stores.redis.attempts import unbelieved
 from farthest.stores.redis.records import FoundBlob, Pointer, Record
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.stores.blobs.blob import BlobCache
-    from farthest.stores.blobs.place import BlobPlace
-    from farthest.stores.redis.connections import RedisNodes
 
 BLOBS_SHARE = 4
 """This part of a cache's memory is for blobs as they were read or written; the rest is for slots."""
@@ -104,36 +101,20 @@ class GatherStore(AttemptSteps[GatherStepInput]):
     """``StepStore`` of one attempt: opens and commits whole blocks. The coordinator's store
     (stores/redis/gather_attempt.py) begins layers and reads results."""
 
-    def __init__(
-        self,
-        nodes: RedisNodes,
-        attempt: str,
-        facts: AttemptFacts,
-        kernel: _kernel.Space,
-        cache: BlobCache,
-        holder: str | None,
-        place: BlobPlace | None = None,
-    ) -> None:
-        super().__init__(nodes, attempt, facts, Blocks(kernel.shards, facts.per_block), cache, holder, place)
+    def __init__(self, access: Access, kernel: _kernel.Space) -> None:
+        super().__init__(access, Blocks(kernel.shards, access.facts.per_block))
         self.kernel = kernel
         self._sources: dict[int, list[int]] = {}
         self._reader = ShardReader(self)
 
     @classmethod
-    def of(
-        cls,
-        nodes: RedisNodes,
-        attempt: str,
-        facts: AttemptFacts,
-        cache: BlobCache,
-        holder: str,
-        place: BlobPlace | None = None,
-    ) -> Self:
-        space = gather(facts.space(attempt, len(nodes)))
+    def of(cls, access: Access) -> Self:
+        facts, attempt = access.facts, access.attempt
+        space = gather(facts.space(attempt, len(access.nodes)))
         with unbelieved(attempt):
             kernel = space.compile_kernel(facts.shard_classes)
         facts.check(attempt, kernel.keys, kernel.shards)
-        return cls(nodes, attempt, facts, kernel, cache, holder, place)
+        return cls(access, kernel)
 
     def sources_of(self, block: int) -> list[int]:
         """The blocks that moves lead from into a block."""

@@ -1,4 +1,10 @@
-"""A worker's side of a map that is being made: reads what a part is made of, makes its chunks, commits its record."""
+"""Maps of attempts by the gather engine, put together part by part from the last checkpoint and the layers since then.
+
+Assembly       distances, one block at a time
+block_words    the words of a block of a residue map
+PartMaker      a worker's side: reads what a part is made of, makes its chunks, commits its record
+AttemptParts   the coordinator's side: says what is to be made, and gathers what was
+"""
 
 from __future__ import annotations
 
@@ -25,22 +31,20 @@ from farthest.models.records import ChunkRecord
 from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros
-from farthest.stores.contract import Base
-from farthest.stores.distances import reached, typed, unit_for
+from farthest.stores.contract import Base, reached, typed, unit_for
 from farthest.stores.redis.records import (
     DATABASE,
     FOLD,
     NO_BASE,
     PLACE,
-    SET_RECORD,
     Fold,
     PartChunk,
     PartCut,
     PartRecord,
     Record,
     Report,
-    WordCut,
     numbers,
+    set_record,
 )
 
 if TYPE_CHECKING:
@@ -48,22 +52,16 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.stores.blocks import Blocks
-    from farthest.stores.redis.attempt_layers import AttemptLayers
-    from farthest.stores.redis.attempt_steps import AttemptBlobs
+    from farthest.stores.redis.attempt_stores import AttemptLayers, AttemptSteps
     from farthest.stores.redis.gather_store import GatherStore
 
 
-# --- Putting a distance map together, block by block, from the last checkpoint and the layers found since.
-#
-# One block at a time is spread over bit planes (kernel/include/farthest/planes.hpp): what the process needs is
-# planes for one block, however large the space.
-
-
 class Assembly:
-    """Distances up to ``depth`` of a space cut into blocks.
+    """Distances up to ``depth`` of a space cut into blocks. One block at a time is spread over bit planes
+    (kernel/include/farthest/planes.hpp): what the process needs is planes for one block, however large the space.
 
     ``blobs``: gives a block's (depth, blob), in any order, for the depths that ``base`` does not have; ``base`` None:
-    there is no checkpoint. ``parity``: for each shard the lowest bit of its distances, where ``shift`` is 1.
+    there is no checkpoint. ``colour``: of the shards with even distances, where the others have odd ones; else -1.
     """
 
     def __init__(
@@ -74,21 +72,19 @@ class Assembly:
         *,
         blobs: Callable[[int], Iterable[tuple[int, bytes]]],
         base: Base | None,
-        shift: int,
-        parity: list[int],
+        colour: int,
     ) -> None:
         self._kernel = kernel
         self._blocks = blocks
         self._depth = depth
         self._blobs = blobs
         self._base = base
-        self._shift = shift
-        self._parity = parity
-        self._keys_per_block = keys_per_block(kernel, blocks)
+        self._shift = 0 if colour < 0 else 1
+        self._parity = [] if colour < 0 else [of_shard ^ colour for of_shard in kernel.colours]
+        self._keys_per_block = kernel.keys // kernel.shards * blocks.per_block
         self._block = -1
-        self._layers: list[
-            _kernel.Layer
-        ] = []  # of that block, for the next range of keys begins where one ended
+        # Planes of that block, for the next range of keys begins where one ended.
+        self._layers: list[_kernel.Layer] = []
 
     def chunks(self, size: int, threads: int, keys: range | None = None) -> Iterator[Chunk]:
         """The distances, ``size`` keys a chunk, in key order; ``keys``: None for all. Raises
@@ -135,11 +131,6 @@ class Assembly:
         return layers
 
 
-def keys_per_block(kernel: _kernel.Space, blocks: Blocks) -> int:
-    """Keys of a block, but for the last."""
-    return kernel.keys // kernel.shards * blocks.per_block
-
-
 def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:
     """The distances of keys ``first`` to ``end`` - 1, chunk by chunk: first key of the part, its distances."""
     key = first
@@ -151,19 +142,18 @@ def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:
         key = until
 
 
-# --- The words of a residue map of an attempt, block by block: the blobs of its layers whose number is not 0,
-# joined.
-
-
-def word_cut(kernel: _kernel.Space, blocks: Blocks, planes: int) -> WordCut:
-    """The parts of a map of ``planes`` bits a key, one a block."""
-    each = kernel.words_per_shard * planes
-    return WordCut(kernel.shards * each, blocks.per_block * each)
+def cut_in_parts(store: GatherStore, planes: int) -> PartCut:
+    """The parts of a map: some chunks of a full one (``planes`` 0), or the words of a block each, of so many bits a
+    key."""
+    if not planes:
+        return PartCut(store.kernel.keys, store.facts.part_chunks * CHUNK_KEYS, CHUNK_KEYS)
+    words = store.kernel.words_per_shard * planes
+    each = store.blocks.per_block * words
+    return PartCut(store.kernel.shards * words, each, each)
 
 
 def block_words(
-    kernel: _kernel.Space,
-    blocks: Blocks,
+    store: GatherStore,
     block: int,
     blobs: Iterable[tuple[int, bytes]],
     numbers: Mapping[int, int],
@@ -171,10 +161,10 @@ def block_words(
 ) -> tuple[NDArray[np.uint64], int]:
     """The words of a block (map_files/form.py), and how many states have a number there that is not 0. ``blobs``:
     (depth, blob), of the block; ``numbers``: by depth. Raises LostStateError where one is damaged."""
-    bitmaps = [Bitmap(kernel, blocks.shards(block)) for _ in range(planes)]
+    bitmaps = [Bitmap(store.kernel, store.blocks.shards(block)) for _ in range(planes)]
     for depth, blob in blobs:
         chosen = [bitmap for plane, bitmap in enumerate(bitmaps) if numbers[depth] >> plane & 1]
-        decode_blob(kernel, depth, block, blob, chosen)
+        decode_blob(store.kernel, depth, block, blob, chosen)
     words = np.stack([np.asarray(bitmap.words, dtype=np.uint64) for bitmap in bitmaps], axis=1)
     states = int(np.bitwise_count(np.bitwise_or.reduce(words, axis=1)).sum(dtype=np.int64))
     return words.reshape(-1), states
@@ -189,14 +179,12 @@ class PartMaker:
 
     def __init__(self, store: GatherStore) -> None:
         self._store = store
-        self._commit = store.nodes.main.register_script(SET_RECORD)
         self._assembly: tuple[str, Assembly] | None = None
         self._base: Base | None = None
-        self._cut = PartCut(store.kernel.keys, store.facts.part_chunks)
 
-    def cut(self, fold: Fold) -> PartCut | WordCut:
+    def cut(self, fold: Fold) -> PartCut:
         """The parts of a map."""
-        return word_cut(self._store.kernel, self._store.blocks, fold.planes) if fold.planes else self._cut
+        return cut_in_parts(self._store, fold.planes)
 
     def fold(self, depth: int) -> Fold:
         """What is to be made. Raises LateStepError where the map up to ``depth`` is not."""
@@ -224,7 +212,9 @@ class PartMaker:
         if stored is None:
             return None
         record = PartRecord.of(stored, fold.base, part)
-        chunks = {one.first: one for one in payloads(store, fold.base, part, record, self._cut.chunks(part))}
+        chunks = {
+            one.first: one for one in payloads(store, fold.base, part, record, self.cut(fold).chunks(part))
+        }
 
         def base(key: int) -> Chunk:
             one = chunks[key // CHUNK_KEYS * CHUNK_KEYS]
@@ -247,7 +237,7 @@ class PartMaker:
         if self._assembly is None or self._assembly[0] != text:
             self._assembly = text, self._new_assembly(fold)
         made, states = [], 0
-        for one in self._assembly[1].chunks(CHUNK_KEYS, 1, self._cut.range_of(part)):
+        for one in self._assembly[1].chunks(CHUNK_KEYS, 1, self.cut(fold).range_of(part)):
             stored, digest = encode(one), chunk_digest(one.distances)
             made.append(MadeChunk(one.first, one.last, one.unit, stored.checksum, digest, stored.payload))
             states += reached(memoryview(one.distances), one.unit)
@@ -255,9 +245,7 @@ class PartMaker:
 
     def _words(self, fold: Fold, part: int) -> tuple[list[MadeChunk], int]:
         store, numbers = self._store, dict(zip(fold.depths, fold.numbers, strict=True))
-        words, states = block_words(
-            store.kernel, store.blocks, part, self._blobs(fold, part), numbers, fold.planes
-        )
+        words, states = block_words(store, part, self._blobs(fold, part), numbers, fold.planes)
         payload = words.tobytes()
         checksum = hashlib.sha256(payload).hexdigest()
         (keys,) = self.cut(fold).chunks(part)
@@ -278,8 +266,7 @@ class PartMaker:
             fold.depth,
             blobs=lambda block: self._blobs(fold, block),
             base=based,
-            shift=0 if fold.colour < 0 else 1,
-            parity=[] if fold.colour < 0 else [colour ^ fold.colour for colour in store.kernel.colours],
+            colour=fold.colour,
         )
 
     def _blobs(self, fold: Fold, block: int) -> Iterator[tuple[int, bytes]]:
@@ -318,10 +305,9 @@ class PartMaker:
             store.send({name: b"".join(one.payload for one in made)})
         chunks = tuple(PartChunk(one.checksum, one.digest, len(one.payload)) for one in made)
         text = PartRecord(nonce, where, states, chunks).text(fold.depth, part)
-        report = Report(fold.depth, part, store.holder or "", kind="part").text()
+        report = Report(fold.depth, part, store.holder or "", kind="part")
         keys = [store.meta_key, store.parts_key(fold.depth), store.done_key]
-        arguments = [FOLD, fold.text(), str(part), text, report]
-        outcome = store.nodes.call(lambda: self._commit(keys=keys, args=arguments))
+        outcome = set_record(store.nodes, keys, (FOLD, fold.text()), part, text, report)
         if outcome != 2 and where == PLACE:
             store.discard([name])
         if not outcome:
@@ -345,7 +331,7 @@ def block_blobs(store: GatherStore, block: int, records: dict[int, Record]) -> I
 
 
 def payloads(
-    store: AttemptBlobs, depth: int, part: int, record: PartRecord, keys: Sequence[tuple[int, int]]
+    store: AttemptSteps[Any], depth: int, part: int, record: PartRecord, keys: Sequence[tuple[int, int]]
 ) -> Iterator[MadeChunk]:
     """The chunks of a part that are in the place of blobs; their checksums are to be compared by the reader. Raises
     LostStateError."""
@@ -361,16 +347,11 @@ def payloads(
         yield MadeChunk(first, last, unit, one.checksum, one.digest, payload)
 
 
-# --- The coordinator's side of a map that workers make: says what is to be made, and gathers what was.
-
-
 class AttemptParts:
     """One map of an attempt, which is to be made as ``fold`` says. ``base``: finds the chunks of the checkpoint at its
     base, where there is one."""
 
-    def __init__(
-        self, store: AttemptLayers[Any], cut: PartCut | WordCut, fold: Fold, base: Base | None
-    ) -> None:
+    def __init__(self, store: AttemptLayers[Any], cut: PartCut, fold: Fold, base: Base | None) -> None:
         self.store = store
         self.fold = fold
         self._base = base

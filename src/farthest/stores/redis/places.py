@@ -19,16 +19,14 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 
-# --- Redis as a place for blobs: they are spread over the nodes, block by block.
-
-
 def blob_key(name: BlobName) -> str:
     """The key of a blob."""
     return f"{prefix(name.attempt)}{name.kind}:{name.depth}:{name.block}:{name.nonce}"
 
 
 class RedisPlace:
-    """``BlobPlace`` on the nodes; methods are to be called by ``RedisNodes.call``."""
+    """``BlobPlace`` on the nodes: blobs are spread over them, block by block. Methods are to be called by
+    ``RedisNodes.call``."""
 
     url = REDIS
 

@@ -1,41 +1,76 @@
-"""What the main node says of a block: its record at a depth, and the pointer to the blobs of all its found states.
+"""What the main node of an attempt says of blocks and maps, and what workers report, as it is stored.
 
-Both tell their block, so that one that was damaged or belongs elsewhere raises LostStateError.
+    Record       what is committed of a block at a depth
+    Pointer      where all found states of a block are
+    Report       an entry of the done-list, for the coordinator that waits
+    Fold         what map is to be made by workers
+    PartRecord   a part of it that was made
+
+What is stored tells its place, with a checksum: what was damaged or belongs elsewhere raises LostStateError. The
+checksum keeps nobody from writing what he likes: the values are checked as they are read.
+
+A *map part* is an aligned run of chunks. Its record says where its chunks are: as drafts in the database
+(models/maps.py), or their payloads, one after the other, as a blob in the place. A part of a residue map is the words
+of a block, always a blob: like a chunk, whose payload they are, with the numbers of words for keys.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeVar, get_args
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 from zlib import crc32
 
+import msgspec
+
 from farthest.errors import LostStateError
-from farthest.models.chunks import CHUNK_KEYS
-from farthest.stores.blobs.place import NONCE, new_nonce
-from farthest.untrusted_json import count, counts, items, read_json, read_json_object, text
+from farthest.stores.blobs.place import new_nonce
+from farthest.untrusted_json import read_json
 from farthest.wording import shown
+
+if TYPE_CHECKING:
+    from farthest.stores.redis.connections import RedisNodes
 
 Made = TypeVar("Made")
 
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+NumberOrNone = Annotated[int, msgspec.Meta(ge=-1, le=2**63 - 1)]
+"""-1: none."""
+Nonce = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8}\Z")]
+"""It becomes a part of a path."""
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
-@dataclass(frozen=True, slots=True)
-class Part:
+
+class Stored(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What is stored as a JSON array of its fields, after a checksum."""
+
+    def text_at(self, place: str) -> str:
+        """As stored at a place."""
+        return with_checksum(place, msgspec.json.encode(self).decode())
+
+    @classmethod
+    def read(cls, stored: bytes, place: str, what: str) -> Self:
+        """Inverse of ``text_at``. Raises LostStateError, which calls it the record of ``what``."""
+        said = _said(stored, place, what)
+        try:
+            return msgspec.json.decode(said, type=cls)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise LostStateError(f"the record of {what} is not one of farthest's: {error}") from error
+
+
+class Part(Stored, frozen=True):
     """What a block's outbox has for the block ``to``: so many ``codes`` in so many ``bytes``."""
 
-    to: int
-    codes: int
-    bytes: int
+    to: Number
+    codes: Number
+    bytes: Number
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Stored, frozen=True):
     """What is committed of a block at a depth: the nonce of its blobs ('' when it has no states), states by shard, the
     parts of its outbox, one after the other (where states are scattered)."""
 
-    nonce: str
-    states: dict[int, int]
+    nonce: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{8})?\Z")]
+    states: dict[Number, Number]
     outbox: tuple[Part, ...] = ()
 
     @classmethod
@@ -45,75 +80,37 @@ class Record:
 
     def text(self, depth: int, block: int) -> str:
         """As stored."""
-        outbox = [(part.to, part.codes, part.bytes) for part in self.outbox]
-        said = json.dumps([self.nonce, list(self.states.items()), outbox], separators=(",", ":"))
-        return with_checksum(f"c:{depth}:{block}", said)
+        return self.text_at(f"c:{depth}:{block}")
 
     @classmethod
     def of(cls, stored: bytes, depth: int, block: int) -> Record:
         """Inverse of ``text``. Raises LostStateError."""
-        return recorded(stored, f"c:{depth}:{block}", f"block {block} at depth {depth}", cls._of_fields)
-
-    @classmethod
-    def _of_fields(cls, fields: Any) -> Record:
-        nonce, states, outbox = items(fields)
-        by_shard: dict[int, int] = dict(map(_pair, items(states)))
-        return cls(
-            "" if nonce == "" else nonce_of(nonce),
-            by_shard,
-            tuple(Part(*counts(part, 3)) for part in items(outbox)),
-        )
+        return cls.read(stored, f"c:{depth}:{block}", f"block {block} at depth {depth}")
 
 
-@dataclass(frozen=True, slots=True)
-class FoundBlob:
+class FoundBlob(Stored, frozen=True):
     """A blob of states that were found up to ``depth``: its nonce, and how many they are."""
 
-    depth: int
-    nonce: str
-    states: int
+    depth: Number
+    nonce: Nonce
+    states: Number
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(Stored, frozen=True):
     """Where all found states of a block are: the depth of the layer that they were last added at, and the blobs that
     hold them together."""
 
-    depth: int = 0
-    blobs: tuple[FoundBlob, ...] = ()
+    depth: Number
+    blobs: tuple[FoundBlob, ...]
 
     def text(self, block: int) -> str:
         """As stored."""
-        blobs = [(found.depth, found.nonce, found.states) for found in self.blobs]
-        return with_checksum(f"v:{block}", json.dumps([self.depth, blobs], separators=(",", ":")))
+        return self.text_at(f"v:{block}")
 
     @classmethod
     def of(cls, stored: bytes, block: int) -> Pointer:
         """Inverse of ``text``. Raises LostStateError."""
-        return recorded(stored, f"v:{block}", f"what block {block} has visited", cls._of_fields)
-
-    @classmethod
-    def _of_fields(cls, fields: Any) -> Pointer:
-        depth, blobs = items(fields)
-        return cls(count(depth), tuple(_found(blob) for blob in items(blobs)))
-
-
-def _found(fields: Any) -> FoundBlob:
-    depth, nonce, states = items(fields)
-    return FoundBlob(count(depth), nonce_of(nonce), count(states))
-
-
-def nonce_of(field: Any) -> str:
-    """A nonce as stored. Raises ValueError, TypeError."""
-    nonce = text(field)
-    if not NONCE.fullmatch(nonce):  # it becomes a part of a path
-        raise ValueError(f"a nonce is {shown(nonce)}, expected eight hexadecimal digits")
-    return nonce
-
-
-def _pair(fields: Any) -> tuple[int, int]:
-    a, b = counts(fields)
-    return a, b
+        return cls.read(stored, f"v:{block}", f"what block {block} has visited")
 
 
 def numbers(fields: Iterable[bytes], key: str) -> list[int]:
@@ -132,42 +129,39 @@ def with_checksum(place: str, said: str) -> str:
     return f"{crc32(f'{place} {said}'.encode()):08x} {said}"
 
 
-def recorded(stored: bytes, place: str, what: str, made: Callable[[Any], Made]) -> Made:
-    """What ``made`` makes of the JSON that was stored at a place by ``with_checksum``; it raises TypeError or
-    ValueError for other values. Raises LostStateError, which calls it the record of ``what``.
-
-    The checksum shows damage. It keeps nobody from writing what he likes: the values are looked at all the same.
-    """
+def _said(stored: bytes, place: str, what: str) -> str:
     said = stored[9:].decode(errors="replace")
     if stored != with_checksum(place, said).encode():
         raise LostStateError(f"the record of {what} is damaged")
+    return said
+
+
+def recorded(stored: bytes, place: str, what: str, made: Callable[[Any], Made]) -> Made:
+    """What ``made`` makes of the JSON that was stored at a place by ``with_checksum``; it raises TypeError or
+    ValueError for other values. Raises LostStateError, which calls it the record of ``what``."""
+    said = _said(stored, place, what)
     try:
         return made(read_json(said))
     except (TypeError, ValueError) as error:
         raise LostStateError(f"the record of {what} is not one of farthest's: {error}") from error
 
 
-# --- What workers tell the coordinator that waits: the entries of an attempt's done-list.
-
 MOST_BYTES = 2**16
-"""Of an entry."""
+"""Of a report."""
 MOST_OF_A_MESSAGE = 4000
 """Characters; what is longer is cut."""
 
-
 Error = Literal["", "lost", "full", "no room", "no base", "failed"]
-ERRORS: tuple[Error, ...] = get_args(Error)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """An item of work (worker/work.py): done ``by`` a holder, or with an ``error`` (and its ``message``): "lost" means
     that the attempt's working state is, "full" that Redis had no memory left, "no room" that the place of blobs or the
     database was full, "no base" that the worker does not see the checkpoint that a part is made from, "failed" that the
     work cannot be done. ``block``: the item's number."""
 
-    depth: int
-    block: int
+    depth: Number
+    block: Number
     by: str
     error: Error = ""
     message: str = ""
@@ -175,47 +169,48 @@ class Report:
 
     def text(self) -> str:
         """As stored."""
-        fields = {**asdict(self), "message": self.message[:MOST_OF_A_MESSAGE]}
-        defaults = {"error": "", "message": "", "kind": "step"}
-        return json.dumps({name: value for name, value in fields.items() if value != defaults.get(name)})
+        short = msgspec.structs.replace(self, message=self.message[:MOST_OF_A_MESSAGE])
+        return msgspec.json.encode(short).decode()
 
     @classmethod
     def of(cls, entry: bytes) -> Report:
         """Inverse of ``text``. Raises ValueError for an entry that is not a report."""
-        fields = {"error": "", "message": "", "kind": "step", **read_json_object(entry, MOST_BYTES)}
+        if len(entry) > MOST_BYTES:
+            raise ValueError(f"it has {len(entry)} bytes, expected {MOST_BYTES} at most")
         try:
-            if set(fields) != set(cls.__match_args__) or fields["error"] not in ERRORS:
-                raise ValueError("it has other fields")
-            depth, block = counts([fields["depth"], fields["block"]])
-            said = text(fields["by"]), fields["error"], text(fields["message"]), text(fields["kind"])
-            return cls(depth, block, *said)
-        except TypeError as error:
+            return msgspec.json.decode(entry, type=cls)
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise ValueError(str(error)) from None
 
 
-SET_RECORD = """
+_SET_RECORD = """
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 if KEYS[4] and redis.call('HEXISTS', KEYS[4], ARGV[3]) == 0 then return 0 end
 if redis.call('HSETNX', KEYS[2], ARGV[3], ARGV[4]) == 1 then redis.call('RPUSH', KEYS[3], ARGV[5]) end
 return redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] and 2 or 1
 """
-"""Sets the record of an item where there is none, if its work is under way. KEYS: meta, records, done, and perhaps a
-hash in which the item must be. ARGV: the field of meta, what it says while the work is under way, the item, its record,
-the report. Gives 0 where the work is not under way, 2 where the record is now this one (it may be since the command was
-sent before), else 1."""
 
 
-# --- What the main node says of a map that workers make: what is to be made (``Fold``), and what was
-# (``PartRecord``).
-#
-# A *map part* is an aligned run of chunks. Its record says where its chunks are: as drafts in the database
-# (models/maps.py), or their payloads, one after the other, as a blob in the place. A part of a residue map is the
-# words of a block, always a blob: like a chunk, whose payload they are, with the numbers of words for keys.
+def set_record(
+    nodes: RedisNodes, keys: Sequence[str], under_way: tuple[str, str], item: int, record: str, report: Report
+) -> int:
+    """Sets the record of an item of work (worker/work.py) where there is none, and reports it, if the work is under
+    way.
+
+    ``keys``: meta, the records, the done-list, and perhaps a hash in which the item must be. ``under_way``: a field of
+    meta, and what it says while the work is under way. Gives 0 where the work is not under way, 2 where the record is
+    now this one (it may be since the command was sent before), else 1.
+    """
+    script = nodes.main.register_script(_SET_RECORD)
+    arguments = [*under_way, str(item), record, report.text()]
+    return int(nodes.call(lambda: script(keys=keys, args=arguments)))
+
 
 LEAST_CHUNKS = 16
 """Of a part, but for the last: so that it is worth its message."""
 
-DATABASE, PLACE = "database", "place"
+DATABASE: Literal["database"] = "database"
+PLACE: Literal["place"] = "place"
 
 FOLD = "fold"
 """The field of ``meta`` that says what map is to be made."""
@@ -227,41 +222,27 @@ NO_BASE = -1
 
 
 class PartCut:
-    """A map of ``keys`` keys in parts of ``chunks_each`` chunks; the last may be smaller."""
+    """So many ``items`` of a map (keys, or words) in parts of ``each``, and these in chunks of ``chunk``; the last ones
+    may be smaller."""
 
-    def __init__(self, keys: int, chunks_each: int) -> None:
-        self.keys = keys
-        self._each = chunks_each * CHUNK_KEYS
-        self.count = -(-keys // self._each)
+    def __init__(self, items: int, each: int, chunk: int) -> None:
+        self._items = items
+        self._each = each
+        self._chunk = chunk
+        self.count = -(-items // each)
 
     def range_of(self, part: int) -> range:
-        """The keys of a part."""
-        return range(part * self._each, min((part + 1) * self._each, self.keys))
+        """The items of a part."""
+        return range(part * self._each, min((part + 1) * self._each, self._items))
 
     def chunks(self, part: int) -> list[tuple[int, int]]:
-        """First and last key of each chunk of a part."""
-        keys = self.range_of(part)
-        return [
-            (first, min(first + CHUNK_KEYS, self.keys) - 1)
-            for first in range(keys.start, keys.stop, CHUNK_KEYS)
-        ]
+        """The first and the last item of each chunk of a part."""
+        here = self.range_of(part)
+        firsts = range(here.start, here.stop, self._chunk)
+        return [(first, min(first + self._chunk, here.stop) - 1) for first in firsts]
 
 
-class WordCut:
-    """The words of a residue map in parts, one a block; all but the last have ``each``."""
-
-    def __init__(self, words: int, each: int) -> None:
-        self._words = words
-        self._each = each
-        self.count = -(-words // each)
-
-    def chunks(self, part: int) -> list[tuple[int, int]]:
-        """The first and the last word of a part."""
-        return [(part * self._each, min((part + 1) * self._each, self._words) - 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Stored, frozen=True):
     """What a map is made of: the map up to depth ``base``, or NO_BASE, and the layers after it, up to ``depth``.
 
     ``records``: how many records each of these layers has. ``colour``: of the shards with the origins, where distances
@@ -269,14 +250,21 @@ class Fold:
     drafts while ``owner`` runs it, or NO_JOB. ``planes``: of a residue map, and ``numbers`` there of the states of each
     of these layers (map_files/form.py); of layers with the number 0 nothing is read. Of other maps 0 and none."""
 
-    depth: int
-    base: int
-    records: tuple[int, ...]
-    colour: int
-    job: int
+    depth: Number
+    base: NumberOrNone
+    records: tuple[Number, ...]
+    colour: Annotated[int, msgspec.Meta(ge=-1, le=1)]
+    job: NumberOrNone
     owner: str
-    planes: int = 0
-    numbers: tuple[int, ...] = ()
+    planes: Annotated[int, msgspec.Meta(ge=0, le=2)] = 0
+    numbers: tuple[Number, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.records) != max(self.depth - self.base, 0):
+            raise ValueError(f"{len(self.records)} layers from depth {self.base} to {self.depth}")
+        of_layers = len(self.records) if self.planes else 0
+        if len(self.numbers) != of_layers or max(self.numbers, default=0) >> self.planes:
+            raise ValueError(f"{self.planes} planes, numbers {shown(list(self.numbers))}")
 
     @property
     def wanted(self) -> dict[int, int]:
@@ -292,56 +280,28 @@ class Fold:
 
     def text(self) -> str:
         """As stored."""
-        fields = [
-            self.depth,
-            self.base,
-            self.records,
-            self.colour,
-            self.job,
-            self.owner,
-            self.planes,
-            self.numbers,
-        ]
-        return with_checksum("fold", json.dumps(fields, separators=(",", ":")))
+        return self.text_at(FOLD)
 
     @classmethod
     def of(cls, stored: bytes) -> Fold:
         """Inverse of ``text``. Raises LostStateError."""
-        return recorded(stored, "fold", "the map that is to be made", cls._of_fields)
-
-    @classmethod
-    def _of_fields(cls, fields: Any) -> Fold:
-        depth, base, records, colour, job, owner, planes, numbers = items(fields)
-        for name, value in (("base", base), ("colour", colour), ("job", job)):
-            if type(value) is not int or value < -1:
-                raise ValueError(f"{name} is {shown(value)}")
-        fold = cls(
-            count(depth), base, counts(records), colour, job, text(owner), count(planes), counts(numbers)
-        )
-        if len(fold.records) != len(fold.depths) or colour > 1:
-            raise ValueError(f"{len(fold.records)} layers from depth {base} to {depth}, colour {colour}")
-        of_layers = len(fold.records) if fold.planes else 0
-        if fold.planes > 2 or len(fold.numbers) != of_layers or max(fold.numbers, default=0) >> fold.planes:
-            raise ValueError(f"{fold.planes} planes, numbers {shown(numbers)}")
-        return fold
+        return cls.read(stored, FOLD, "the map that is to be made")
 
 
-@dataclass(frozen=True, slots=True)
-class PartChunk:
+class PartChunk(Stored, frozen=True):
     """A chunk of a part: the SHA-256 of its payload, that of its distances, and the bytes of its payload."""
 
-    checksum: str
-    digest: str
-    size: int
+    checksum: Sha256
+    digest: Sha256
+    size: Number
 
 
-@dataclass(frozen=True, slots=True)
-class PartRecord:
+class PartRecord(Stored, frozen=True):
     """A part that was made: how many ``states`` it has, and its chunks, ``where`` they are, under ``nonce``."""
 
-    nonce: str
-    where: str
-    states: int
+    nonce: Nonce
+    where: Literal["database", "place"]
+    states: Number
     chunks: tuple[PartChunk, ...]
 
     @property
@@ -351,30 +311,9 @@ class PartRecord:
 
     def text(self, depth: int, part: int) -> str:
         """As stored."""
-        chunks = [(one.checksum, one.digest, one.size) for one in self.chunks]
-        fields = [self.nonce, self.where, self.states, chunks]
-        return with_checksum(f"part:{depth}:{part}", json.dumps(fields, separators=(",", ":")))
+        return self.text_at(f"part:{depth}:{part}")
 
     @classmethod
     def of(cls, stored: bytes, depth: int, part: int) -> PartRecord:
         """Inverse of ``text``. Raises LostStateError."""
-        return recorded(stored, f"part:{depth}:{part}", f"map part {part} at depth {depth}", cls._of_fields)
-
-    @classmethod
-    def _of_fields(cls, fields: Any) -> PartRecord:
-        nonce, where, states, chunks = items(fields)
-        if where not in (DATABASE, PLACE):
-            raise ValueError(f"its chunks are in {shown(where)}")
-        return cls(nonce_of(nonce), where, count(states), tuple(_chunk(one) for one in items(chunks)))
-
-
-def _chunk(fields: Any) -> PartChunk:
-    checksum, digest, size = items(fields)
-    return PartChunk(_sha256(checksum), _sha256(digest), count(size))
-
-
-def _sha256(field: Any) -> str:
-    said = text(field)
-    if len(said) != 64 or not set(said) <= set("0123456789abcdef"):
-        raise ValueError(f"a SHA-256 is {shown(said)}")
-    return said
+        return cls.read(stored, f"part:{depth}:{part}", f"map part {part} at depth {depth}")

@@ -6,7 +6,6 @@ them alone, by the coordinator.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,14 @@ from farthest.environment import WORKER_MEMORY
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import FOUND, VISITED, BlobCache, seal
-from farthest.stores.blobs.place import REDIS, new_nonce
+from farthest.stores.blobs.place import new_nonce
 from farthest.stores.contract import excluded
-from farthest.stores.redis.attempt_layers import AttemptLayers
+from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
+from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import FoundBlob, Pointer, Record, numbers
-from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, SortedRun, run_in
-from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, read_map
+from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, run_in
+from farthest.stores.scattering import LEAST_KEPT, MapPieces, SortedRun, least_codes, read_map
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
@@ -68,31 +68,22 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         """A new attempt at depth 0. ``max_depth``: states there need not be expanded, and if ``counted`` only their
         number is kept, and the least of them; ``place``: of its blobs, None: the nodes. Raises StorageError
         (UnavailableError where waiting may help)."""
-        facts = AttemptFacts(
-            engine="scatter",
-            puzzle=space.puzzle.to_json(),
-            direction=space.origin.direction,
-            where=space.origin.where,
-            layout=json.dumps(space.layout_fields()),
+        facts = AttemptFacts.new(
+            space,
+            len(nodes),
+            place,
             shard_classes=0,
             per_block=1,
             exclude=excluded(graded=space.graded, undirected=space.undirected),
             keys=SPARSE if space.keys is None else space.keys,
             shards=shards,
-            nodes=len(nodes),
-            blobs=REDIS if place is None else place.url,
-            mark=new_nonce(),
             max_depth=NO_LIMIT if max_depth is None else max_depth,
             counted=max_depth if counted and max_depth is not None else NO_LIMIT,
         )
-        store = cls(nodes, attempt, facts, space, BlobCache(WORKER_MEMORY.size()), None, place)
+        cache = BlobCache(WORKER_MEMORY.size())
+        store = cls(Access(nodes, attempt, facts, cache, None, place or RedisPlace(nodes)), space)
         store._prepare(distances=distances)
-        try:
-            store._write_mark()
-            store._write_origins()
-        except BaseException:
-            store.drop()
-            raise
+        store._write_first(store._write_origins)
         return store
 
     def _write_origins(self) -> None:
@@ -243,13 +234,6 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         self._start(depth)
 
 
-# --- A scatter attempt whose number of shards grows with the states that it has found.
-#
-# How many states a space has is often not known before, and far fewer than there could be. Every step reads a part
-# of the outbox of each shard that sends it any: a layer of a hundred states in 64 shards is a thousand parts of a
-# state or two, and takes a hundred times as long as in one. So an attempt begins in one shard, and goes over to an
-# attempt in more of them before its states outgrow these.
-
 OUTGROWN = 2
 """A shard has at most so many times the bytes that it should have."""
 AHEAD = 4
@@ -261,7 +245,14 @@ limit."""
 
 
 class GrowingAttempt:
-    """``JobStore`` of a coordinator. ``of``: the job, as in the names of its attempts; ``make``: a new attempt with
+    """A scatter attempt whose number of shards grows with the states that it has found.
+
+    How many states a space has is often not known before, and far fewer than there could be. Every step reads a part of
+    the outbox of each shard that sends it any: a layer of a hundred states in 64 shards is a thousand parts of a state
+    or two, and takes a hundred times as long as in one. So an attempt begins in one shard, and goes over to an attempt
+    in more of them before its states outgrow these.
+
+    ``of``: the job, as in the names of its attempts; ``make``: a new attempt with
     that many shards, which keeps all layers if told so; ``most``: shards, at the end; ``shard_states``: how many states
     fill one; ``distances``: keep all layers for the map, not only to count."""
 

@@ -2,15 +2,8 @@
 
 A block is one shard. Its fresh states at a depth are a sorted run, and what they lead to is its *outbox* of that depth:
 a blob with a part for each shard that any of them leads to, itself a run. A step to depth d unites the parts that are
-for its shard, of all outboxes of depth d-1. What is new among them depends on the graph:
-
-    exclude "none"  graded: all of them
-    exclude "two"   undirected: what is not in the shard's layers d-1 and d-2
-    exclude "all"   any: what is not among all its states found
-
-All states found are several runs, which the shard's pointer names, each at least twice as long as the next. A step with
-fresh states adds one, and unites it with those that are too short beside it: so a state is written a few times, however
-many layers there are.
+for its shard, of all outboxes of depth d-1, and leaves out what is not new (``contract.Excluded``). All states found
+are several runs, which the shard's pointer names (``scattering.with_run``).
 """
 
 from __future__ import annotations
@@ -26,37 +19,17 @@ from farthest.spaces.contract import scatter
 from farthest.stores.blobs.blob import FOUND, SENT, VISITED, damaged, longest_blob, seal, unseal
 from farthest.stores.blobs.place import BlobPart
 from farthest.stores.blocks import Blocks
-from farthest.stores.redis.attempt_steps import NOTHING, AttemptSteps, Commit, StepRecords
-from farthest.stores.redis.attempts import SPARSE, AttemptFacts
+from farthest.stores.contract import excluded_layers
+from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
+from farthest.stores.redis.attempts import SPARSE
 from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record, numbers
-from farthest.stores.scattering import LEAST_KEPT, put_successors
+from farthest.stores.scattering import LEAST_KEPT, NO_STATES, SortedRun, put_successors, with_run
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.spaces.contract import ScatterSpace
-    from farthest.stores.blobs.blob import BlobCache
-    from farthest.stores.blobs.place import BlobName, BlobPlace
-    from farthest.stores.redis.connections import RedisNodes
-
-
-# --- The step of one shard by sorted runs: what it reads, and what comes out.
-
-
-@dataclass(frozen=True, slots=True)
-class SortedRun:
-    """A run as the kernel codes it (kernel/include/farthest/run_blob.hpp) and its number of states."""
-
-    states: int
-    data: Buffer
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of memory that it takes."""
-        return memoryview(self.data).nbytes
-
-
-EMPTY = SortedRun(0, b"")
+    from farthest.stores.blobs.place import BlobName
 
 
 @dataclass(slots=True)
@@ -68,9 +41,9 @@ class ShardStep:
     incoming: list[SortedRun] = field(default_factory=list)
     exclude: list[SortedRun] = field(default_factory=list)
     visited: tuple[FoundBlob, ...] = ()
-    fresh: SortedRun = EMPTY
+    fresh: SortedRun = NO_STATES
     outbox: dict[int, SortedRun] = field(default_factory=dict)
-    united: SortedRun = EMPTY
+    united: SortedRun = NO_STATES
     replaced: int = 0
 
 
@@ -140,35 +113,19 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
     """``StepStore`` of one attempt: opens and commits shards. The coordinator's store
     (stores/redis/scatter_attempt.py) begins layers and reads results."""
 
-    def __init__(
-        self,
-        nodes: RedisNodes,
-        attempt: str,
-        facts: AttemptFacts,
-        space: ScatterSpace,
-        cache: BlobCache,
-        holder: str | None,
-        place: BlobPlace | None = None,
-    ) -> None:
-        super().__init__(nodes, attempt, facts, Blocks(facts.shards, 1), cache, holder, place)
+    def __init__(self, access: Access, space: ScatterSpace) -> None:
+        super().__init__(access, Blocks(access.facts.shards, 1))
         self.space = space
         self._width = space.code_bytes
         # Of the last depths: for each shard, what is for it in the outboxes.
         self._parts: dict[int, dict[int, list[Sent]]] = {}
 
     @classmethod
-    def of(
-        cls,
-        nodes: RedisNodes,
-        attempt: str,
-        facts: AttemptFacts,
-        cache: BlobCache,
-        holder: str,
-        place: BlobPlace | None = None,
-    ) -> Self:
-        space = scatter(facts.space(attempt, len(nodes)))
-        facts.check(attempt, SPARSE if space.keys is None else space.keys, facts.shards)
-        return cls(nodes, attempt, facts, space, cache, holder, place)
+    def of(cls, access: Access) -> Self:
+        facts = access.facts
+        space = scatter(facts.space(access.attempt, len(access.nodes)))
+        facts.check(access.attempt, SPARSE if space.keys is None else space.keys, facts.shards)
+        return cls(access, space)
 
     def sources_of(self, block: int) -> list[int]:
         """Its own layers before; of others it reads a part each."""
@@ -183,8 +140,9 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         if visited is not None:
             for shard, one in steps.items():
                 one.visited, one.exclude = visited[shard]
-        elif self.facts.exclude == "two":
-            for known, records in ((depth - 1, look.before), (depth - 2, look.two_before)):
+        else:
+            for known in excluded_layers(self.facts.exclude, depth):
+                records = look.before if known == depth - 1 else look.two_before
                 for shard, run in self._layer(depth, known, {shard: records[shard] for shard in steps}):
                     steps[shard].exclude.append(run)
         for shard, run in self._incoming(depth, look, steps):
@@ -266,11 +224,11 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
     def remember(self, depth: int, shard: int, one: ShardStep) -> None:
         """Adds the fresh states of a step to all states found, where these are kept."""
         if self.facts.exclude == "all" and depth != self.facts.counted:
-            one.united = one.fresh
-            runs = list(one.exclude)
-            while runs and runs[-1].states < 2 * one.united.states:
-                one.united = self.merged(depth, shard, [runs.pop(), one.united])
-            one.replaced = len(one.exclude) - len(runs)
+            try:
+                stay, one.united = with_run(self._width, one.exclude, one.fresh)
+            except ValueError as error:
+                raise damaged(depth, shard, error) from error
+            one.replaced = len(one.exclude) - stay
 
     # Reading
 

@@ -20,7 +20,7 @@ from farthest.errors import (
 from farthest.map_files.place import job_token
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.contract import step
-from farthest.stores.redis.attempt_steps import facts_of
+from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.map_parts import PartMaker
 from farthest.stores.redis.records import FOLD, NO_BASE, NO_JOB, Fold
@@ -30,10 +30,7 @@ from farthest.worker.work import Work, WorkerProcess
 if TYPE_CHECKING:
     from farthest.models.chunks import MadeChunk
     from farthest.models.database import Database
-    from farthest.stores.blobs.blob import BlobCache
-    from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.contract import Base
-    from farthest.stores.redis.connections import RedisNodes
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +136,9 @@ class StepWork(Work):
         return self.keys.records_key(depth)
 
     def open(self, process: WorkerProcess) -> None:
-        self.store = attach(self.nodes, self.attempt, process.cache, process.holder, process.place)
+        self.store = attach(
+            Access.found(self.nodes, self.attempt, process.cache, process.holder, process.place)
+        )
         self.choice = BlockChoice(self.store.sources_of)
 
     def wishes(self, depth: int) -> list[int]:
@@ -158,17 +157,10 @@ class StepWork(Work):
         self.choice.stepped(depth, item)
 
 
-def attach(
-    nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str, place: BlobPlace | None = None
-) -> GatherStore | ScatterStore:
-    """The store of an attempt that a coordinator has begun. Raises LateStepError when it has ended, VersionError when
-    this process cannot work for it, SettingError where it sees another place for blobs, and what compiling its space
-    raises."""
-    facts = facts_of(nodes, attempt)
-    kind = GatherStore if facts.engine == "gather" else ScatterStore
-    store = kind.of(nodes, attempt, facts, cache, holder, place)
-    store.look_for_mark()
-    return store
+def attach(access: Access) -> GatherStore | ScatterStore:
+    """The store of an attempt. Raises VersionError when this process cannot work for it, SettingError where it sees
+    another place for blobs, and what compiling its space raises."""
+    return (GatherStore if access.facts.engine == "gather" else ScatterStore).attach(access)
 
 
 WISHES = 64

@@ -1,0 +1,597 @@
+"""What the stores of both engines have in common: committing blocks, and reading what is committed.
+
+A block's states at a depth are one immutable blob, and a *record* in the hash of that depth names it. Committing a step
+is setting the record, once: the first to do so has stepped the block, whoever comes later changes nothing. A layer is
+complete when all of its blocks have records; it is then *sealed* by their number, so that a lost record is never read
+as an empty block. Where all states found are kept, a *pointer* of each block names their blobs.
+
+The place of blobs keeps the layers that steps read: those at depths d-1 and d-2 for a step to depth d. Where
+distances are kept, it has older ones too, until a checkpoint has them; those that a residue map is made of stay.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from farthest.errors import LateStepError, LostStateError, RedisFullError, SettingError, StorageError
+from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, Kind, mark_of
+from farthest.stores.contract import check_depth
+from farthest.stores.redis import attempts
+from farthest.stores.redis.attempts import AttemptFacts, prefix
+from farthest.stores.redis.places import RedisPlace
+from farthest.stores.redis.records import Pointer, Record, Report, numbers
+from farthest.wording import shown
+
+if TYPE_CHECKING:
+    from farthest.map_files.form import ResidueForm
+    from farthest.stores.blobs.blob import BlobCache
+    from farthest.stores.blobs.place import BlobPlace
+    from farthest.stores.blocks import Blocks
+    from farthest.stores.contract import StepInput
+    from farthest.stores.redis.connections import RedisNodes
+
+
+MARK = b"farthest"
+"""What the mark of an attempt holds."""
+
+
+class AttemptKeys:
+    """The keys of the attempt called ``attempt`` on the main node."""
+
+    def __init__(self, attempt: str) -> None:
+        self.attempt = attempt
+        self._prefix = prefix(attempt)
+
+    @property
+    def done_key(self) -> str:
+        """The done-list."""
+        return f"{self._prefix}done"
+
+    @property
+    def meta_key(self) -> str:
+        """What the attempt is, and how far."""
+        return f"{self._prefix}meta"
+
+    def records_key(self, depth: int) -> str:
+        """The records of a layer."""
+        return f"{self._prefix}c:{depth}"
+
+    def parts_key(self, depth: int) -> str:
+        """The records of the parts of the map up to a depth."""
+        return f"{self._prefix}parts:{depth}"
+
+    def bases_key(self, depth: int) -> str:
+        """The records of those parts of the map up to a depth, a checkpoint, that are in the place of blobs."""
+        return f"{self._prefix}bases:{depth}"
+
+    @property
+    def visited_key(self) -> str:
+        """Where each block's blob of all its states is."""
+        return f"{self._prefix}v"
+
+
+COMMIT = """
+local under_way = redis.call('HGET', KEYS[1], 'depth') == ARGV[1]
+local outcome = {}
+for i = 2, #ARGV, 4 do
+  local record = redis.call('HGET', KEYS[2], ARGV[i])
+  if under_way and not record then
+    record = ARGV[i + 1]
+    redis.call('HSET', KEYS[2], ARGV[i], record)
+    if ARGV[i + 2] ~= '' then redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 2]) end
+    if ARGV[i + 3] ~= '' then redis.call('RPUSH', KEYS[4], ARGV[i + 3]) end
+  end
+  outcome[#outcome + 1] = record == ARGV[i + 1] and 1 or 0
+end
+return {under_way and 1 or 0, outcome}
+"""
+"""Sets records where there are none, if the layer is under way. KEYS: meta, records, visited, done. ARGV: depth, then
+for each block its number, record, visited pointer or '', entry of the done-list or ''. Gives whether the layer is under
+way, and for each block 1 where the record is now this one (it may be since the command was sent before), else 0."""
+
+
+@dataclass(slots=True)
+class Commit:
+    """The outcome of a block's step. ``blobs``: to be stored, by name; ``pointer``: to be set, where it changes;
+    ``replaced``: names of the blobs that it named before and does not name now."""
+
+    record: Record
+    blobs: dict[BlobName, bytes] = field(default_factory=dict)
+    pointer: Pointer | None = None
+    replaced: list[BlobName] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecords:
+    """What is committed of what a step needs: the blocks still to be stepped; the records at depth d-1 of the blocks
+    that they read, and at d-2 of the blocks themselves; pointers to what was visited; how many records there are at
+    d-1."""
+
+    blocks: list[int]
+    before: dict[int, Record]
+    two_before: dict[int, Record]
+    visited: dict[int, bytes | None]
+    records: int
+
+
+NOTHING = Record("", {})
+
+
+Opened = TypeVar("Opened", bound="StepInput")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a process comes to an attempt. ``holder``: who commits, as the done-list tells it; None leaves the done-list
+    alone. ``place``: of its blobs."""
+
+    nodes: RedisNodes
+    attempt: str
+    facts: AttemptFacts
+    cache: BlobCache
+    holder: str | None
+    place: BlobPlace
+
+    @classmethod
+    def found(
+        cls, nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str, place: BlobPlace | None = None
+    ) -> Access:
+        """To an attempt that a coordinator has begun; ``place``: None for the nodes. Raises LateStepError when it has
+        ended, VersionError for another version's."""
+        meta_key = AttemptKeys(attempt).meta_key
+        fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
+        texts = {
+            name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()
+        }
+        return cls(nodes, attempt, AttemptFacts.of(texts, attempt), cache, holder, place or RedisPlace(nodes))
+
+
+class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
+    """An attempt's store as its steps need it: keys, blobs, records. ``Opened``: its step input. ``poll`` is called now
+    and then while a step takes long, and may raise. What goes to the place of blobs waits, and raises, as
+    ``RedisNodes.call`` does."""
+
+    def __init__(self, access: Access, blocks: Blocks) -> None:
+        super().__init__(access.attempt)
+        self.nodes = access.nodes
+        self.facts = access.facts
+        self.cache = access.cache
+        self.holder = access.holder
+        self.place = access.place
+        self.blocks = blocks
+        self.poll: Callable[[], None] = lambda: None
+        self._set_records = self.nodes.main.register_script(COMMIT)
+
+    @classmethod
+    @abstractmethod
+    def of(cls, access: Access) -> Self:
+        """A worker's store of an attempt. Raises VersionError when this process cannot work for it."""
+
+    @classmethod
+    def attach(cls, access: Access) -> Self:
+        """A worker's store of an attempt. Raises VersionError when this process cannot work for it, SettingError where
+        it sees another place for blobs."""
+        store = cls.of(access)
+        store.look_for_mark()
+        return store
+
+    # Blobs
+
+    def found_name(self, depth: int, block: int, nonce: str) -> BlobName:
+        """Of a block's states at a depth."""
+        return self._name("b", depth, block, nonce)
+
+    def visited_name(self, depth: int, block: int, nonce: str) -> BlobName:
+        """Of all states of a block up to a depth, or some of them."""
+        return self._name("v", depth, block, nonce)
+
+    def outbox_name(self, depth: int, block: int, nonce: str) -> BlobName:
+        """Of what the states of a block at a depth lead to, part by part."""
+        return self._name("o", depth, block, nonce)
+
+    def part_name(self, depth: int, part: int, nonce: str) -> BlobName:
+        """Of the chunks of a part of the map up to a depth."""
+        return self._name("p", depth, part, nonce)
+
+    def _name(self, kind: Kind, depth: int, block: int, nonce: str) -> BlobName:
+        return BlobName(self.attempt, kind, depth, block, nonce)
+
+    def fetch(self, names: Sequence[BlobName], most: int) -> list[bytes | None]:
+        """The blobs of these names; of one with more than ``most`` bytes only the beginning, which is damaged."""
+        return [blob or None for blob in self.fetch_parts([BlobPart(name, 0, most + 1) for name in names])]
+
+    def fetch_parts(self, parts: Sequence[BlobPart]) -> list[bytes]:
+        """Parts of blobs; what is missing is left out of the bytes."""
+        return self.nodes.call(lambda: self.place.read(parts)) if parts else []
+
+    def send(self, blobs: Mapping[BlobName, bytes]) -> None:
+        """Stores blobs."""
+        if blobs:
+            self.nodes.call(lambda: self.place.put(blobs))
+
+    def discard(self, names: Sequence[BlobName]) -> None:
+        """Removes blobs."""
+        if names:
+            self.nodes.call(lambda: self.place.remove(names))
+
+    def write_mark(self) -> None:
+        """Shows those who see the place of the attempt's blobs that they do."""
+        self.send({mark_of(self.attempt, self.facts.mark): MARK})
+
+    def look_for_mark(self) -> None:
+        """Checks that this process sees the place that the attempt's coordinator has marked. Only its own setting says
+        where that is: there may be another path to it here. Raises SettingError where it is another place,
+        LostStateError where it should be this one."""
+        mark, said = mark_of(self.attempt, self.facts.mark), self.facts.blobs
+        if self.fetch_parts([BlobPart(mark, 0, len(MARK) + 1)]) == [MARK]:
+            return
+        if said != self.place.url:
+            raise SettingError(
+                f"attempt {self.attempt} keeps its blobs in {shown(said)}, this process in {self.place.url}: give "
+                "all workers and coordinators the same FARTHEST_BLOBS"
+            )
+        raise LostStateError(
+            f"attempt {self.attempt}: in {self.place.url}, as this process sees it, is nothing of what its coordinator "
+            "has written there: it was removed, or the hosts do not share that folder or store"
+        )
+
+    # StepStore
+
+    def open(self, depth: int, shards: Sequence[int]) -> Opened:
+        """Whole blocks. Raises LateStepError when the layer is over, LostStateError when input is
+        missing or damaged, UnavailableError."""
+        try:
+            return self._open(depth, shards)
+        except LateStepError as error:
+            raise self.late(depth, error) from error
+
+    def commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None:
+        """Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis, or
+        the place of blobs, is full)."""
+        try:
+            self._commit(depth, step_input, counts)
+        except LateStepError as error:
+            raise self.late(depth, error) from error
+
+    @abstractmethod
+    def _open(self, depth: int, shards: Sequence[int]) -> Opened: ...
+
+    @abstractmethod
+    def _commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None: ...
+
+    def late(self, depth: int, error: LateStepError) -> StorageError:
+        """What to raise where a step's layer is not under way."""
+        return error
+
+    @abstractmethod
+    def sources_of(self, block: int) -> list[int]:
+        """The blocks whose states a step of the block reads whole, and finds in memory if this process has had them."""
+
+    @abstractmethod
+    def longest_blob(self, states: int) -> int:
+        """No blob of a block with so many states is longer."""
+
+    # Both
+
+    def _commit_blocks(self, depth: int, commits: Mapping[int, Commit]) -> set[int]:
+        """Commits the steps of blocks, at once; gives those whose record is now that of ``commits``. Raises
+        LateStepError when the layer is over, UnavailableError, StorageError (Redis, or the place of blobs,
+        is full)."""
+        arguments: list[str] = [str(depth)]
+        for block, commit in commits.items():
+            pointer = "" if commit.pointer is None else commit.pointer.text(block)
+            entry = "" if self.holder is None else Report(depth, block, self.holder).text()
+            arguments += [str(block), commit.record.text(depth, block), pointer, entry]
+        blobs = {name: blob for commit in commits.values() for name, blob in commit.blobs.items()}
+        if blobs and self.place.url != REDIS:
+            # A step that is late writes nothing: were this process killed before it removes its blobs, nobody would
+            # find those of an attempt that has been dropped. Redis finds them by their keys.
+            self._check_under_way(depth)
+        self.send(blobs)
+        keys = [self.meta_key, self.records_key(depth), self.visited_key, self.done_key]
+        under_way, outcome = self.nodes.call(lambda: self._set_records(keys=keys, args=arguments))
+        mine = {block for block, won in zip(commits, outcome, strict=True) if won}
+        self.discard(
+            [
+                name
+                for block, commit in commits.items()
+                for name in (commit.replaced if block in mine else commit.blobs)
+            ]
+        )
+        if not under_way and len(mine) < len(commits):
+            raise LateStepError(f"layer {depth} of attempt {self.attempt} is over")
+        return mine
+
+    def _look(self, depth: int, wanted: Sequence[int], sources: Sequence[int]) -> StepRecords:
+        """Reads, at one moment, what is committed of what the steps of the wanted blocks need; ``sources``: the blocks
+        whose records at depth d-1 they need. Raises LateStepError, LostStateError."""
+        all_found = self.facts.exclude == "all"
+        if not wanted:
+            return StepRecords([], {}, {}, {}, 0)
+
+        def read() -> list[Any]:
+            pipe = self.nodes.main.pipeline()
+            pipe.hmget(self.meta_key, ["depth", f"sealed:{depth - 1}", f"sealed:{depth - 2}"])
+            pipe.hmget(self.records_key(depth), wanted)
+            pipe.hlen(self.records_key(depth - 1))
+            pipe.hmget(self.records_key(depth - 1), sources)
+            pipe.hlen(self.records_key(depth - 2))
+            pipe.hmget(self.visited_key if all_found else self.records_key(depth - 2), wanted)
+            return list(pipe.execute())
+
+        (now, sealed, sealed_before), own, records, before, others, two_before = self.nodes.call(read)
+        if now != str(depth).encode():
+            raise LateStepError(f"layer {depth} of attempt {self.attempt} is not under way")
+        blocks = [block for block, done in zip(wanted, own, strict=True) if done is None]
+        self._check_sealed(depth - 1, sealed, records)
+        frontier = self._records(depth - 1, sources, before)
+        if all_found:
+            texts = dict(zip(wanted, two_before, strict=True))
+            return StepRecords(blocks, frontier, {}, {block: texts[block] for block in blocks}, records)
+        if depth >= 2:
+            self._check_sealed(depth - 2, sealed_before, others)
+        return StepRecords(blocks, frontier, self._records(depth - 2, wanted, two_before), {}, records)
+
+    def _check_sealed(self, depth: int, sealed: bytes | None, records: int) -> None:
+        expected = "an unknown number" if sealed is None else sealed.decode(errors="replace")
+        if str(records) != expected:
+            raise LostStateError(
+                f"attempt {self.attempt}: layer {depth} has {records} records, expected {expected}"
+            )
+
+    def _records(self, depth: int, blocks: Sequence[int], texts: Sequence[bytes | None]) -> dict[int, Record]:
+        return {
+            block: NOTHING if text is None else Record.of(text, depth, block)
+            for block, text in zip(blocks, texts, strict=True)
+        }
+
+    def _pointer(self, depth: int, block: int, look: StepRecords) -> Pointer:
+        """Where all found states of a block are, that are to be those before ``depth``."""
+        text = look.visited[block]
+        pointer = None if text is None else Pointer.of(text, block)
+        least = depth - 1 if look.before[block].nonce else 0
+        if pointer is None or not least <= pointer.depth < depth:
+            raise LostStateError(
+                f"attempt {self.attempt}: what block {block} has visited before depth {depth} is lost"
+            )
+        return pointer
+
+    def missing(self, step: int, depth: int, block: int) -> LostStateError:
+        """The error for a blob that is not there. Raises LateStepError where the layer ``step`` is over: what a step
+        that comes late needs may be gone."""
+        self._check_under_way(step)
+        return LostStateError(
+            f"attempt {self.attempt}: the blob of block {block} at depth {depth} is missing"
+        )
+
+    def _check_under_way(self, depth: int) -> None:
+        now = self.nodes.call(lambda: self.nodes.main.hget(self.meta_key, "depth"))
+        if now != str(depth).encode():
+            raise LateStepError(f"layer {depth} of attempt {self.attempt} is over")
+
+
+REMOVED_AT_ONCE = 1000
+
+
+class Removals:
+    """What a thread of its own removes for an attempt; what fails there is raised by the next call."""
+
+    def __init__(self, store: AttemptSteps[Any]) -> None:
+        self._store = store
+        self._remover = ThreadPoolExecutor(1, "farthest-removal")
+        self._begun: list[Future[None]] = []
+
+    def layer(self, depth: int, names: Sequence[BlobName]) -> None:
+        """Begins to remove the blobs and the records of a layer."""
+        self._submit(partial(self._remove, names, self._store.records_key(depth)))
+
+    def blobs(self, names: Sequence[BlobName]) -> None:
+        """Begins to remove blobs."""
+        self._submit(partial(self._remove, names, None))
+
+    def _submit(self, action: Callable[[], None]) -> None:
+        while self._begun and self._begun[0].done():
+            self._begun.pop(0).result()
+        self._begun.append(self._remover.submit(action))
+
+    def _remove(self, names: Sequence[BlobName], key: str | None) -> None:
+        for start in range(0, len(names), REMOVED_AT_ONCE):
+            self._store.discard(names[start : start + REMOVED_AT_ONCE])
+        if key is not None:
+            self._store.nodes.call(lambda: self._store.nodes.main.delete(key))
+
+    def settle(self) -> None:
+        """Waits until what has begun is done."""
+        while self._begun:
+            self._begun.pop(0).result()
+
+    def close(self) -> None:
+        """Gives up, without waiting for Redis."""
+        with self._store.nodes.hurried():
+            self._remover.shutdown(cancel_futures=True)
+
+
+BEGIN = """
+local now = redis.call('HGET', KEYS[1], 'depth')
+if now == ARGV[2] then return 1 end
+if now ~= ARGV[1] then return 0 end
+if redis.call('HLEN', KEYS[2]) ~= tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[1], 'depth', ARGV[2], 'sealed:' .. ARGV[1], ARGV[3])
+redis.call('HDEL', KEYS[1], 'sealed:' .. (ARGV[1] - 2))
+redis.call('DEL', KEYS[3])
+return 1
+"""
+"""Seals a complete layer and lets the next one begin. KEYS: meta, the layer's records, done. ARGV: its depth, the next
+depth, its number of records. Gives 0 where Redis does not have what it should."""
+
+
+class AttemptLayers(AttemptSteps[Opened]):
+    """A coordinator's store; a class that derives from it is a worker's store too. ``_prepare`` is to be called
+    first."""
+
+    _depth = 0
+
+    def _prepare(self, *, distances: bool, residues: ResidueForm | None = None) -> None:
+        self.keeps_distances = distances
+        self._residues = residues
+        self.removals = Removals(self)
+        self._begin = self.nodes.main.register_script(BEGIN)
+        self._begun: dict[int, list[int]] = {}  # by depth, the blocks of the layer
+        # By depth, complete layers that are in the place: those that results are made from, and three.
+        self._layers: dict[int, dict[int, Record]] = {}
+        self._pointers: dict[int, Pointer] = {}  # as the attempt began
+        self._stored_depth = -1  # results are made without the layers up to it
+
+    def _write_first(self, write: Callable[[], None]) -> None:
+        """Writes the mark, then what ``write`` does; nothing stays of what fails."""
+        try:
+            self.touch()
+            self.write_mark()
+            write()
+        except BaseException:
+            self.drop()
+            raise
+
+    def _start(self, depth: int) -> None:
+        """Writes the attempt's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
+        for known in range(max(depth - 1, 0), depth + 1):
+            self._layers.setdefault(known, {})
+            self._begun[known] = list(self._layers[known])
+        self._depth = depth
+
+        def write() -> None:
+            pipe = self.nodes.main.pipeline()
+            for known in range(max(depth - 1, 0), depth + 1):
+                for block, record in self._layers[known].items():
+                    pipe.hset(self.records_key(known), str(block), record.text(known, block))
+                if known < depth:
+                    pipe.hset(self.meta_key, f"sealed:{known}", len(self._layers[known]))
+            if self.facts.exclude == "all":
+                for block in range(self.blocks.count):
+                    pointer = self._pointers.get(block, Pointer(0, ()))
+                    pipe.hset(self.visited_key, str(block), pointer.text(block))
+            for name, value in {**self.facts.fields(), "depth": str(depth)}.items():
+                pipe.hset(self.meta_key, name, value)
+            pipe.execute()
+
+        self.nodes.call(write)
+
+    def _unwrite(self) -> None:
+        """Removes the layer at depth 0, which a checkpoint is to take the place of."""
+        if self._depth != 0:
+            raise StorageError("a store can be restored only before its first step")
+        names = [
+            name for block, record in self._layers.pop(0).items() for name in self._names(0, block, record)
+        ]
+        for block, pointer in self._pointers.items():
+            names += [self.visited_name(found.depth, block, found.nonce) for found in pointer.blobs]
+        self._pointers.clear()
+        self.nodes.call(lambda: self.nodes.main.delete(self.records_key(0), self.visited_key))
+        self.discard(names)
+
+    def _names(self, depth: int, block: int, record: Record) -> list[BlobName]:
+        """The blobs that a record names."""
+        names = [self.found_name(depth, block, record.nonce)] if record.nonce else []
+        return [*names, self.outbox_name(depth, block, record.nonce)] if record.outbox else names
+
+    # ShardStore
+
+    @property
+    def shards(self) -> int:
+        return self.facts.shards
+
+    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+        """Raises LostStateError when Redis does not have what it should."""
+        if depth == self._depth and depth in self._begun:
+            return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
+        if depth != self._depth + 1:
+            raise StorageError(f"layer {depth} cannot begin: layer {self._depth} is the last one begun")
+        records = self._complete(self._depth)
+        keys = [self.meta_key, self.records_key(self._depth), self.done_key]
+        if not self.nodes.call(lambda: self._begin(keys=keys, args=[self._depth, depth, len(records)])):
+            raise LostStateError(
+                f"attempt {self.attempt}: Redis has lost layer {self._depth} or a part of it"
+            )
+        self._depth = depth
+        self._begun[depth] = self.blocks.of(shards)
+        self._retire(depth - 3)
+        self.touch()
+        return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
+
+    def late(self, depth: int, error: LateStepError) -> StorageError:
+        """A layer that should be under way and is not has been lost."""
+        return LostStateError(str(error)) if depth == self._depth else error
+
+    def counts(self, depth: int) -> dict[int, int]:
+        """Raises LostStateError when the layer is not complete."""
+        states: dict[int, int] = {}
+        for record in self._complete(depth).values():
+            states.update(record.states)
+        return states
+
+    def work(self, depth: int) -> int:
+        """How many states the steps to a depth work on, about."""
+        return sum(self.counts(depth - 1).values())
+
+    def _complete(self, depth: int) -> dict[int, Record]:
+        """The records of a complete layer, by block."""
+        if depth not in self._layers:
+            if depth != self._depth:
+                raise StorageError(f"layer {depth} is not known; layer {self._depth} is under way")
+            texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
+            found = numbers(texts, self.records_key(depth))
+            if sorted(found) != self._begun[depth]:
+                raise LostStateError(
+                    f"attempt {self.attempt}: layer {depth} has {len(texts)} of {len(self._begun[depth])} blocks"
+                )
+            stored = zip(found, texts.values(), strict=True)
+            records = {block: Record.of(text, depth, block) for block, text in stored}
+            if (self.keeps_distances or self._residues) and any(record.states for record in records.values()):
+                check_depth(depth)
+            self._layers[depth] = records
+        return self._layers[depth]
+
+    def touch(self) -> None:
+        """Says that the attempt's coordinator is alive."""
+        self.nodes.call(lambda: attempts.touch(self.nodes, self.attempt))
+
+    def touch_if_room(self) -> None:
+        """``touch``, for what only reads and a full Redis need not stop."""
+        with suppress(RedisFullError):
+            self.touch()
+
+    def _retire(self, depth: int) -> None:
+        """A layer that no step reads any more leaves the place, unless results are made from it."""
+        of_distances = self.keeps_distances and depth > self._stored_depth
+        of_residues = self._residues is not None and self._residues.number(depth) != 0
+        if depth in self._layers and not of_distances and not of_residues:
+            self._remove(depth)
+
+    def _remove(self, depth: int) -> None:
+        names = [
+            self.found_name(depth, block, record.nonce)
+            for block, record in self._layers.pop(depth).items()
+            if record.nonce
+        ]
+        self.removals.layer(depth, names)
+
+    def unfolded(self) -> tuple[int, int]:
+        """How many states the layers in the place have that only results are made from, and how many the others."""
+        sizes = {
+            depth: sum(sum(record.states.values()) for record in records.values())
+            for depth, records in self._layers.items()
+        }
+        older = sum(states for depth, states in sizes.items() if depth < self._depth - 2)
+        return older, sum(sizes.values()) - older
+
+    def drop(self) -> None:
+        """Removes everything of the attempt from Redis and from the place of its blobs."""
+        self.removals.close()
+        with suppress(StorageError), self.nodes.errors():  # what is left, the next coordinator removes
+            attempts.drop(self.nodes, self.attempt, self.place)
