@@ -78,7 +78,7 @@ class Failure(click.ClickException):
 
     def __init__(self, message: str, exit_status: int) -> None:
         super().__init__(message.replace("\n", "\\n"))
-        self.exit_code = exit_status  # what click reads
+        self.exit_code = exit_status  # type: ignore[misc]  # what click reads
 
 
 class Program(click.Group):
