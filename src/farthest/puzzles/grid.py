@@ -52,6 +52,12 @@ def place_of(rows: Sequence[Sequence[int]], cell: int) -> tuple[int, int]:
     return next((r, row.index(cell)) for r, row in enumerate(rows) if cell in row)
 
 
+def number_in_name(text: str) -> int:
+    """The number that digits in the name of a puzzle write; of more than three, one that is too large for anything."""
+    text = text.lstrip("0") or "0"
+    return int(text) if len(text) <= 3 else 1000
+
+
 def grid_edges(rows: Sequence[Sequence[int]]) -> Passages:
     """The pairs (a, b), a < b, sorted, of cells that are orthogonal neighbours in a grid of cell numbers."""
     edges = []
@@ -117,8 +123,6 @@ def disconnection(cells: int, passages: Iterable[tuple[int, int]]) -> str | None
     return f"the cells fall into {len(parts)} parts with no passage between them: {named}"
 
 
-# --- The passages of a puzzle on a graph: its ``edges`` and ``arcs``, validated pair by pair.
-
 Fail = Callable[[str, str], Exception]
 """Makes the error at a key, from the key and the problem."""
 
@@ -166,14 +170,10 @@ def _pair_shown(pair: object) -> str:
     return shown(pair)
 
 
-# --- Signs that all drawn boards share, beside the tokens of the pieces.
-
 WALL_TOKEN = "#"
 WILDCARD_TOKEN = "*"
 ROW_TOKEN = "/"
 
-
-# --- What may stand for a piece in a drawn board.
 
 MAX_TOKEN = 32
 """Characters in a token."""
@@ -199,9 +199,6 @@ def token_problem(token: str) -> str | None:
         if unicodedata.category(token[0])[0] == "M":
             return f"begins with the combining mark U+{ord(token[0]):04X}; separate the pieces with spaces"
     return None
-
-
-# --- The rows of a board that was given as text, before it is known what the tokens stand for.
 
 
 def board_rows(

@@ -392,7 +392,7 @@ class ArrangementSpace:
         blanks = np.where(boards == 0, self._bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)
         anywhere = np.bitwise_or.reduce(blanks)  # a move into other cells can be made on none of the boards
         played = toward == (self.origin.direction == "to")
-        table = self._table_toward if toward else self._table_away
+        table = self._tables[toward]
         for number in np.flatnonzero(table.require & ~anywhere == 0).tolist():
             legal = blanks & table.masks[number] == table.require[number]
             rows = np.flatnonzero(legal)
@@ -405,12 +405,9 @@ class ArrangementSpace:
         return np.uint64(1) << np.arange(self.cells, dtype=np.uint64)
 
     @cached_property
-    def _table_toward(self) -> _MoveTable:
-        return _MoveTable.of(self.moves_toward)
-
-    @cached_property
-    def _table_away(self) -> _MoveTable:
-        return _MoveTable.of(self.moves_away)
+    def _tables(self) -> tuple[_MoveTable, _MoveTable]:
+        """Of the moves away from the origin, and of those toward it."""
+        return _MoveTable.of(self.moves_away), _MoveTable.of(self.moves_toward)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""

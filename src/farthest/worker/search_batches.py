@@ -27,7 +27,7 @@ from farthest.families.python.allowed import named_in
 from farthest.puzzles.puzzle import Puzzle
 from farthest.search.contract import Problem, engine_fields, node_fields, node_of, piece_fields, piece_of
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, touch, unbelieved
-from farthest.stores.redis.records import SET_RECORD, Report, numbers, recorded, with_checksum
+from farthest.stores.redis.records import numbers, recorded, with_checksum
 from farthest.untrusted_json import items, read_json_object
 from farthest.version import __version__
 from farthest.worker.work import Work, WorkerProcess
@@ -35,7 +35,6 @@ from farthest.worker.work import Work, WorkerProcess
 if TYPE_CHECKING:
     from farthest.heuristics.contract import PatternMap
     from farthest.search.contract import Engine, Node, PieceResult
-    from farthest.stores.redis.connections import RedisNodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +88,6 @@ class SearchWork(Work):
     whole_name = "the search at bound {depth}"
     under_way = "bound"
     most_open = 2  # engines in memory, with their pattern databases
-
-    def __init__(self, nodes: RedisNodes, attempt: str) -> None:
-        super().__init__(nodes, attempt)
-        self._set_record = nodes.main.register_script(SET_RECORD)
 
     def records_key(self, depth: int) -> str:
         return f"{prefix(self.attempt)}r:{depth}"
@@ -209,10 +204,7 @@ class SearchWork(Work):
         """Stores the results of the first pieces of a batch, once, and reports them. Returns whether anyone waits for
         them."""
         result = with_checksum(f"r:{bound}:{number}", _json(list(map(piece_fields, pieces))))
-        keys = [self.keys.meta_key, self.records_key(bound), self.keys.done_key, self._nodes_key(bound)]
-        report = Report(bound, number, holder, kind=self.kind).text()
-        arguments = [self.under_way, str(bound), str(number), result, report]
-        return bool(self.nodes.call(lambda: self._set_record(keys=keys, args=arguments)))
+        return bool(self.set_record(bound, number, result, holder, self._nodes_key(bound)))
 
 
 def _pieces(fields: Any) -> list[PieceResult]:

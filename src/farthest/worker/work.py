@@ -47,7 +47,7 @@ from farthest.stores.redis.attempt_stores import AttemptKeys
 from farthest.stores.redis.attempts import prefix, touch
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
-from farthest.stores.redis.records import Error, Report, numbers
+from farthest.stores.redis.records import Error, Report, numbers, set_record
 from farthest.worker.leases import Leases, holder_name, renewed
 
 if TYPE_CHECKING:
@@ -163,6 +163,13 @@ class Work(ABC):
     def do(self, depth: int, item: int) -> None:
         """Does an item, whose lease this process has, and sets its record. Raises LateStepError where nobody waits for
         it."""
+
+    def set_record(self, depth: int, item: int, record: str, holder: str, *wanted_in: str) -> int:
+        """Sets the record of an item, once, and reports it; gives what ``records.set_record`` does. ``wanted_in``: the
+        key of a hash in which the item must be."""
+        keys = [self.keys.meta_key, self.records_key(depth), self.keys.done_key, *wanted_in]
+        report = Report(depth, item, holder, kind=self.kind)
+        return set_record(self.nodes, keys, (self.under_way, str(depth)), item, record, report)
 
     def _todo_key(self, depth: int) -> str:
         return f"{prefix(self.attempt)}todo:{self.kind}:{depth}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName, board_place
-from farthest.puzzles.grid import Passages, disconnection, read_passages
+from farthest.puzzles.grid import Passages, disconnection, number_in_name, read_passages
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import BoardsTable, Given, Number, Word
@@ -224,8 +224,7 @@ def hanoi_by_name(name: str) -> Puzzle | None:
     match = _NAME.fullmatch(name)
     if not match:
         return None
-    variant, numbers = match[1] or "standard", [text.lstrip("0") or "0" for text in match.groups()[1:]]
-    pegs, discs = (int(text) if len(text) <= 3 else 1000 for text in numbers)
+    variant, pegs, discs = match[1] or "standard", number_in_name(match[2]), number_in_name(match[3])
     if not 2 <= pegs <= MAX_PEGS or not 1 <= discs <= MAX_DISCS:
         raise PuzzleError(
             f"{shown(name)}: expected 2 to {MAX_PEGS} pegs and 1 to {MAX_DISCS} discs; choose such numbers"

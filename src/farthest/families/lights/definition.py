@@ -13,7 +13,7 @@ from math import comb
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName, board_place
-from farthest.puzzles.grid import WALL, grid_problem, grid_size, number_cells, read_passages
+from farthest.puzzles.grid import WALL, grid_problem, grid_size, number_cells, number_in_name, read_passages
 from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import BoardsTable, Flag, Given, Number, Word
@@ -288,8 +288,7 @@ def plain_lights(name: str) -> Puzzle | None:
     match = _NAME.fullmatch(name)
     if not match:
         return None
-    numbers = [int(text) if len(text) <= 3 else 1000 for text in (match[2], match[3], match[4] or "2")]
-    rows, columns, colours = numbers
+    rows, columns, colours = map(number_in_name, (match[2], match[3], match[4] or "2"))
     if not 1 <= rows * columns <= MAX_LAMPS:
         raise PuzzleError(f"{shown(name)}: expected 1 to {MAX_LAMPS} lamps; choose another size")
     if not 2 <= colours <= len(COLOURS):

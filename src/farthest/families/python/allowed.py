@@ -55,11 +55,11 @@ def allow_module(name: str) -> None:
 
 
 @contextmanager
-def allowing(names: Iterable[str], told: str) -> Iterator[None]:
-    """Allows modules until the end of a ``with`` block. ``told``: where they were named. Raises SettingError."""
+def allowing(names: Iterable[str], place: str) -> Iterator[None]:
+    """Allows modules until the end of a ``with`` block. ``place``: where they were named. Raises SettingError."""
     global _modules  # noqa: PLW0603
     before = _modules
-    _modules |= {_checked(name, told) for name in names}
+    _modules |= {_checked(name, place) for name in names}
     try:
         yield
     finally:
@@ -118,11 +118,12 @@ def _listed(text: str) -> frozenset[str]:
     return frozenset(_checked(name.strip(), PUZZLE_MODULES.name) for name in text.split(",") if name.strip())
 
 
-def _checked(name: object, told: str) -> str:
+def _checked(name: object, place: str) -> str:
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name.endswith(".py"):
         stem = os.path.basename(str(name)).removesuffix(".py")
         mend = f"write {stem}" if _NAME.fullmatch(stem) else "write it as an import statement does"
         raise SettingError(
-            f"{told}: {str(name)!r} is not the name of a module; expected a name such as frogs or package.frogs; {mend}"
+            f"{place}: {str(name)!r} is not the name of a module; expected a name such as frogs or package.frogs; "
+            f"{mend}"
         )
     return name

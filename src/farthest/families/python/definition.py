@@ -144,7 +144,7 @@ class Python(PuzzleDefinition):
     def format_board(self, board: Sequence[int]) -> str:
         user = self.user
         if user.has("format") and user.hashes is None:
-            return self._told("format", board)
+            return self._text_of("format", board)
         return (
             str(int.from_bytes(bytes(board), "big")) if user.width == 8 or user.wide else bytes(board).hex()
         )
@@ -163,7 +163,7 @@ class Python(PuzzleDefinition):
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """By the class's ``draw``, else one line; of a hash, the state where it is at hand."""
         if self.user.hashes is not None:
-            state = self.user.hashes.look(bytes(board))
+            state = self.user.hashes.peek(bytes(board))
             if state is None:
                 return [self.format_board(board)]
             for method in ("draw", "format"):
@@ -171,7 +171,7 @@ class Python(PuzzleDefinition):
                     return self._answer(method, state).expandtabs().splitlines() or [""]
             return [shown(state)]
         if self.user.has("draw"):
-            return self._told("draw", board).expandtabs().splitlines() or [""]
+            return self._text_of("draw", board).expandtabs().splitlines() or [""]
         return [self.format_board(board)]
 
     def uncertainty(self, states: int) -> str | None:
@@ -188,7 +188,7 @@ class Python(PuzzleDefinition):
         """There are no goals."""
         return np.zeros(len(boards), dtype=np.bool_)
 
-    def _told(self, method: str, board: Sequence[int]) -> str:
+    def _text_of(self, method: str, board: Sequence[int]) -> str:
         return self._answer(method, self.user.state(self.user.code_of_board(board)))
 
     def _answer(self, method: str, state: Any) -> str:

@@ -16,7 +16,7 @@ import sys
 import traceback
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from hashlib import blake2b
 from importlib import import_module
@@ -62,7 +62,7 @@ class StateHashes:
             self._now, self._next = self._next, {}
         return self._now.get(code)
 
-    def look(self, code: bytes) -> Any:
+    def peek(self, code: bytes) -> Any:
         """The same, and nothing is forgotten."""
         return self._now.get(code, self._next.get(code))
 
@@ -187,17 +187,18 @@ def _declared(reference: str, module: ModuleType, name: str) -> type[PuzzleSpace
     spaces = [
         key for key, value in vars(module).items() if _is_space(value) and value.__module__ == module.__name__
     ]
-    told = f"puzzle class {reference}: module {module.__name__} ({getattr(module, '__file__', None)})"
+    place = f"puzzle class {reference}: module {module.__name__} ({getattr(module, '__file__', None)})"
     if found is None:
         mend = near_match(name, spaces) or f"its classes of spaces are {', '.join(spaces) or 'none'}"
-        raise PuzzleError(f"{told} has no class {name}; {mend}")
+        raise PuzzleError(f"{place} has no class {name}; {mend}")
     if not _is_space(found):
         raise PuzzleError(
-            f"{told}: {name} is not a class derived from farthest.PuzzleSpace; write class {name}(farthest.PuzzleSpace)"
+            f"{place}: {name} is not a class derived from farthest.PuzzleSpace; write class "
+            f"{name}(farthest.PuzzleSpace)"
         )
     if found.__module__ != module.__name__:
         raise PuzzleError(
-            f"{told} does not declare {name}, but imports it; name it {found.__module__}:{found.__qualname__}, and "
+            f"{place} does not declare {name}, but imports it; name it {found.__module__}:{found.__qualname__}, and "
             f"allow {found.__module__}"
         )
     declared: type[PuzzleSpace] = found
@@ -246,7 +247,8 @@ MAX_INITIAL = 1_000_000
 Code = int | bytes
 
 
-_KEPT = 16
+MOST_MADE = 16
+"""Classes that are made once, the last ones; the others are made again where they are needed."""
 _made: OrderedDict[tuple[str, str], UserClass] = OrderedDict()
 
 
@@ -257,13 +259,13 @@ def user_class(reference: str, options: str) -> UserClass:
     own = own_class(reference)
     if own is None and reference.partition(":")[0] not in allowed_modules():
         raise refusal(reference)
-    known = _made.get((reference, options))
-    if known is None or (own is not None and type(known.instance) is not own):
-        known = UserClass(reference, own or found_class(reference), options)
-        _made[reference, options] = known
-        while len(_made) > _KEPT:
+    made = _made.get((reference, options))
+    if made is None or (own is not None and type(made.instance) is not own):
+        made = UserClass(reference, own or found_class(reference), options)
+        _made[reference, options] = made
+        while len(_made) > MOST_MADE:
             _made.popitem(last=False)
-    return known
+    return made
 
 
 def made_before(reference: str, options: str) -> bool:
@@ -280,7 +282,10 @@ class UserClass:
     def __init__(self, reference: str, made: type[PuzzleSpace], options: str) -> None:
         self.reference = reference
         with self.mended("the class itself"):
-            values = option_values(made, from_text(options))
+            try:
+                values = option_values(made, from_text(options))
+            except OptionError as error:
+                raise OptionError(f"puzzle class {reference}: options: {error}") from None
             self.instance: Any = made(**values)
         self.size, self.width, self.wide = self._key_form()
         batch, single = self.has("successors"), self.has("successors_of")
@@ -462,17 +467,9 @@ class UserClass:
     def expected(self) -> str:
         """What a key is, for messages."""
         if self.width == 8 or self.wide:
-            more = (
-                ""
-                if self._to_known
-                else ("; for other states write key and state, or rank and unrank with size")
-            )
+            more = "" if self._to else "; for other states write key and state, or rank and unrank with size"
             return f"a whole number as the key of a state{more}"
         return f"{self.width} bytes, not all 255"
-
-    @property
-    def _to_known(self) -> bool:
-        return bool(getattr(self, "_to", ""))
 
     def _key_in_array(self, key: Any) -> Any:
         """An item of an array of keys, or of a list, as a single key."""
@@ -495,14 +492,9 @@ class UserClass:
         """The error of this class."""
         return PuzzleError(f"puzzle class {self.reference}: {problem}")
 
-    @contextmanager
-    def mended(self, what: str) -> Iterator[None]:
+    def mended(self, what: str) -> AbstractContextManager[None]:
         """Turns what the user's code raises into a PuzzleError with the line that raised it."""
-        try:
-            with mended(self.reference, what):
-                yield
-        except OptionError as error:
-            raise OptionError(f"puzzle class {self.reference}: options: {error}") from None
+        return mended(self.reference, what)
 
 
 def _names(item: Any) -> int:

@@ -17,6 +17,7 @@ from farthest.puzzles.grid import (
     disconnection,
     grid_edges,
     number_cells,
+    number_in_name,
     read_passages,
     token_problem,
 )
@@ -166,22 +167,17 @@ _NAME = re.compile(r"sliding-([0-9]+)x([0-9]+)(?:-(step|slide))?")
 
 
 def plain_board(name: str) -> Puzzle | None:
-    """The board of such a name, else None. Raises PuzzleError for an impossible size."""
+    """The board ``sliding-3x4`` or ``sliding-3x4-slide``, with its published answers; None where the name has another
+    form. Raises PuzzleError for an impossible size."""
     size = _NAME.fullmatch(name)
-    return _board(name, size[1], size[2], size[3] or "step") if size else None
-
-
-def _board(name: str, rows_text: str, columns_text: str, metric: str) -> Puzzle:
-    # Sizes are compared as texts first: a number of many digits is not worth reading.
-    longest = len(str(MAX_CELLS))
-    rows_text, columns_text = rows_text.lstrip("0") or "0", columns_text.lstrip("0") or "0"
-    absurd = max(len(rows_text), len(columns_text)) > longest
-    rows, columns = (0, 0) if absurd else (int(rows_text), int(columns_text))
-    if absurd or not 2 <= rows * columns <= MAX_CELLS:
+    if size is None:
+        return None
+    rows, columns, metric = number_in_name(size[1]), number_in_name(size[2]), size[3] or "step"
+    if rows * columns > MAX_CELLS:
+        raise PuzzleError(f"{shown(name)}: a board has 2 to {MAX_CELLS} cells; choose a smaller size")
+    if rows * columns < 2:
         raise PuzzleError(
-            f"{shown(name)}: a board has 2 to {MAX_CELLS} cells; choose a smaller size"
-            if absurd or rows * columns > MAX_CELLS
-            else f"{shown(name)}: {rows * columns} cells, expected 2 to {MAX_CELLS}; choose a larger size"
+            f"{shown(name)}: {rows * columns} cells, expected 2 to {MAX_CELLS}; choose a larger size"
         )
     cells = rows * columns
     numbered = number_cells([[False] * columns for _ in range(rows)])

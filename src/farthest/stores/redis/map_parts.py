@@ -37,7 +37,6 @@ from farthest.stores.redis.records import (
     FOLD,
     NO_BASE,
     PLACE,
-    SET_RECORD,
     Fold,
     PartChunk,
     PartCut,
@@ -45,6 +44,7 @@ from farthest.stores.redis.records import (
     Record,
     Report,
     numbers,
+    set_record,
 )
 
 if TYPE_CHECKING:
@@ -179,7 +179,6 @@ class PartMaker:
 
     def __init__(self, store: GatherStore) -> None:
         self._store = store
-        self._commit = store.nodes.main.register_script(SET_RECORD)
         self._assembly: tuple[str, Assembly] | None = None
         self._base: Base | None = None
 
@@ -306,10 +305,9 @@ class PartMaker:
             store.send({name: b"".join(one.payload for one in made)})
         chunks = tuple(PartChunk(one.checksum, one.digest, len(one.payload)) for one in made)
         text = PartRecord(nonce, where, states, chunks).text(fold.depth, part)
-        report = Report(fold.depth, part, store.holder or "", kind="part").text()
+        report = Report(fold.depth, part, store.holder or "", kind="part")
         keys = [store.meta_key, store.parts_key(fold.depth), store.done_key]
-        arguments = [FOLD, fold.text(), str(part), text, report]
-        outcome = store.nodes.call(lambda: self._commit(keys=keys, args=arguments))
+        outcome = set_record(store.nodes, keys, (FOLD, fold.text()), part, text, report)
         if outcome != 2 and where == PLACE:
             store.discard([name])
         if not outcome:

@@ -16,8 +16,8 @@ of a block, always a blob: like a chunk, whose payload they are, with the number
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, Self, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -26,6 +26,9 @@ from farthest.errors import LostStateError
 from farthest.stores.blobs.place import new_nonce
 from farthest.untrusted_json import read_json
 from farthest.wording import shown
+
+if TYPE_CHECKING:
+    from farthest.stores.redis.connections import RedisNodes
 
 Made = TypeVar("Made")
 
@@ -180,16 +183,27 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
             raise ValueError(str(error)) from None
 
 
-SET_RECORD = """
+_SET_RECORD = """
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 if KEYS[4] and redis.call('HEXISTS', KEYS[4], ARGV[3]) == 0 then return 0 end
 if redis.call('HSETNX', KEYS[2], ARGV[3], ARGV[4]) == 1 then redis.call('RPUSH', KEYS[3], ARGV[5]) end
 return redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] and 2 or 1
 """
-"""Sets the record of an item where there is none, if its work is under way. KEYS: meta, records, done, and perhaps a
-hash in which the item must be. ARGV: the field of meta, what it says while the work is under way, the item, its record,
-the report. Gives 0 where the work is not under way, 2 where the record is now this one (it may be since the command was
-sent before), else 1."""
+
+
+def set_record(
+    nodes: RedisNodes, keys: Sequence[str], under_way: tuple[str, str], item: int, record: str, report: Report
+) -> int:
+    """Sets the record of an item of work (worker/work.py) where there is none, and reports it, if the work is under
+    way.
+
+    ``keys``: meta, the records, the done-list, and perhaps a hash in which the item must be. ``under_way``: a field of
+    meta, and what it says while the work is under way. Gives 0 where the work is not under way, 2 where the record is
+    now this one (it may be since the command was sent before), else 1.
+    """
+    script = nodes.main.register_script(_SET_RECORD)
+    arguments = [*under_way, str(item), record, report.text()]
+    return int(nodes.call(lambda: script(keys=keys, args=arguments)))
 
 
 LEAST_CHUNKS = 16
