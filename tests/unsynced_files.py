@@ -14,8 +14,8 @@ from farthest.models import database
 _prepare = database.prepare_sqlite
 
 
-def _prepared(engine: Engine, place: str, path: Path | None, busy_seconds: float) -> None:
-    _prepare(engine, place, path, busy_seconds)
+def _prepared(engine: Engine, place: str, path: Path | None) -> None:
+    _prepare(engine, place, path)
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _record: Any) -> None:

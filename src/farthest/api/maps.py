@@ -1,4 +1,4 @@
-"""Enumerations in this process, and the maps of patterns."""
+"""Enumerations in this process, stored jobs, puzzles, and the maps of patterns."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.pattern_maps import StoredPattern
-
-
-# --- Numbers that users give.
 
 
 def whole(name: str, value: Any) -> int | None:
@@ -129,9 +126,6 @@ def pattern_map(pattern: GivenPuzzle, database: str | Path | None = None) -> Sto
         return PatternMaps(opened).whole(puzzle_given(pattern))
 
 
-# --- Jobs: to queue, list, cancel, resume and delete them.
-
-
 def submit(
     puzzle: GivenPuzzle,
     *,
@@ -210,9 +204,6 @@ def delete_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
         record = None if name is None else repository.get(number)
         repository.delete(number)
         return record
-
-
-# --- Puzzles by name, and boards of theirs.
 
 
 def puzzle_names() -> list[str]:

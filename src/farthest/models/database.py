@@ -217,9 +217,7 @@ BUSY_SECONDS = 30.0
 """How long a writer waits for another process's transaction, which may be storing a checkpoint."""
 
 
-def open_database(
-    url: str | os.PathLike[str] | None = None, *, create: bool, busy_seconds: float = BUSY_SECONDS
-) -> Database:
+def open_database(url: str | os.PathLike[str] | None = None, *, create: bool) -> Database:
     """Opens the database at ``url``: a SQLAlchemy URL or a file name.
 
     Default: the environment's FARTHEST_DATABASE_URL, else ``farthest.db`` in the working directory. With ``create`` a
@@ -236,7 +234,7 @@ def open_database(
     place = str(path) if path else shown_url(parsed)
     if path:
         _check_file(path, create)
-    options = _sqlite_options(path, parsed, busy_seconds) if is_sqlite else postgres_options(parsed)
+    options = _sqlite_options(path, parsed) if is_sqlite else postgres_options(parsed)
     try:
         engine = create_engine(options.pop("url", parsed), **options)
     except (SQLAlchemyError, ImportError, ValueError, TypeError) as error:
@@ -244,7 +242,7 @@ def open_database(
     database = Database(engine, place, path)
     try:
         if is_sqlite:
-            prepare_sqlite(engine, place, path, busy_seconds)
+            prepare_sqlite(engine, place, path)
         else:
             _prepare_postgres(engine)
         _bring_up_to_date(database, create)
@@ -356,10 +354,10 @@ def _check_schema(connection: Connection, place: str, tables: Collection[str]) -
             )
 
 
-def _sqlite_options(path: Path | None, parsed: URL, busy_seconds: float) -> dict[str, Any]:
+def _sqlite_options(path: Path | None, parsed: URL) -> dict[str, Any]:
     """The arguments of ``create_engine``; with ``url`` where another URL has to be used."""
     # isolation_level None: Python's module starts no transactions of its own; the "begin" listener does.
-    arguments: dict[str, Any] = {"isolation_level": None, "timeout": busy_seconds}
+    arguments: dict[str, Any] = {"isolation_level": None, "timeout": BUSY_SECONDS}
     options: dict[str, Any] = {"connect_args": arguments}
     if path and path.exists() and not _writable(path):
         # A WAL database can be read without writing its -shm file only where nothing else may change it.
@@ -377,7 +375,7 @@ def _writable(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
-def prepare_sqlite(engine: Engine, place: str, path: Path | None, busy_seconds: float) -> None:
+def prepare_sqlite(engine: Engine, place: str, path: Path | None) -> None:
     """Sets every connection up, and a new file's own settings."""
 
     @event.listens_for(engine, "connect")
@@ -402,12 +400,12 @@ def prepare_sqlite(engine: Engine, place: str, path: Path | None, busy_seconds: 
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     if path is None or _writable(path) or not path.exists():
-        _switch_to_wal(engine, place, path, busy_seconds)
+        _switch_to_wal(engine, place, path)
 
 
-def _switch_to_wal(engine: Engine, place: str, path: Path | None, busy_seconds: float) -> None:
+def _switch_to_wal(engine: Engine, place: str, path: Path | None) -> None:
     """Sets WAL mode, which the file keeps; the first switch needs the file alone and does not wait for it."""
-    deadline = time.monotonic() + busy_seconds
+    deadline = time.monotonic() + BUSY_SECONDS
     fresh = path is not None and not (path.exists() and path.stat().st_size)
     with storage_errors(place, path):
         connection = engine.raw_connection()

@@ -82,7 +82,8 @@ class ChunkCache:
 
 
 class FullReader:
-    """The chunks of one job's map, decoded; ``cache_bytes`` bounds those that are kept in memory."""
+    """Where the distances of a full map are looked up: in its chunks, decoded. ``cache_bytes`` bounds those that are
+    kept in memory. ``ResidueReader`` has the same methods for a residue map."""
 
     def __init__(self, database: Database, job: int, keys: int | None, cache_bytes: int) -> None:
         """``keys``: those of a dense map; None: the map is sparse."""
@@ -104,15 +105,16 @@ class FullReader:
         return self._cache.chunk_of(key)
 
     def layer(self, depth: int, states_within: int) -> Codes | None:
-        """None: the states of a layer are found by reading the chunks."""
+        """The codes of a layer, ascending, if there is a quicker way than reading all chunks: here there is none.
+        ``states_within``: how many states are no farther."""
         return None
 
     def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
-        """All chunks in order, whole; see ``Reader``."""
+        """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
         return map(_opened, self._maps.chunks(self._job))
 
     def chunks_once(self) -> Iterator[Chunk]:
-        """See ``Reader``."""
+        """The same of all distances, in the least memory: nothing is kept for other questions."""
         return self.chunks()
 
     def distances(self, codes: Codes) -> NDArray[numpy.int32]:

@@ -278,7 +278,7 @@ class ResidueReader:
         yield from _chunks_of(self._all)
 
     def chunks_once(self) -> Iterator[Chunk]:
-        """See ``Reader``."""
+        """The same of all distances, in the least memory."""
         layers = None if "_all" in self.__dict__ else self._layers(0)
         if layers is None:
             yield from self.chunks()

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy
 
 from farthest.errors import BoardError, JobError, ResourceError, UnreachableError
 from farthest.families.python.allowed import named_in
-from farthest.families.python.definition import Python
 from farthest.families.user_input import board_given, is_plain
 from farthest.machine import memory_limit
 from farthest.models.job_reader import JobReader
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.lookup import Chunk
+    from farthest.queries.residues import ResidueReader
     from farthest.spaces.contract import Boards, Codes, Space
 
 
@@ -72,6 +72,7 @@ def _texts(puzzle: Puzzle, boards: Iterable[GivenBoard]) -> Iterator[str]:
 
 
 CACHE_BYTES = 256 * 2**20
+"""Bounds the decoded chunks that are kept in memory."""
 
 # Bounds the memory of one block to some tens of megabytes, the text of its boards included.
 BLOCK_STATES = 131_072
@@ -97,30 +98,6 @@ class StateBlock(CodeBlock):
     labels: Boards
 
 
-class Reader(Protocol):
-    """Where the distances of a map are looked up, whatever it keeps of them."""
-
-    @property
-    def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
-        """The type of the distances in chunks."""
-
-    def distances(self, codes: Codes) -> NDArray[numpy.int32]:
-        """The distances of codes, -1 where there is none."""
-
-    def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
-        """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
-
-    def chunks_once(self) -> Iterator[Chunk]:
-        """The same of all distances, in the least memory: nothing is kept for other questions."""
-
-    def layer(self, depth: int, states_within: int) -> Codes | None:
-        """The codes of a layer, ascending, if there is a quicker way than reading all chunks. ``states_within``: how
-        many states are no farther."""
-
-    def close(self) -> None:
-        """Gives up what is held open."""
-
-
 class StoredMap:
     """The distances of all states of one finished job, read from the database chunk by chunk, or from a file page by
     page, when they are needed.
@@ -130,11 +107,10 @@ class StoredMap:
     the origin, or from it where the job's origin says so. ``close``, or leaving a ``with`` block, closes the database.
     """
 
-    def __init__(self, database: Database, record: JobRecord, *, cache_bytes: int = CACHE_BYTES) -> None:
-        """``record``: a finished job with a map. ``cache_bytes`` bounds the decoded chunks that are kept in memory."""
+    def __init__(self, database: Database, record: JobRecord) -> None:
+        """``record``: a finished job with a map."""
         self.database = database
         self.record = record
-        self._cache_bytes = cache_bytes
         self.told: Callable[[str], None] = lambda text: None
         """Hears of work that takes long."""
 
@@ -265,11 +241,6 @@ class StoredMap:
             return numpy.arange(self._length, dtype=numpy.uint64)
         return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
 
-    def residue_bits(self) -> MapPages:
-        """All bits of a residue map, of which nothing was read yet. Raises DamagedMapError where the file is not what
-        was stored."""
-        return self._map_pages()
-
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
         if not 0 <= depth <= self.depth:
@@ -353,21 +324,19 @@ class StoredMap:
         return named_in(f"job {self.job} in {self.database.place}")
 
     @cached_property
-    def _reader(self) -> Reader:
+    def _reader(self) -> FullReader | ResidueReader:
         if self.record.keeps_residues:
-            return self._residue_reader()
-        definition, layout = self.puzzle.definition, self.record.layout
+            from farthest.queries.residues import ResidueReader
+
+            return ResidueReader(self.residue_bits(), self.record, self.space, CACHE_BYTES, self.told)
+        layout = self.record.layout
         # For a user's class the stored layout says it, so that the bytes can be verified where the class may not run.
-        sparse = layout.get("size") is None if isinstance(definition, Python) else self.space.keys is None
-        return FullReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
+        sparse = layout.get("size") is None if self.puzzle.family == "python" else self.space.keys is None
+        return FullReader(self.database, self.record.id, None if sparse else self._length, CACHE_BYTES)
 
-    def _residue_reader(self) -> Reader:
-        from farthest.queries.residues import ResidueReader
-
-        return ResidueReader(self._map_pages(), self.record, self.space, self._cache_bytes, self.told)
-
-    def _map_pages(self) -> MapPages:
-        """The file of the residue map, of which nothing was read yet."""
+    def residue_bits(self) -> MapPages:
+        """All bits of a residue map, of which nothing was read yet. Raises DamagedMapError where the file is not what
+        was stored."""
         from farthest.map_files.file import MapPages
         from farthest.map_files.form import layout_digest
         from farthest.models.maps import MapFiles

@@ -186,7 +186,7 @@ def test_a_map_that_ends_at_a_depth_has_the_number_0_beyond_it(tmp_path: Path) -
         with farthest.enumerate(
             "3-puzzle", database=tmp_path / f"{depth}.db", max_depth=depth, map="residues"
         ) as made:
-            form = made._reader._pages.form  # type: ignore[attr-defined]
+            form = made._reader._pages.form  # type: ignore[union-attr]
             assert form.ones == (LOW if depth in (1, 2) else HIGH)
             assert form.number(depth + 1) == 0
 

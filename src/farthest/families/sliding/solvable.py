@@ -254,11 +254,11 @@ class BlankWalks:
             for slot, cell in enumerate(held):
                 for to in blank.intersection(beside[cell]):
                     after = (*held[:slot], to, *held[slot + 1 :])
-                    known = self._places.setdefault(blank - {to} | {cell}, after)
-                    if known is after:
+                    held_there = self._places.setdefault(blank - {to} | {cell}, after)
+                    if held_there is after:
                         queue.append(after)
-                    elif known != after:
-                        found.add(tuple(map(known.index, after)))
+                    elif held_there != after:
+                        found.add(tuple(map(held_there.index, after)))
         self.walks = _generators(len(first), sorted(found))
 
     def slots(self, board: Board) -> tuple[int, ...]:
@@ -270,7 +270,7 @@ class BlankWalks:
         """The pieces for messages."""
         return " ".join(self.definition.tokens[label] for label in pieces)
 
-    def told(self, orbit: Sequence[int], pieces: Sequence[int]) -> str:
+    def said(self, orbit: Sequence[int], pieces: Sequence[int]) -> str:
         """Which pieces some slots hold, for messages."""
         cells = " ".join(str(self.definition.counts[0] + slot) for slot in orbit)
         one = len(orbit) == 1
@@ -311,18 +311,18 @@ class Joined:
         """Why the board is not one of them; None: it is. Raises UndecidedError."""
         pieces = self._walks.slots(board)
         blanks = " ".join(map(str, range(self._walks.definition.counts[0])))
-        told = [0] * len(pieces)
+        labels_of = [0] * len(pieces)
         for number, orbit in enumerate(self._orbits):
             here, there = (sorted(held[slot] for slot in orbit) for held in (pieces, self._pieces))
             if here != there:
                 return (
-                    f"pieces: with the blanks brought to the cells {blanks}, {self._walks.told(orbit, here)}, and at "
+                    f"pieces: with the blanks brought to the cells {blanks}, {self._walks.said(orbit, here)}, and at "
                     f"the target {self._walks.tokens(there)}; no piece comes there from other cells, so put these "
                     "pieces there"
                 )
             for slot in orbit if self._moved else ():
-                told[slot] = self._label_of[number, pieces[slot]]
-        if self._moved is None or self._moved.joined(tuple(told), self._goal):
+                labels_of[slot] = self._label_of[number, pieces[slot]]
+        if self._moved is None or self._moved.joined(tuple(labels_of), self._goal):
             return None
         return (
             f"order: the blanks, brought to the cells {blanks} and walking from there, make {self._moved.order:,} "
@@ -346,15 +346,15 @@ def _generators(slots: int, permutations: list[tuple[int, ...]]) -> list[tuple[i
 
     every = parts(slots, [Move("", to, ()) for to in permutations])
     most = prod(factorial(len(part)) for part in every)
-    kept: list[tuple[int, ...]] = []
-    group = Group(slots, kept)
+    chosen: list[tuple[int, ...]] = []
+    group = Group(slots, chosen)
     for permutation in permutations:
         if group.order == most:
             break
         if not group.knows(permutation):
-            kept.append(permutation)
-            group = Group(slots, kept)
-    return kept
+            chosen.append(permutation)
+            group = Group(slots, chosen)
+    return chosen
 
 
 MOST_FILLINGS = 20_000
