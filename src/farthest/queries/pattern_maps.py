@@ -16,7 +16,6 @@ import numpy
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, JobError, MissingMapError, PuzzleError, ResourceError
-from farthest.families.permutation.representatives import representatives_of
 from farthest.heuristics.contract import HALF, HalfBytes, ReducedMap
 from farthest.models.job_reader import JobReader
 from farthest.models.map_reader import MapReader, in_order
@@ -63,6 +62,8 @@ def may_be_compact(puzzle: Puzzle, record: JobRecord) -> bool:
 def compacted(database: Database, record: JobRecord, space: Space) -> HalfBytes | ReducedMap | None:
     """The map of a job; None where it can be no smaller. Raises DamagedMapError where it is not the same for states
     that are alike by symmetry, ResourceError where it does not fit in memory, and what reading it raises."""
+    from farthest.families.permutation.representatives import representatives_of
+
     halves = (record.eccentricity or 0) < HALF
     keys = record.keys or 0
     representatives = representatives_of(space) if keys >= REDUCED_KEYS else None

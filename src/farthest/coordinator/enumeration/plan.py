@@ -434,8 +434,9 @@ class _Planner:
             disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
         else:
             cut = None
-            needed = run_bytes(space, total, blobs_in_redis=in_redis) if total else None
-            disk = map_bytes(self._map, total) if settings.max_depth is None else 0
+            whole = total if settings.max_depth is None else 0
+            needed = run_bytes(space, whole, blobs_in_redis=in_redis) if whole else None
+            disk = map_bytes(self._map, whole)
         redis = limit if needed is None else needed.redis
         found = self._begun(most, redis, disk, memory_limit=limit, layers_in="redis")
         found = replace(found, cut=cut)

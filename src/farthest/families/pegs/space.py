@@ -97,12 +97,15 @@ class PegBoards(DigitBoards):
         """The jumps that lead away from the origin: the player's, or those taken back."""
         return self.jumps if self.origin.direction == "from" else [jump.back() for jump in self.jumps]
 
+    def digits(self, boards: Boards) -> Digits:
+        return boards
+
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
         """A move is named by the holes that its peg stands in, one after the other."""
         jumps = self.jumps if forward else [jump.back() for jump in self.jumps]
         for path, rows, reached in self._moves(jumps, masks_of(digits), np.arange(len(digits))):
             name = "-".join(map(str, path if forward else path[::-1]))
-            yield name, rows, boards_of(reached, self.cells).astype(np.int64)
+            yield name, rows, boards_of(reached, self.cells)
 
     def _moves(
         self, jumps: Sequence[Jump], masks: Masks, rows: NDArray[np.intp], path: tuple[int, ...] = ()

@@ -18,10 +18,6 @@ from itertools import chain, islice
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Protocol
 
-from farthest.families.permutation.assembly import PieceSet, assemble, parts
-from farthest.families.permutation.groups import Group
-from farthest.families.permutation.moves import Move
-from farthest.families.permutation.solvable import MovedPieces
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import filled
 from farthest.families.sliding.wilson import RING, ListedBlock, blocks_of, ring_order
@@ -31,6 +27,7 @@ from farthest.puzzles.grid import neighbours_of, round_trips
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from farthest.families.permutation.solvable import MovedPieces
     from farthest.families.sliding.definition import Sliding
     from farthest.families.sliding.wilson import Block
     from farthest.puzzles.definition import Board
@@ -292,6 +289,11 @@ class Joined:
     """The boards that walks join to one board."""
 
     def __init__(self, walks: BlankWalks, board: Board) -> None:
+        # Boards with one blank, as most are, need nothing of permutation puzzles.
+        from farthest.families.permutation.assembly import PieceSet, assemble, parts
+        from farthest.families.permutation.moves import Move
+        from farthest.families.permutation.solvable import MovedPieces
+
         self._walks = walks
         self._pieces = walks.slots(board)
         moves = [Move(str(i), walk, (0,) * len(walk)) for i, walk in enumerate(walks.walks)]
@@ -338,6 +340,10 @@ class Joined:
 
 def _generators(slots: int, permutations: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """A few of the permutations that generate all of them."""
+    from farthest.families.permutation.assembly import parts
+    from farthest.families.permutation.groups import Group
+    from farthest.families.permutation.moves import Move
+
     every = parts(slots, [Move("", to, ()) for to in permutations])
     most = prod(factorial(len(part)) for part in every)
     chosen: list[tuple[int, ...]] = []
