@@ -6,7 +6,8 @@
 OLD and NEW are folders of checkouts. A checkout runs in its own ``.venv`` with the farthest that is installed there;
 where it has none, in this environment, with its ``src`` in PYTHONPATH. The two take turns, so that a machine whose
 speed drifts slows both alike. Printed are medians of the wall time, the ratios of the medians and of the least times,
-and each gate whose median is more than 3 % above the old one; the exit status is 1 where there is one.
+the ratio of the least processor times (without those of servers; better on a machine that others use), and each gate
+whose median is more than 3 % above the old one; the exit status is 1 where there is one.
 
 ``--loaded`` says how many of our own modules, and lines of them, some commands load.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -124,8 +126,14 @@ class Checkout:
             )
         return done.stdout
 
-    def seconds(self, gate: Gate, maps: Path) -> float:
-        """The time of one turn."""
+    def seconds(self, gate: Gate, maps: Path) -> tuple[float, float]:
+        """The wall time and the processor time of one turn."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        wall = self._wall(gate, maps)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def _wall(self, gate: Gate, maps: Path) -> float:
         words = tuple(str(maps) if word == "MAPS" else word for word in gate.words)
         with tempfile.TemporaryDirectory(dir=maps.parent) as folder:
             begun = time.perf_counter()
@@ -165,20 +173,22 @@ def compared(old: Checkout, new: Checkout, gates: list[Gate], runs: int) -> int:
                 maps.parent,
             )
         above = []
-        print(f"{'gate':32} {'old':>9} {'new':>9} {'medians':>8} {'least':>8}")
+        print(f"{'gate':32} {'old':>9} {'new':>9} {'medians':>8} {'least':>8} {'processor':>9}")
         for gate in gates:
             times: tuple[list[float], list[float]] = ([], [])
+            processor: tuple[list[float], list[float]] = ([], [])
             for turn in range(runs + 1):
-                for own, checkout in zip(times, (old, new), strict=True):
-                    taken = checkout.seconds(gate, maps)
+                for at, checkout in enumerate((old, new)):
+                    wall, busy = checkout.seconds(gate, maps)
                     if turn:
-                        own.append(taken)
+                        times[at].append(wall)
+                        processor[at].append(busy)
             before, after = map(median, times)
-            least = min(times[1]) / min(times[0])
+            least, busy = (min(pair[1]) / min(pair[0]) for pair in (times, processor))
             over = after / before > ALLOWED
             above += [gate.name] * over
             print(
-                f"{gate.name:32} {before:9.4f} {after:9.4f} {after / before:8.3f} {least:8.3f}"
+                f"{gate.name:32} {before:9.4f} {after:9.4f} {after / before:8.3f} {least:8.3f} {busy:9.3f}"
                 f"{' above' if over else ''}",
                 flush=True,
             )

@@ -30,7 +30,7 @@ import numpy as np
 import farthest
 from farthest.errors import DamagedMapError
 from farthest.map_files.form import CHECKSUM, PAGE, file_checksum, header_bytes
-from farthest.models.map_rows import MapFiles
+from farthest.models.maps import MapFiles
 from farthest.verify.models import model_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import farthest
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
-from farthest.models.map_rows import MapFiles
+from farthest.models.maps import MapFiles
 from farthest.puzzles.catalogue import load
 
 KINDS = {

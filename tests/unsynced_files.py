@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from farthest.models import sqlite
+from farthest.models import database
 
-_prepare = sqlite.prepare
+_prepare = database.prepare_sqlite
 
 
-def _prepared(engine: Engine, place: str, path: Path | None, busy_seconds: float) -> None:
-    _prepare(engine, place, path, busy_seconds)
+def _prepared(engine: Engine, place: str, path: Path | None) -> None:
+    _prepare(engine, place, path)
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _record: Any) -> None:
@@ -25,4 +25,4 @@ def _prepared(engine: Engine, place: str, path: Path | None, busy_seconds: float
 
 
 def pytest_configure() -> None:
-    pytest.MonkeyPatch().setattr(sqlite, "prepare", _prepared)
+    pytest.MonkeyPatch().setattr(database, "prepare_sqlite", _prepared)

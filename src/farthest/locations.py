@@ -1,4 +1,4 @@
-"""What URLs of settings name: a folder, or a bucket of an object store and a prefix in it."""
+"""What URLs of settings name: a folder, or a bucket of an object store and a prefix in it; and their passwords."""
 
 from __future__ import annotations
 
@@ -37,8 +37,6 @@ def folder_or_bucket(url: str) -> Path | Bucket | None:
         return Bucket(parts.netloc, path.strip("/"))
     return None
 
-
-# --- Passwords in URLs, also in those that are not quite right: hidden where a URL is shown, and found for the log.
 
 _USER = r"\A((?:[^:/]*://)?+[^:]*):"
 """What stands before a password, with the colon."""

@@ -45,12 +45,12 @@ class PlainFormatter(logging.Formatter):
         )
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """See logging.Formatter: in one line."""
+        """In one line."""
         record.message = " ".join(record.message.split())
         return super().formatMessage(record)
 
     def format(self, record: logging.LogRecord) -> str:
-        """See logging.Formatter: what libraries say of a server that has gone is one line, without its traceback."""
+        """What libraries say of a server that has gone is one line, without its traceback."""
         failure = record.exc_info
         if failure and failure[0] and not record.name.startswith("farthest"):
             record = copy(record)
@@ -59,7 +59,7 @@ class PlainFormatter(logging.Formatter):
         return self._secrets.sub("***", safe(super().format(record)))
 
     def formatException(self, failure: Any) -> str:
-        """See logging.Formatter: shifted, so that no text in it looks like a line of the log."""
+        """Shifted, so that no text in it looks like a line of the log."""
         return textwrap.indent(super().formatException(failure), "    ")
 
 

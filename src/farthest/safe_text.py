@@ -44,12 +44,10 @@ class SafeStream:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """As streams do."""
         self.stream.write(safe(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """As streams do."""
         for line in lines:
             self.write(line)
 
@@ -62,13 +60,11 @@ class MessageStream(SafeStream):
     status that it ends with."""
 
     def write(self, text: str) -> int:
-        """As streams do."""
         with suppress(OSError):
             super().write(text)
         return len(text)
 
     def flush(self) -> None:
-        """As streams do."""
         with suppress(OSError):
             self.stream.flush()
 

@@ -107,9 +107,6 @@ _DECODER = json.JSONDecoder(
 )
 
 
-# --- Values that have come through JSON: each function raises TypeError or ValueError for anything else.
-
-
 def text(value: object) -> str:
     """A text."""
     if not isinstance(value, str):

@@ -10,7 +10,7 @@ from deployment.compose import ROOT, services
 from farthest.environment import SETTINGS
 from farthest.locations import hide_password
 from farthest.map_files.places import map_place
-from farthest.models.failures import shown
+from farthest.models.database import shown_url
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
 
@@ -67,5 +67,5 @@ def test_the_examples_are_urls_and_show_no_password(monkeypatch: pytest.MonkeyPa
             monkeypatch.setenv(name, url)
             assert map_place(None).where == url
         elif "://" in url:
-            assert "PASSWORD" not in shown(make_url(url))
+            assert "PASSWORD" not in shown_url(make_url(url))
         assert "PASSWORD" not in hide_password(url)

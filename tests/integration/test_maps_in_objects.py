@@ -11,7 +11,7 @@ from blob_places import Contents
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
-from farthest.models.map_rows import MapFiles
+from farthest.models.maps import MapFiles
 from farthest.puzzles.catalogue import load
 from integration.conftest import Run, RunJson
 from integration.test_residues_from_files import TIGHT

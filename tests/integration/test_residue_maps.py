@@ -13,7 +13,7 @@ from farthest.coordinator.enumeration.plan import FULL_KEYS, plan, with_kind_of_
 from farthest.coordinator.settings import Settings
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
-from farthest.models.map_rows import MapFiles
+from farthest.models.maps import MapFiles
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from integration.conftest import Run, RunJson

@@ -22,7 +22,7 @@ from farthest.errors import ResourceError, StorageError
 from farthest.locations import Bucket
 from farthest.map_files.objects import ObjectMaps
 from farthest.models.database import open_database
-from farthest.models.map_rows import MapFiles
+from farthest.models.maps import MapFiles
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather

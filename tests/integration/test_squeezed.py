@@ -16,6 +16,7 @@ from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import MemoryUsedUpError, StorageError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
+from farthest.models.searches import Searches
 from farthest.puzzles.catalogue import load
 from integration.conftest import Run
 
@@ -87,20 +88,25 @@ def test_layers_in_files_go_on_within_less_memory(
     assert same(outcome, "pancake-8", histogram_only=True)
 
 
-def test_a_map_stops_with_its_layers_and_goes_on(tmp_path: Path, squeezed: Squeeze) -> None:
+@pytest.mark.parametrize(("puzzle", "states"), [("eight-kinds", 90720), ("hanoi-4-6", 4096)])
+def test_a_map_stops_with_its_layers_and_goes_on(
+    tmp_path: Path, squeezed: Squeeze, puzzle: str, states: int
+) -> None:
+    """Bitmaps between two layers, sorted runs also within one."""
     squeezed(9)
     reporter = Notices()
     with pytest.raises(MemoryUsedUpError, match="other programs use it too") as caught:
-        run(tmp_path, "eight-kinds", reporter)
+        run(tmp_path, puzzle, reporter)
     (depth,) = reporter.checkpoints
     assert f"the layers up to depth {depth} are stored: the same command goes on from there" in str(
         caught.value
     )
-    assert depth > 3
+    assert depth >= 3
     squeezed(10**6)
-    outcome = run(tmp_path, "eight-kinds")
-    assert (outcome.job, outcome.states) == (1, 90720)
+    outcome = run(tmp_path, puzzle)
+    assert (outcome.job, outcome.states) == (1, states)
     assert outcome.resumed_from in (depth, 0)
+    assert same(outcome, puzzle)
 
 
 def test_layers_in_files_that_cannot_go_on_stay(
@@ -117,10 +123,11 @@ def test_layers_in_files_that_cannot_go_on_stay(
     squeezed(60)
     with pytest.raises(MemoryUsedUpError, match="are stored: the same command goes on from there"):
         run(tmp_path, "pancake-9", LessLeft(), histogram_only=True)
-    allowed[0] = PROCESS_BYTES + 105_000
+    allowed[0] = 2**32  # enough for layers in memory, but there are those
     squeezed(10**6)
     outcome = run(tmp_path, "pancake-9", histogram_only=True)
     assert (outcome.resumed_from or 0) >= 4
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
     assert same(outcome, "pancake-9", histogram_only=True, memory=2**30)
 
 
@@ -188,3 +195,15 @@ def test_the_command_fails_then(run: Run, folder: Path, monkeypatch: pytest.Monk
     said = run("enumerate", "8-puzzle", status=2)
     assert "the file was deleted or replaced while job 1 ran" in said.stderr
     assert "kept as job" not in said.stdout
+
+
+def test_a_search_that_is_stored_fails_then(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finish = Searches.finish
+
+    def finished(self: Searches, *given: object, **named: object) -> None:
+        finish(self, *given, **named)  # type: ignore[arg-type]
+        (folder / "farthest.db").unlink()
+
+    monkeypatch.setattr(Searches, "finish", finished)
+    said = run("solve", "8-puzzle", "8 1 3/4 0 2/7 6 5", "--store", status=2)
+    assert "the file was deleted or replaced while job 1 ran" in said.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -27,8 +26,8 @@ APART = 0.1
 LINES_APART = 5.0
 
 
-class Bar(ABC):
-    """What is told is shown at most every ``apart`` seconds, and not before ``PATIENCE``."""
+class Bar:
+    """What is told is shown at most every ``apart`` seconds, and not before ``PATIENCE``. This one shows nothing."""
 
     apart = APART
 
@@ -42,11 +41,9 @@ class Bar(ABC):
             self._due = now + self.apart
             self.show(safe(text), None if share is None else min(1.0, share))
 
-    @abstractmethod
     def show(self, text: str, share: float | None) -> None:
         """Puts it in place of what is shown."""
 
-    @abstractmethod
     def close(self) -> None:
         """Takes the bar away."""
 
@@ -118,19 +115,6 @@ class LineBar(Bar):
     def show(self, text: str, share: float | None) -> None:
         print(text if share is None else f"{share:.0%}: {text}", file=sys.stderr)
 
-    def close(self) -> None:
-        """The lines stay."""
-
-
-class NoBar(Bar):
-    """Nothing is shown."""
-
-    def show(self, text: str, share: float | None) -> None:
-        """See the class."""
-
-    def close(self) -> None:
-        """There is none."""
-
 
 @contextmanager
 def progress_bar(progress: bool | None) -> Iterator[Bar]:
@@ -145,12 +129,12 @@ def progress_bar(progress: bool | None) -> Iterator[Bar]:
 
 def _bar(progress: bool | None) -> Bar:
     if progress is False:
-        return NoBar()
+        return Bar()
     if _in_notebook():
         return NotebookBar()
     if sys.stderr is not None and sys.stderr.isatty():
         return TerminalBar()
-    return LineBar() if progress else NoBar()
+    return LineBar() if progress else Bar()
 
 
 def _in_notebook() -> bool:

@@ -1,4 +1,4 @@
-"""Enumerations in this process, and the maps of patterns."""
+"""Enumerations in this process, stored jobs, puzzles, and the maps of patterns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from farthest.puzzles.puzzle import Puzzle
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest.coordinator.settings import Outcome
+    from farthest.coordinator.settings import Outcome, Settings
     from farthest.families.user_input import GivenBoard, GivenOrigin, GivenPuzzle
     from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.pattern_maps import StoredPattern
-
-
-# --- Numbers that users give.
 
 
 def whole(name: str, value: Any) -> int | None:
@@ -55,18 +52,13 @@ def enumerate(  # noqa: A001 - the verb of the command line
     """
     from farthest.api.bars import EnumerationBar, progress_bar
     from farthest.coordinator.enumeration.job import enumerate_puzzle
-    from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.queries.distance_map import DistanceMap
 
     loaded = puzzle_given(puzzle)
-    settings = Settings(
-        origin=origin_given(loaded, origin),
-        max_depth=whole("max_depth", max_depth),
-        threads=whole("threads", threads),
-        memory=whole("memory", memory),
-        residues=None if map is None else _residues(map),
+    settings = _settings(
+        loaded, origin, max_depth, threads, memory, residues=None if map is None else _residues(map)
     )
     opened = open_database(database, create=True)
     try:
@@ -95,18 +87,33 @@ def histogram(
     """
     from farthest.api.bars import EnumerationBar, progress_bar
     from farthest.coordinator.enumeration.job import enumerate_puzzle
-    from farthest.coordinator.settings import Settings
 
     loaded = puzzle_given(puzzle)
-    settings = Settings(
-        origin=origin_given(loaded, origin),
+    settings = _settings(loaded, origin, max_depth, threads, memory, histogram_only=True)
+    with progress_bar(progress) as bar:
+        return enumerate_puzzle(loaded, None, settings, EnumerationBar(bar))
+
+
+def _settings(
+    puzzle: Puzzle,
+    origin: GivenOrigin | None,
+    max_depth: SupportsIndex | None,
+    threads: SupportsIndex | None,
+    memory: SupportsIndex | None,
+    *,
+    histogram_only: bool = False,
+    residues: bool | None = None,
+) -> Settings:
+    from farthest.coordinator.settings import Settings
+
+    return Settings(
+        origin=origin_given(puzzle, origin),
         max_depth=whole("max_depth", max_depth),
         threads=whole("threads", threads),
         memory=whole("memory", memory),
-        histogram_only=True,
+        histogram_only=histogram_only,
+        residues=residues,
     )
-    with progress_bar(progress) as bar:
-        return enumerate_puzzle(loaded, None, settings, EnumerationBar(bar))
 
 
 def _residues(kind: str) -> bool:
@@ -129,9 +136,6 @@ def pattern_map(pattern: GivenPuzzle, database: str | Path | None = None) -> Sto
         return PatternMaps(opened).whole(puzzle_given(pattern))
 
 
-# --- Jobs: to queue, list, cancel, resume and delete them.
-
-
 def submit(
     puzzle: GivenPuzzle,
     *,
@@ -145,15 +149,10 @@ def submit(
     The arguments are those of `enumerate`; with ``histogram_only`` no map is kept. Raises as `enumerate` does.
     """
     from farthest.coordinator.enumeration.queue import submit_puzzle
-    from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
 
     loaded = puzzle_given(puzzle)
-    settings = Settings(
-        origin=origin_given(loaded, origin),
-        max_depth=whole("max_depth", max_depth),
-        histogram_only=histogram_only,
-    )
+    settings = _settings(loaded, origin, max_depth, None, None, histogram_only=histogram_only)
     with open_database(database, create=True) as opened:
         return submit_puzzle(loaded, opened, settings)[0]
 
@@ -210,9 +209,6 @@ def delete_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
         record = None if name is None else repository.get(number)
         repository.delete(number)
         return record
-
-
-# --- Puzzles by name, and boards of theirs.
 
 
 def puzzle_names() -> list[str]:

@@ -1,4 +1,4 @@
-"""`farthest distance`, `path` and `states`: questions that a stored map answers."""
+"""What a stored map answers: `farthest distance`, `path`, `states`, `symmetry`, `export`, `plot` and `verify`."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from typing import TypeVar
+from contextlib import closing, suppress
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
@@ -18,10 +18,17 @@ from click.shell_completion import CompletionItem, get_completion_class
 from farthest.heuristics.algorithms import ALGORITHMS
 
 Answer = TypeVar("Answer")
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 
 DATABASE_SECONDS = 1.0
 """How long a database may take to answer."""
 MOST_FILES = 1000
+MOST_JOBS = 200
+"""How many jobs are read, the newest first."""
+BUSY_SECONDS = 0.2
+CONNECT_SECONDS = 2
+
+_QUERY = f"SELECT id, name, status FROM job ORDER BY id DESC LIMIT {MOST_JOBS}"
 
 _PLAIN = re.compile(r"[\w.+@,=%:-]+")
 """What stands in a command line without quotes."""
@@ -67,13 +74,11 @@ def complete_job(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
     """Numbers of jobs, the newest first, with their puzzles and states; and the puzzles' names."""
-    from farthest.cli.job_names import newest_jobs
-
-    jobs = _within(DATABASE_SECONDS, lambda: newest_jobs(context.params.get("database"))) or []
+    jobs = _within(DATABASE_SECONDS, lambda: _newest_jobs(context.params.get("database"))) or []
     named: dict[str, str] = {}
-    for job in jobs:
-        named.setdefault(job.name, f"newest: job {job.number}, {job.status}")
-    numbers = [(str(job.number), f"{job.name}, {job.status}") for job in jobs]
+    for number, name, status in jobs:
+        named.setdefault(name, f"newest: job {number}, {status}")
+    numbers = [(number, f"{name}, {status}") for number, name, status in jobs]
     return _items([*numbers, *named.items()], incomplete)
 
 
@@ -102,33 +107,24 @@ def complete_algorithms(
     return _last_part(list(ALGORITHMS), incomplete)
 
 
-def complete_origin(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """``goal`` and ``start``, which moves are counted from or to."""
-    return _items([("goal", ""), ("start", "")], incomplete)
+def _complete_kind(kind: str) -> Completer:
+    return lambda context, parameter, incomplete: [CompletionItem(incomplete, type=kind)]
 
 
-def complete_host(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Where a server may listen."""
-    hosts = [("127.0.0.1", "this machine"), ("0.0.0.0", "all addresses"), ("::1", "this machine, IPv6")]
-    return _items(hosts, incomplete)
+def _complete_words(*words: tuple[str, str]) -> Completer:
+    return lambda context, parameter, incomplete: _items(words, incomplete)
 
 
-def complete_file(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Any file, as the shell completes them."""
-    return [CompletionItem(incomplete, type="file")]
+complete_file, complete_folder = _complete_kind("file"), _complete_kind("dir")
+"""Any file, or folder, as the shell completes them."""
 
+complete_origin = _complete_words(("goal", ""), ("start", ""))
+"""What moves are counted from or to."""
 
-def complete_folder(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Any folder, as the shell completes them."""
-    return [CompletionItem(incomplete, type="dir")]
+complete_host = _complete_words(
+    ("127.0.0.1", "this machine"), ("0.0.0.0", "all addresses"), ("::1", "this machine, IPv6")
+)
+"""Where a server may listen."""
 
 
 def _last_part(names: Iterable[str], incomplete: str) -> list[CompletionItem[str]]:
@@ -161,3 +157,49 @@ def _within(seconds: float, question: Callable[[], Answer]) -> Answer | None:
     thread.start()
     thread.join(seconds)
     return answers[0] if answers else None
+
+
+def _newest_jobs(url: str | None) -> list[tuple[str, str, str]]:
+    """The newest jobs of the database that commands would open for ``url``, the newest first: number, puzzle, status as
+    it is stored. They are read without SQLAlchemy, which is slow to import, and nothing is changed. Raises any
+    exception where that fails."""
+    from farthest.environment import DATABASE_URL
+
+    text = url or DATABASE_URL.text()
+    if text.startswith(("postgresql://", "postgresql+psycopg://", "postgres://")):
+        rows = _of_server("postgresql://" + text.partition("://")[2])
+    else:
+        rows = _of_file(_file(text))
+    return [(str(number), str(name), str(status)) for number, name, status in rows]
+
+
+def _file(text: str) -> str:
+    from urllib.parse import unquote
+
+    if "://" not in text:
+        return os.path.expanduser(text)
+    scheme, _, path = text.partition(":///")
+    if not scheme.startswith("sqlite") or not path:
+        raise ValueError(text)
+    return unquote(path.partition("?")[0])
+
+
+def _of_file(path: str) -> list[tuple[Any, ...]]:
+    import sqlite3
+    from urllib.parse import quote
+
+    if not os.path.isfile(path):  # SQLite would wait for a pipe
+        return []
+    # Nothing is written; but a user who may only read the file would leave FILE-wal and FILE-shm behind.
+    place = f"file:{quote(os.path.abspath(path))}?mode=rw"
+    with closing(sqlite3.connect(place, uri=True, timeout=BUSY_SECONDS)) as database:
+        database.execute("PRAGMA query_only = ON")
+        database.execute("PRAGMA trusted_schema = OFF")
+        return database.execute(_QUERY).fetchall()
+
+
+def _of_server(url: str) -> list[tuple[Any, ...]]:
+    import psycopg
+
+    with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as connection:
+        return connection.execute(_QUERY).fetchall()

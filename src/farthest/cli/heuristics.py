@@ -1,9 +1,10 @@
-"""`farthest heuristic`: heuristics compared with a stored map."""
+"""Heuristics: `farthest heuristic` compares them with a stored map, `compare` what searches with them cost."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,44 +112,27 @@ def _facts(opened: DistanceMap) -> dict[str, Any]:
     return {
         "job": opened.job,
         "puzzle": opened.record.name,
-        "origin": {"direction": opened.origin.direction, "where": opened.origin.where},
+        "origin": asdict(opened.origin),
         "states": opened.states,
         "complete": opened.complete,
         "depth": opened.depth,
     }
 
 
+FOUND = ("admissible", "consistent", "mean", "ratio", "largest", "exact", "too_large", "moves", "drops")
+"""What `--json` says of each heuristic as it was found."""
+
+
 def _finding_fields(found: Findings) -> dict[str, Any]:
+    claims = found.heuristic
     return {
-        "heuristic": found.heuristic.name,
-        "claims": {"admissible": found.heuristic.admissible, "consistent": found.heuristic.consistent},
-        "admissible": found.admissible,
-        "consistent": found.consistent,
-        "mean": found.mean,
-        "ratio": found.ratio,
-        "largest": found.largest,
-        "exact": found.exact,
-        "too_large": found.too_large,
-        "moves": found.moves,
-        "drops": found.drops,
-        "counterexamples": [_too_large_fields(each) for each in found.too_large_first],
-        "worst": found.too_large_worst and _too_large_fields(found.too_large_worst),
-        "drop_counterexamples": [_drop_fields(each) for each in found.drops_first],
-        "worst_drop": found.drop_worst and _drop_fields(found.drop_worst),
-    }
-
-
-def _too_large_fields(proof: TooLarge) -> dict[str, Any]:
-    return {"board": proof.board, "value": proof.value, "distance": proof.distance}
-
-
-def _drop_fields(proof: Drop) -> dict[str, Any]:
-    return {
-        "board": proof.board,
-        "value": proof.value,
-        "move": proof.move,
-        "next_board": proof.next_board,
-        "next_value": proof.next_value,
+        "heuristic": claims.name,
+        "claims": {"admissible": claims.admissible, "consistent": claims.consistent},
+        **{name: getattr(found, name) for name in FOUND},
+        "counterexamples": [asdict(each) for each in found.too_large_first],
+        "worst": found.too_large_worst and asdict(found.too_large_worst),
+        "drop_counterexamples": [asdict(each) for each in found.drops_first],
+        "worst_drop": found.drop_worst and asdict(found.drop_worst),
     }
 
 
@@ -213,8 +197,6 @@ def _show_list(first: list[str], worst: str) -> None:
         click.echo(f"  {line}")
     click.echo(f"  the worst: {worst}")
 
-
-# --- `farthest compare`: several algorithms on the same random boards.
 
 DEFAULT_ALGORITHMS = "bfs,dfs,astar,ida"
 WRONG = 1
@@ -408,9 +390,6 @@ def _expect(tally: Tally, truth: DistanceMap | None, boards: Sequence[Board]) ->
 
 
 def _fields(comparison: Comparison, tally: Tally) -> dict[str, Any]:
-    def spread_fields(spread: Spread | None) -> dict[str, float] | None:
-        return None if spread is None else {part: getattr(spread, part) for part in PARTS}
-
     return {
         "algorithms": [
             {
@@ -418,7 +397,7 @@ def _fields(comparison: Comparison, tally: Tally) -> dict[str, Any]:
                 "heuristic": entrant.heuristic,
                 "optimal": comparison.admissible(entrant),
                 "failed": len(tally.failures.get(entrant, ())),
-                **{measure: spread_fields(spread) for measure, spread in tally.spreads(entrant).items()},
+                **{measure: spread and asdict(spread) for measure, spread in tally.spreads(entrant).items()},
             }
             for entrant in comparison.entrants
         ],

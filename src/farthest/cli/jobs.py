@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.completion import complete_job
-from farthest.cli.options import database_option, json_option, scratch_option, stored_jobs
+from farthest.cli.options import (
+    database_option,
+    jobs_to_change,
+    json_option,
+    scratch_option,
+    stored_jobs,
+)
 from farthest.cli.printing import print_facts, print_json, print_table
 from farthest.errors import FarthestError, JobError, UnavailableError
 from farthest.wording import bytes_text, counted, seconds_text
@@ -307,7 +313,7 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
     """
     from farthest.environment import scratch_folder
 
-    with stored_jobs(database) as (stored, opened):
+    with jobs_to_change(database) as (stored, opened):
         wanted = _wanted(stored, jobs)
         deletion = _Deletion(stored, wanted, scratch_folder(scratch, opened.folder))
         for gone in deletion.deleted():

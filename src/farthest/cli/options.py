@@ -15,6 +15,7 @@ from farthest.cli.printing import note
 
 if TYPE_CHECKING:
     from farthest.models.database import Database
+    from farthest.models.job_reader import JobReader
     from farthest.models.jobs import Jobs
     from farthest.puzzles.puzzle import Origin
     from farthest.queries.distance_map import DistanceMap
@@ -255,12 +256,21 @@ def usual_options(command: Command) -> Command:
 
 
 @contextmanager
-def stored_jobs(database: str | None) -> Iterator[tuple[Jobs, Database]]:
-    """The jobs of a database that is there already."""
+def stored_jobs(database: str | None) -> Iterator[tuple[JobReader, Database]]:
+    """The jobs of a database that is there already, to be read."""
     from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
+    from farthest.models.job_reader import JobReader
 
     with open_database(database, create=False) as opened:
+        yield JobReader(opened), opened
+
+
+@contextmanager
+def jobs_to_change(database: str | None) -> Iterator[tuple[Jobs, Database]]:
+    """The same, to be changed too."""
+    from farthest.models.jobs import Jobs
+
+    with stored_jobs(database) as (_, opened):
         yield Jobs(opened), opened
 
 

@@ -157,9 +157,6 @@ def columns(text: str) -> int:
     )
 
 
-# --- Notes and warnings on standard error: one line each.
-
-
 def note(text: str) -> None:
     """Something that the user should know."""
     _tell("Note", text)

@@ -1,4 +1,4 @@
-"""`farthest puzzles`: the catalogue, and one puzzle in full."""
+"""Puzzles and their boards: `farthest puzzles`, `random` and `draw`."""
 
 from __future__ import annotations
 
@@ -168,8 +168,6 @@ def _symmetry_lines(symmetry: dict[str, Any]) -> Iterator[str]:
         yield f"              a map kept by representatives has {kept['entries']:,} distances"
 
 
-# --- `farthest random`: boards drawn at random.
-
 BOARDS_AT_ONCE = 4096
 SEED_BITS = 32
 
@@ -292,9 +290,6 @@ def _of_map(
     return random_states(opened, count, rng, depth)
 
 
-# --- `farthest draw`: boards as pictures.
-
-
 @click.command()
 @click.argument("name", metavar="PUZZLE", shell_complete=complete_puzzle)
 @click.argument("boards", metavar="[BOARD]...", nargs=-1)
@@ -401,9 +396,6 @@ def _boards_to_draw(puzzle: Puzzle, texts: Sequence[str]) -> list[tuple[str, Boa
     goals, start = puzzle.definition.origin_boards
     named = [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
     return [("start", start), *named] if start is not None else named
-
-
-# --- The solution that `farthest draw --path` draws: of the puzzle's stored map, or searched for.
 
 
 def drawn_path(puzzle: Puzzle, board: str, database: str | None, *, search: bool) -> BoardPath:

@@ -14,9 +14,9 @@ from farthest.cli.jobs import why_waiting
 from farthest.cli.options import (
     Workers,
     database_option,
+    jobs_to_change,
     json_option,
     settings_options,
-    stored_jobs,
     usual_options,
     workers_option,
 )
@@ -85,7 +85,7 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
     """
     from farthest.coordinator.enumeration.queue import named_job
 
-    with stored_jobs(database) as (jobs, opened):
+    with jobs_to_change(database) as (jobs, opened):
         record = jobs.cancel(named_job(jobs, job).id)
         _tell(record, opened, as_json, "is cancelled")
 
@@ -112,7 +112,7 @@ def resume(job: str, here: bool, workers: Workers | None, database: str | None, 
     from farthest.models.naming import a_search
     from farthest.models.records import SEARCH
 
-    with stored_jobs(database) as (jobs, opened):
+    with jobs_to_change(database) as (jobs, opened):
         record = named_job(jobs, job)
         if record.kind == SEARCH:
             raise a_search(record, "resumed")
@@ -144,7 +144,7 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
     from farthest.models.naming import a_search
     from farthest.models.records import FINISHED, SEARCH
 
-    with stored_jobs(database) as (jobs, opened):
+    with jobs_to_change(database) as (jobs, opened):
         record = named_job(jobs, job)
         if record.kind == SEARCH:
             raise a_search(record, "watched")

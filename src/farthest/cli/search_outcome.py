@@ -1,4 +1,4 @@
-"""The result of a search: for people and for programs."""
+"""The result of a search, of one board or of each line of standard input: for people and for programs."""
 
 from __future__ import annotations
 
@@ -134,9 +134,6 @@ def _named(target: str) -> str:
     named = {"goal": "a goal", "start": "the start"}
     several = len(names_of(target)) > 1
     return f"any of {where_text(target)}" if several else named.get(target, f"the board {target}")
-
-
-# --- `farthest solve PUZZLE -`: boards of standard input, solved one after the other.
 
 
 def solve_lines(

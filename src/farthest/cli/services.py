@@ -1,4 +1,4 @@
-"""`farthest worker`, which takes steps of jobs that coordinators send, and `workers`, which lists the workers."""
+"""The services: `farthest worker`, `coordinator` and `serve`; and `workers` and `migrate`."""
 
 from __future__ import annotations
 
@@ -125,8 +125,6 @@ def _check(name: str | None) -> None:
         raise click.ClickException(f"no {wanted} is alive: none has reported to Redis lately")
 
 
-# --- `farthest coordinator` and `migrate`: services other than workers.
-
 FAILED = 1
 """Exit status of `coordinator`: a job failed (--once), or no coordinator lives (--healthy)."""
 
@@ -198,9 +196,6 @@ def migrate(database: str | None, as_json: bool) -> None:
             print_json({"database": opened.place, "schema": SCHEMA_VERSION})
         else:
             click.echo(f"{opened.place} is up to date (schema {SCHEMA_VERSION}).")
-
-
-# --- `farthest serve`: jobs and maps in a browser.
 
 
 @click.command()

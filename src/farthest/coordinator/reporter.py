@@ -1,4 +1,4 @@
-"""How an enumeration reports its progress."""
+"""How an enumeration reports its progress, how fast states are found, and how long the rest takes at most."""
 
 from __future__ import annotations
 
@@ -45,8 +45,6 @@ class Reporter:
     def finished(self, outcome: Outcome) -> None:
         """The result is complete and stored."""
 
-
-# --- How fast states are found, and how long the rest takes at most.
 
 RATE_SECONDS = 10.0
 """The rate is that of the layers of the last seconds."""

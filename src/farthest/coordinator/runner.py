@@ -192,7 +192,11 @@ class OwnedJob:
     def check_file(self) -> None:
         """Raises StorageError where the database's file was deleted, or another is in its place: what is written now
         goes into a file that nobody can open again."""
-        if self._file != _identity(self._database.path):
+        try:
+            now = _identity(self._database.path)
+        except OSError:  # its disk is away: the next write tells
+            return
+        if now != self._file:
             raise StorageError(
                 f"{self._database.place}: the file was deleted or replaced while job {self.job} ran: what the job has "
                 "stored is lost; enumerate or search again"
@@ -226,10 +230,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """What tells a file from another of the same name; None where there is none."""
+    """What tells a database's file from another of the same name; None where there is no file. Raises OSError where it
+    cannot be seen now."""
     try:
         found = None if path is None else path.stat()
-    except OSError:
+    except FileNotFoundError:
         return None
     return None if found is None else (found.st_dev, found.st_ino)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Track:
     """A piece: how it looks, at (0, 0), and its corner in each picture; None where it is not there."""
 
-    look: Shape
+    shape: Shape
     places: list[Point | None]
 
 
@@ -38,12 +38,12 @@ def tracks(pictures: Sequence[Picture]) -> list[Track]:
                 there[replace(shape, x=0.0, y=0.0, points=())].append((shape.x, shape.y))
         for track in found:
             track.places.append(None)
-        for look, places in there.items():
-            alike = [track for track in found if track.look == look and track.places[-2] is not None]
+        for shape, places in there.items():
+            alike = [track for track in found if track.shape == shape and track.places[-2] is not None]
             for track, place in _matched(alike, places):
                 track.places[-1] = place
                 places.remove(place)
-            found += [Track(look, [*[None] * number, place]) for place in places]
+            found += [Track(shape, [*[None] * number, place]) for place in places]
     return found
 
 
@@ -116,7 +116,7 @@ class _Animation:
             shapes = [shape for shape in picture.shapes if not shape.glides and shape not in self.ground]
             if shapes:
                 parts += [f"<g {self.timed(number, 'f')}>", *map(shape_svg, shapes), "</g>"]
-        parts += [f'<g class="p{i}">{shape_svg(track.look)}</g>' for i, track in enumerate(pieces)]
+        parts += [f'<g class="p{i}">{shape_svg(track.shape)}</g>' for i, track in enumerate(pieces)]
         parts.append(f'</g><g transform="translate({GAP:g} {self.height + 2 * GAP:g})">')
         for number, (caption, (x, y)) in enumerate(zip(self.captions, places, strict=True)):
             parts.append(f'<text {self.timed(number, "w")} x="{x:g}" y="{y:g}">{escape(caption)}</text>')

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from farthest.errors import BoardError, FarthestError, PuzzleError
 from farthest.families.python.allowed import PuzzleSpace
-from farthest.families.written_moves import board_after_moves
-from farthest.puzzles import catalogue
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.move_text import is_moves
 from farthest.puzzles.origin import MAX_NAMED, WORDS, joined
@@ -57,6 +55,8 @@ def puzzle_given(puzzle: GivenPuzzle) -> Puzzle:
     if isinstance(given, Puzzle):
         return given
     if isinstance(given, (str, os.PathLike)):
+        from farthest.puzzles import catalogue
+
         return catalogue.load(cast("Any", given))
     raise TypeError(f"puzzle: expected {_PUZZLES}, got {type(given).__name__}")
 
@@ -73,7 +73,7 @@ def board_given(puzzle: Puzzle, board: GivenBoard) -> Board:
         if word in WORDS:
             return _named_board(puzzle, word)
         if is_moves(board):
-            return board_after_moves(puzzle, board, lambda base: board_given(puzzle, base))
+            return _board_after(puzzle, board)
         try:
             return puzzle.definition.parse_board(board, name=puzzle.name)
         except BoardError as error:
@@ -84,6 +84,12 @@ def board_given(puzzle: Puzzle, board: GivenBoard) -> Board:
     return puzzle.definition.check_board(_numbers(board), name=puzzle.name)
 
 
+def _board_after(puzzle: Puzzle, moves: str) -> Board:
+    from farthest.families.written_moves import board_after_moves
+
+    return board_after_moves(puzzle, moves, lambda base: board_given(puzzle, base))
+
+
 def _are_moves(puzzle: Puzzle, text: str) -> bool:
     """Whether a text that is no board would be moves."""
     definition = puzzle.definition
@@ -92,7 +98,7 @@ def _are_moves(puzzle: Puzzle, text: str) -> bool:
     if not any(sign.isalpha() for sign in text):  # of a sliding puzzle, any numbers may be moves
         return False
     try:
-        board_after_moves(puzzle, f"moves: {text}", lambda base: board_given(puzzle, base))
+        _board_after(puzzle, f"moves: {text}")
     except FarthestError:
         return False
     return True

@@ -17,8 +17,6 @@ from farthest.families.hanoi.definition import Hanoi, hanoi
 from farthest.families.lights.definition import Lights, lights
 from farthest.families.pegs.definition import Pegs
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.symmetries import Conjugation, SlotImages
-from farthest.families.permutation.symmetries import symmetries as symmetries_of_pieces
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.families.sliding.symmetries import pattern_images, symmetries
 from farthest.heuristics import counts
@@ -40,6 +38,7 @@ from farthest.puzzles.patterns import pattern_of, pattern_of_labels
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
+    from farthest.families.permutation.symmetries import Conjugation, SlotImages
     from farthest.heuristics.algorithms import Algorithm
     from farthest.heuristics.contract import Heuristic, LoadMap
     from farthest.puzzles.definition import Board
@@ -272,6 +271,8 @@ class _Reader:
 
     def _conjugations(self, text: str) -> list[tuple[Conjugation, SlotImages]]:
         """All symmetries of a permutation puzzle that fix its goal."""
+        from farthest.families.permutation.symmetries import Conjugation, symmetries
+
         if any(not part.startswith(MARK) for part in text.removeprefix(SYMMETRIC).split("+")):
             raise self._error(
                 text, f"needs patterns ({MARK}PIECES) of a permutation puzzle; leave out {SYMMETRIC}"
@@ -279,7 +280,7 @@ class _Reader:
         if len(self.targets) != 1 or WILDCARD in self.targets[0]:
             raise self._error(text, f"needs one goal without wildcards; leave out {SYMMETRIC}")
         try:
-            found = symmetries_of_pieces(cast("Permutation", self.puzzle.definition), self.targets[0]).maps
+            found = symmetries(cast("Permutation", self.puzzle.definition), self.targets[0]).maps
         except ResourceError as error:
             raise self._error(text, f"cannot be used: {error}; leave out {SYMMETRIC}") from None
         images = [(each, each.slotwise()) for each in found if isinstance(each, Conjugation)]

@@ -75,11 +75,9 @@ class FileSource:
             raise DamagedMapError(f"{path}: the map file cannot be opened ({error.strerror})") from None
 
     def size(self) -> int:
-        """See Source."""
         return os.fstat(self._file).st_size
 
     def read(self, first: int, end: int) -> bytes:
-        """See Source."""
         parts = []
         try:
             while first < end and (part := os.pread(self._file, end - first, first)):
@@ -90,18 +88,15 @@ class FileSource:
         return b"".join(parts)
 
     def read_each(self, ranges: Sequence[tuple[int, int]]) -> Iterator[bytes]:
-        """See Source."""
         return (self.read(first, end) for first, end in ranges)
 
     def mapped(self, size: int) -> mmap.mmap:
-        """See Source."""
         try:
             return mmap.mmap(self._file, size, mmap.MAP_SHARED, mmap.PROT_READ)
         except (OSError, ValueError) as error:
             raise DamagedMapError(f"{self.place}: the map file cannot be read ({error})") from None
 
     def close(self) -> None:
-        """See Source."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -165,7 +165,7 @@ def ones_for(max_depth: int | None) -> tuple[int, int]:
     return LOW if max_depth is not None and (max_depth + 1) % 4 in HIGH else HIGH
 
 
-# --- The parts of a map file: header, data, checksums of the data's pages.
+# The parts of a map file: header, data, checksums of the data's pages.
 #
 #     header     `farthest residues 1 BYTES`, a line of JSON, zero bytes up to BYTES, a multiple of a page
 #     data       the words of the map, 8 bytes each, the lowest first

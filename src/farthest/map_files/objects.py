@@ -7,7 +7,6 @@ but what a killed process leaves of one can neither be listed nor removed by the
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import tempfile
@@ -18,12 +17,12 @@ from contextlib import suppress
 from itertools import accumulate
 from secrets import token_hex
 from threading import Event
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any
 
 from farthest.environment import DATABASE_WAIT_SECONDS, MAPS
-from farthest.errors import AccessError, DamagedMapError, NoRoomError, SettingError, StorageError
-from farthest.map_files.form import SECTION, file_checksum, header_of, parts_of, section_sums
-from farthest.map_files.place import Written, WrittenFile, new_name
+from farthest.errors import AccessError, DamagedMapError, SettingError, StorageError
+from farthest.map_files.form import SECTION, section_sums
+from farthest.map_files.place import MapWriter, new_name, refusal
 from farthest.object_store import REQUESTS, ObjectStore, RefusedError
 from farthest.retry import retry_while_away
 
@@ -37,15 +36,13 @@ if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
 
 
-# --- Pieces of a map's data that are put together from words in any order.
+# Pieces of a map's data that are put together from words in any order.
 #
 # Layers in files give the words of a map in the order of their plan, in which nearly all pieces are begun before
 # one is complete. So a few are in memory, and the others in a temporary file, which goes with its process.
 
 IN_MEMORY = 2
 """Most pieces in memory that are begun and not complete."""
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Pieces:
@@ -116,10 +113,10 @@ class Pieces:
         return data
 
     def _error(self, error: OSError) -> StorageError:
-        kind = NoRoomError if error.errno in _FULL else StorageError
-        return kind(
+        return refusal(
+            error,
             f"{self._scratch}: the parts of the map that wait for their neighbours, up to {self._size:,} bytes, cannot "
-            f"be kept there ({error.strerror}); make room, or name another folder with --scratch"
+            f"be kept there ({error.strerror}); make room, or name another folder with --scratch",
         )
 
 
@@ -140,7 +137,7 @@ class ObjectMaps:
         self.where = self._objects.url
 
     def check(self) -> None:
-        """See MapPlace: writes an object, reads it, lists it, removes it."""
+        """Writes an object, reads it, lists it, removes it."""
         folder = f"farthest-probe-{token_hex(8)}"
         path = f"{folder}/{0:08}"
         try:
@@ -162,26 +159,22 @@ class ObjectMaps:
         told: Callable[[str], None],
         scratch: Path,
     ) -> ObjectWriter:
-        """See MapPlace."""
         retry_while_away(lambda: self.remove(token), DATABASE_WAIT_SECONDS.number, told=told)
         return ObjectWriter(self._objects, new_name(token), form, facts, told, scratch)
 
     def source(self, name: str) -> ObjectSource:
-        """See MapPlace."""
         return ObjectSource(self._objects, name)
 
     def remove(self, token: str) -> None:
-        """See MapPlace."""
         self._objects.delete([one.path for one in self._objects.files(token)])
 
     def free(self) -> int | None:
-        """See MapPlace: an object store does not say."""
+        """An object store does not say."""
         return None
 
 
-class ObjectWriter:
-    """``MapWriter`` of the file ``name``. A piece is written as soon as it is complete; ``scratch``: the folder for
-    pieces that are not.
+class ObjectWriter(MapWriter):
+    """A piece is written as soon as it is complete; ``scratch``: the folder for pieces that are not.
 
     It waits for a store that is away for FARTHEST_DATABASE_WAIT_SECONDS.
     """
@@ -195,56 +188,42 @@ class ObjectWriter:
         told: Callable[[str], None],
         scratch: Path,
     ) -> None:
+        super().__init__(name, f"{objects.url}/{name}", form, facts)
         self._objects = objects
-        self._name = name
         self._told = told
-        self._header = header_of(form, facts)
-        self._parts = parts_of(self._header, form)
-        self._written = Written(self._parts.data, f"{objects.url}/{name}")
         self._pieces = Pieces(self._parts.data, PIECE, scratch)
         self._sums: dict[int, list[tuple[bytes, str]]] = {}
         self._pool = ThreadPoolExecutor(UPLOADS, "farthest-map")
         self._under_way: deque[Future[None]] = deque()
         self._stopped = Event()
-        self._published = False
 
-    def write(self, first_word: int, data: Buffer) -> None:
-        """See MapWriter."""
-        for number, piece in self._pieces.put(*self._written.add(first_word, data)):
+    def _put_data(self, first: int, data: memoryview) -> None:
+        for number, piece in self._pieces.put(first, data):
             self._send(self._store_data, number, piece)
 
-    def finish(self, threads: int = 1) -> WrittenFile:
-        """See MapWriter."""
-        self._written.check()
+    def _summed(self, threads: int) -> list[tuple[bytes, str]]:
         self._wait(0)
-        summed = [section for number in sorted(self._sums) for section in self._sums[number]]
-        checksums = b"".join(sums for sums, _ in summed)
+        return [section for number in sorted(self._sums) for section in self._sums[number]]
+
+    def _complete(self, checksums: bytes) -> None:
         first = 1 + len(self._sums)
         for number, start in enumerate(range(0, len(checksums), PIECE), first):
             self._send(self._store, number, checksums[start : start + PIECE])
         self._wait(0)
         self._store(0, self._header)
-        checksum = file_checksum(self._header, checksums)
-        return WrittenFile(self._name, self._parts.bytes, checksum, [digest for _, digest in summed])
 
     def publish(self) -> None:
-        """See MapWriter: objects have their names already, and are a map when the database names them."""
+        """Objects have their names already, and are a map when the database names them."""
         self._published = True
 
     def abort(self) -> None:
-        """Removes what was written, unless it was published. What cannot be removed now is by the next attempt."""
+        """What cannot be removed now is by the next attempt."""
         self._stopped.set()
         self._pool.shutdown(cancel_futures=True)
         self._pieces.close()
         if not self._published:
             with suppress(StorageError):
                 self._objects.delete([one.path for one in self._objects.files(self._name)])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.abort()
 
     def _send(self, action: Callable[[int, Any], None], number: int, data: Buffer) -> None:
         self._under_way.append(self._pool.submit(action, number, data))
@@ -272,7 +251,7 @@ class ObjectWriter:
 
     def _check_stopped(self) -> None:
         if self._stopped.is_set():
-            raise StorageError(f"{self._objects.url}/{self._name}: the map was given up")
+            raise StorageError(f"{self._place}: the map was given up")
 
 
 class ObjectSource:
@@ -299,11 +278,9 @@ class ObjectSource:
         self._starts = [0, *accumulate(sizes)]
 
     def size(self) -> int:
-        """See Source."""
         return self._starts[-1]
 
     def read(self, first: int, end: int) -> bytes:
-        """See Source."""
         parts = []
         end = min(end, self.size())
         number = bisect_right(self._starts, first) - 1
@@ -318,15 +295,15 @@ class ObjectSource:
         return b"".join(parts)
 
     def read_each(self, ranges: Sequence[tuple[int, int]]) -> Iterator[bytes]:
-        """See Source: several at a time."""
+        """Several at a time."""
         for start in range(0, len(ranges), REQUESTS):
             yield from self._objects.for_each(lambda one: self.read(*one), ranges[start : start + REQUESTS])
 
     def mapped(self, size: int) -> None:
-        """See Source: objects are elsewhere."""
+        """Objects are elsewhere."""
 
     def close(self) -> None:
-        """See Source."""
+        """Nothing is held."""
 
 
 def _path(name: str, number: int) -> str:

@@ -1,29 +1,24 @@
-"""Turns failures of SQLite, drivers and URLs into StorageErrors with messages for users.
+"""Failures of databases, their drivers and their URLs as StorageErrors with messages for users. Imported only where one
+fails.
 
-Failures of PostgreSQL are in ``postgres``. If waiting may help, the error is an UnavailableError; if a disk is full, a
-NoRoomError.
+If waiting may help, the error is an UnavailableError; if a disk is full, a NoRoomError.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from farthest.environment import DATABASE_URL
 from farthest.errors import NoRoomError, StorageError, UnavailableError
 from farthest.locations import hide_password
-from farthest.models.postgres import postgres_failure
 
-_ALMOST_NO_ROOM = (
-    2 << 20
-)  # bytes: SQLite also reports a full disk as an I/O error, when it cannot extend its -shm file
+_ALMOST_NO_ROOM = 2 << 20
+"""Bytes: SQLite also reports a full disk as an I/O error, when it cannot extend its -shm file."""
 
 _DAMAGED = (
     "the database file is damaged; restore it from a copy and enumerate again what was stored since, or rescue what "
@@ -33,22 +28,6 @@ _DAMAGED = (
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 _DRIVERS = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary"}
-
-
-@contextmanager
-def storage_errors(place: str, path: Path | None = None) -> Iterator[None]:
-    """Turns a failure of the database at ``place`` (``path`` where it is a file) into StorageError."""
-    try:
-        yield
-    except _drivers_errors() as error:
-        raise translate(error, place, path) from error
-
-
-def _drivers_errors() -> tuple[type[Exception], ...]:
-    """The exceptions that databases raise; PostgreSQL's driver is imported only where it is used."""
-    psycopg = sys.modules.get("psycopg")
-    # Where a message of SQLite quotes damaged text, Python's sqlite3 raises UnicodeDecodeError.
-    return (DBAPIError, sqlite3.Error, UnicodeDecodeError, *((psycopg.Error,) if psycopg else ()))
 
 
 def translate(error: Exception, place: str, path: Path | None = None) -> StorageError:
@@ -66,7 +45,32 @@ def translate(error: Exception, place: str, path: Path | None = None) -> Storage
             else StorageError
         )
         return kind(f"{place}: {_sqlite_message(cause, path)}")
-    return postgres_failure(cause, place)
+    return _postgres_failure(cause, place)
+
+
+_SQLITE = {
+    (
+        "SQLITE_READONLY",
+    ): "the database can be read but not written; make the file and its folder writable, or name "
+    "another place with --database",
+    (
+        "SQLITE_CANTOPEN",
+        "SQLITE_PERM",
+        "SQLITE_AUTH",
+    ): "the database cannot be opened; expected a file that you may "
+    "read and write, in a folder that you may write to: check both, or name another place with --database",
+    (
+        "SQLITE_NOTADB",
+    ): "this is not an SQLite database, or its first page is damaged; name another file with "
+    "--database, or restore this one from a copy",
+    ("SQLITE_CORRUPT", "SQLITE_FORMAT"): _DAMAGED,
+    _BUSY: "the database is locked by another process that is writing; wait for it or end it, then try again",
+    (
+        "SQLITE_TOOBIG",
+    ): "a text or a payload in it is larger than any that farthest stores; restore the database from a "
+    "copy, or name another with --database",
+}
+"""What the beginnings of SQLite's error codes mean for users."""
 
 
 def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
@@ -77,32 +81,11 @@ def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
             "there is no room left for the database; nothing of this change was stored, what was stored before "
             "is intact: free space on its disk, delete jobs, or name another place with --database"
         )
-    if code.startswith("SQLITE_READONLY"):
-        return (
-            "the database can be read but not written; make the file and its folder writable, or name another "
-            "place with --database"
-        )
-    if code.startswith(("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
-        return (
-            "the database cannot be opened; expected a file that you may read and write, in a folder that you "
-            "may write to: check both, or name another place with --database"
-        )
-    if code.startswith("SQLITE_NOTADB"):
-        return (
-            "this is not an SQLite database, or its first page is damaged; name another file with --database, or "
-            "restore this one from a copy"
-        )
-    if code.startswith(("SQLITE_CORRUPT", "SQLITE_FORMAT")) or "Could not decode to UTF-8" in str(error):
+    for beginnings, message in _SQLITE.items():
+        if code.startswith(beginnings):
+            return message
+    if "Could not decode to UTF-8" in str(error):
         return _DAMAGED
-    if code.startswith(_BUSY):
-        return (
-            "the database is locked by another process that is writing; wait for it or end it, then try again"
-        )
-    if code == "SQLITE_TOOBIG":
-        return (
-            "a text or a payload in it is larger than any that farthest stores; restore the database from a copy, or "
-            "name another with --database"
-        )
     if code.startswith("SQLITE_IOERR"):
         return f"the disk failed while the database was used ({error}); check the disk, then try again"
     if "no such table" in str(error) or "no such column" in str(error):
@@ -143,6 +126,94 @@ def url_error(text: str, error: Exception) -> StorageError:
     return StorageError(f"{place}: the database cannot be used ({type(error).__name__})")
 
 
-def shown(url: URL) -> str:
-    """A URL for messages: the password as ***, without options."""
-    return url.set(query={}).render_as_string(hide_password=True)
+# PostgreSQL
+
+WHERE = f"{DATABASE_URL.name} or --database"
+
+_REFUSED = re.compile(
+    r"authentication failed|no password supplied|no pg_hba.conf entry|role \S+ |is not permitted to log in"
+)
+_NO_DATABASE = re.compile(r'database "(?P<name>[^"]*)" does not exist')
+_TLS = re.compile(r"does not support SSL|certificate|sslmode", re.IGNORECASE)
+_NO_HOST = re.compile(r"failed to resolve host|could not translate host name")
+_TOO_MANY = re.compile(r"too many clients|remaining connection slots|too many connections")
+_PREFIX = re.compile(
+    r"^(connection failed: |connection to server [^:]*failed: |FATAL: +|consuming input failed: )+"
+)
+
+_GONE = ("08", "57P", "58")
+_AGAIN = ("40", "55P03")
+_STOOD_STILL = "25P03"
+
+
+def _postgres_failure(error: BaseException, place: str) -> StorageError:
+    """The error for one failure of PostgreSQL or its driver: UnavailableError where waiting may help, NoRoomError where
+    the server has no disk or memory left."""
+    lines = str(error).strip().splitlines()
+    said = _PREFIX.sub("", lines[0]) if lines else type(error).__name__
+    code = getattr(error, "sqlstate", None)
+    if code is None and type(error).__name__ in ("OperationalError", "ConnectionTimeout"):
+        return _connection_failure(said, place)
+    code = code or ""
+    if code.startswith("53100"):
+        return NoRoomError(
+            f"{place}: there is no room left on the disk of the database's server; nothing of this change was stored, "
+            "what was stored before is intact: free space there, or delete jobs"
+        )
+    if code.startswith("53200"):
+        return NoRoomError(f"{place}: the database's server has no memory left ({said}); give it more")
+    if code.startswith("53300"):
+        return _connection_failure(said, place)
+    if code == _STOOD_STILL:
+        return UnavailableError(
+            f"{place}: this process was stopped for so long that the server has ended its transaction; try again"
+        )
+    if code.startswith(_GONE):
+        return UnavailableError(f"{place}: the connection to the database broke off ({said}); try again")
+    if code.startswith(_AGAIN):
+        return UnavailableError(
+            f"{place}: another process changed the same at the same time ({said}); try again"
+        )
+    if code.startswith("42501"):
+        return StorageError(
+            f"{place}: the database's user lacks a right ({said}); let it make and change tables, such as with "
+            "`GRANT ALL ON SCHEMA public TO USER`"
+        )
+    if code in ("42P01", "42703"):
+        return StorageError(
+            f"{place}: the database lacks tables or columns that farthest needs ({said}); name another with {WHERE}"
+        )
+    if not code:
+        return StorageError(f"{place}: the database cannot be used ({said}); check {WHERE}")
+    return StorageError(f"{place}: the database refused: {said}")
+
+
+def _connection_failure(said: str, place: str) -> StorageError:
+    """The error where no connection could be made, or it was lost: the driver gives the reason as a text only."""
+    missing = _NO_DATABASE.search(said)
+    if missing:
+        return StorageError(
+            f"{place}: this server has no database {missing['name']!r}; make it with `createdb {missing['name']}`, or "
+            f"name another with {WHERE}"
+        )
+    if _REFUSED.search(said):
+        return StorageError(
+            f"{place}: the server refuses the user or the password ({said}); write them into {WHERE} as "
+            "postgresql://USER:PASSWORD@HOST/NAME"
+        )
+    if _TLS.search(said):
+        return StorageError(
+            f"{place}: no connection with TLS can be made ({said}); switch TLS on at the server, or change sslmode "
+            f"or sslrootcert in {WHERE}"
+        )
+    if _NO_HOST.search(said):
+        return UnavailableError(
+            f"{place}: the database's host is not known ({said}); check the host in {WHERE}"
+        )
+    if _TOO_MANY.search(said):
+        return UnavailableError(
+            f"{place}: the server takes no more connections now ({said}); wait, end some, or raise its max_connections"
+        )
+    return UnavailableError(
+        f"{place}: the database cannot be reached ({said}); check that its server runs and that {WHERE} is right"
+    )

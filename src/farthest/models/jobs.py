@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from farthest.errors import JobError, StorageError, UnavailableError
 from farthest.models.job_reader import JobReader, is_job
 from farthest.models.leases import LEASE_SECONDS, Lease, Silence
-from farthest.models.map_rows import remove_map_files
+from farthest.models.maps import remove_map_files
 from farthest.models.records import (
     CANCELLED,
     ENUMERATION,
@@ -72,7 +72,6 @@ class Jobs(JobReader):
         owner: str | None,
         *,
         kind: str = ENUMERATION,
-        has_map: bool = False,
         lease_seconds: float = LEASE_SECONDS,
     ) -> int:
         """Stores a job that ``owner`` runs from now on (None: it is submitted), and its puzzle; gives the job's id."""
@@ -92,7 +91,7 @@ class Jobs(JobReader):
                 "layout": canonical(layout),
                 "created": moment,
                 "complete": False,
-                "has_map": has_map,
+                "has_map": False,
                 "submitted": owner is None,
                 **({"status": QUEUED} if owner is None else running),
             }
@@ -277,11 +276,11 @@ class Jobs(JobReader):
             connection.execute(update(job).where(job.c.id == job_id).values(change))
             return self.get(job_id)
 
-    def delete(self, job_id: int, *, force: bool = False) -> int:
+    def delete(self, job_id: int) -> int:
         """Removes a job with all that is stored of it, and its puzzle unless another job uses it. Gives the bytes of
         distances, boards, solutions and map files removed; the database keeps its room for later jobs (on SQLite,
-        VACUUM gives it back to the disk). A job that a live process runs is a JobError unless ``force``, a file whose
-        indexes are damaged a StorageError, an unknown folder of map files a SettingError.
+        VACUUM gives it back to the disk). A job that a live process runs is a JobError, a file whose indexes are
+        damaged a StorageError, an unknown folder of map files a SettingError.
         """
         with self._database.write() as connection:
             # Nothing else of it is read: a damaged job must be removable.
@@ -289,8 +288,7 @@ class Jobs(JobReader):
             record = connection.execute(asked.where(is_job(job_id))).one_or_none()
             if record is None:
                 raise self._no_such_id(job_id)
-            runs = record.status == RUNNING and not may_be_taken(record.owner, record.lease_until, now())
-            if runs and not force:
+            if record.status == RUNNING and not may_be_taken(record.owner, record.lease_until, now()):
                 raise JobError(
                     f"job {job_id} is being run by {record.owner}; stop that process, then delete the job"
                 )

@@ -59,12 +59,10 @@ def is_of_this_host(token: str) -> bool:
 
 def owner_is_dead(token: str) -> bool:
     """True only where it is certain that the token's process has ended; False where that cannot be known."""
-    host, pid_text, start = [*token.rsplit("/", 2), "", ""][:3]
-    known = pid_text.isdecimal() and len(pid_text) <= _LONGEST_PID
-    if host != host_name() or not known or os.name != "posix":
+    found = _process_of(token)
+    if found is None or os.name != "posix":
         return False
-    pid = int(pid_text)
-    ticks, _, scope = start.partition(".")
+    pid, ticks, scope = found
     if scope:
         return scope == _scope() and str(_start_ticks(pid)) != ticks
     try:
@@ -78,13 +76,20 @@ def owner_is_dead(token: str) -> bool:
 
 def owner_is_alive(token: str) -> bool:
     """True only where it is certain that the token's process runs now."""
-    host, pid_text, start = [*token.rsplit("/", 2), "", ""][:3]
-    ticks, _, scope = start.partition(".")
-    if host != host_name() or not scope or scope != _scope():
+    found = _process_of(token)
+    if found is None:
         return False
-    return (
-        pid_text.isdecimal() and len(pid_text) <= _LONGEST_PID and str(_start_ticks(int(pid_text))) == ticks
-    )
+    pid, ticks, scope = found
+    return bool(scope) and scope == _scope() and str(_start_ticks(pid)) == ticks
+
+
+def _process_of(token: str) -> tuple[int, str, str] | None:
+    """The number, the ticks and the scope of a token's process; None where it is not of this host."""
+    host, pid, start = [*token.rsplit("/", 2), "", ""][:3]
+    if host != host_name() or not pid.isdecimal() or len(pid) > _LONGEST_PID:
+        return None
+    ticks, _, scope = start.partition(".")
+    return int(pid), ticks, scope
 
 
 def host_name() -> str:

@@ -58,23 +58,23 @@ class Searches:
         with self._database.write() as connection:
             change_job(connection, job_id, owner, {"depth": max(one.bound for one in iterations)})
             put_rows(connection, job_id, iterations)
-            listed = list(solutions)
             places = [{"job": job_id, "at": place} for place in {*gone, *(one.place for one in pieces)}]
             for statement, rows in (
                 (_PIECE_DELETION, places),
                 (insert(subtree), [{"job_id": job_id, **asdict(one)} for one in pieces]),
-                (insert(solution), [{"job_id": job_id, "number": n, "moves": m} for n, m in listed]),
             ):
                 if rows:
                     connection.execute(statement, rows)
-            found = self._solutions_digest(connection, job_id, listed)
-            seal(connection, job_id, {"solution": found}, stored=["iteration"])
+            parts = {"solution": self._add(connection, job_id, solutions)}
+            seal(connection, job_id, parts, stored=["iteration"])
 
     @staticmethod
-    def _solutions_digest(
-        connection: Connection, job_id: int, added: Sequence[tuple[int, str]]
-    ) -> str | None:
-        """The digest of the solutions listed before, continued with those added now: there may be a million."""
+    def _add(connection: Connection, job_id: int, solutions: Iterable[tuple[int, str]]) -> str | None:
+        """Stores solutions. Gives the digest of those listed before, continued with these: there may be a million."""
+        added = list(solutions)
+        if added:
+            rows = [{"job_id": job_id, "number": number, "moves": moves} for number, moves in added]
+            connection.execute(insert(solution), rows)
         before = (stored_parts(connection, job_id) or {}).get("solution")
         if before is None:
             return rows_digest(connection, job_id, "solution")
@@ -104,14 +104,10 @@ class Searches:
             "result": canonical(result),
             "version": __version__,
         }
-        listed = list(solutions)
         with self._database.write() as connection:
             connection.execute(delete(subtree).where(subtree.c.job_id == job_id))
-            if listed:
-                rows = [{"job_id": job_id, "number": n, "moves": m} for n, m in listed]
-                connection.execute(insert(solution), rows)
             change_job(connection, job_id, owner, values)
-            seal(connection, job_id, {"solution": self._solutions_digest(connection, job_id, listed)})
+            seal(connection, job_id, {"solution": self._add(connection, job_id, solutions)})
 
     def iterations(self, job_id: int) -> list[IterationRecord]:
         """The iterations of a search, by bound. Raises StorageError where they are not what was stored."""

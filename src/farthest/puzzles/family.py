@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from farthest.random_source import RandomSource
 
 
-# --- What a family knows of its boards that can be solved: which they are, and how to draw one of them.
-
-
 class UndecidedError(PuzzleError):
     """It is not known which boards can be solved."""
 
@@ -208,8 +205,6 @@ def board_picture(
     return family(puzzle.family).picture(definition or puzzle.definition, board)
 
 
-# --- Symmetries: maps of boards to boards that keep moves and fix one board; what a family knows of them.
-
 if TYPE_CHECKING:
     Boards = NDArray[np.uint8]
 
@@ -231,8 +226,6 @@ class Symmetries:
     maps: Sequence[BoardMap]
     inversion: BoardMap | None = None
 
-
-# --- What a family with patterns offers, and what all of them need to make one.
 
 MARK = "@"
 PLAIN = "plain:"

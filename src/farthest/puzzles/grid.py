@@ -123,8 +123,6 @@ def disconnection(cells: int, passages: Iterable[tuple[int, int]]) -> str | None
     return f"the cells fall into {len(parts)} parts with no passage between them: {named}"
 
 
-# --- The passages of a puzzle on a graph: its ``edges`` and ``arcs``, validated pair by pair.
-
 Fail = Callable[[str, str], Exception]
 """Makes the error at a key, from the key and the problem."""
 
@@ -172,14 +170,10 @@ def _pair_shown(pair: object) -> str:
     return shown(pair)
 
 
-# --- Signs that all drawn boards share, beside the tokens of the pieces.
-
 WALL_TOKEN = "#"
 WILDCARD_TOKEN = "*"
 ROW_TOKEN = "/"
 
-
-# --- What may stand for a piece in a drawn board.
 
 MAX_TOKEN = 32
 """Characters in a token."""
@@ -205,9 +199,6 @@ def token_problem(token: str) -> str | None:
         if unicodedata.category(token[0])[0] == "M":
             return f"begins with the combining mark U+{ord(token[0]):04X}; separate the pieces with spaces"
     return None
-
-
-# --- The rows of a board that was given as text, before it is known what the tokens stand for.
 
 
 def board_rows(

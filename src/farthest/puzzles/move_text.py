@@ -155,9 +155,6 @@ def check_count(moves: int) -> None:
         raise BoardError(f"more than {MOST_MOVES:,} moves, expected at most so many; write fewer")
 
 
-# --- The contract of what makes a puzzle's moves from their written names (families/written_moves.py).
-
-
 class MoveMaker(ABC):
     """Makes moves of one puzzle, one at a time.
 
@@ -191,9 +188,6 @@ class MoveMaker(ABC):
     def renamed(self, board: Board) -> Board:
         """A board of ``naming`` as a board of the puzzle."""
         return board
-
-
-# --- Moves as text, in commands and on pages.
 
 
 def move_text(move: MoveName) -> str:

@@ -33,8 +33,6 @@ def where_text(where: str) -> str:
     return where if len(names) == 1 else f"{len(names):,} boards ({names[0]}, ...)"
 
 
-# --- The boards that the text of an origin or of a target means, before wildcards are filled in.
-
 MAX_ORIGINS = 1_000_000
 """Boards at depth 0."""
 

@@ -2,7 +2,15 @@
 
 An *additive* pattern (of a sliding puzzle) counts the moves of its own pieces alone, all others cost nothing: a state
 is where these pieces are. A *plain* one (``15-puzzle@plain:1-7``, and any of a permutation puzzle) makes the other
-pieces alike, so it is an ordinary puzzle. pattern_text.py has how they are written.
+pieces alike, so it is an ordinary puzzle. They are written after ``@``:
+
+PATTERN  plain:PARTS, or PARTS
+PARTS    PART.PART...
+PART     PIECES        each told apart from all others
+         PIECES=PIECES one class: told apart from all others, not from each other
+         places:PART   the orientations of these pieces do not matter; holds for the parts after it too
+         turns:SET     the orientations of all pieces of the set matter; holds for the parts after it too
+PIECES   a token; a range of numbers, 1-7; a set's name; all
 """
 
 from __future__ import annotations
@@ -23,16 +31,6 @@ if TYPE_CHECKING:
 
     from farthest.puzzles.family import Names, PatternMaker
 
-
-# --- Patterns as they are written after ``@``.
-#
-# PATTERN  plain:PARTS, or PARTS
-# PARTS    PART.PART...
-# PART     PIECES        each told apart from all others
-#          PIECES=PIECES one class: told apart from all others, not from each other
-#          places:PART   the orientations of these pieces do not matter; holds for the parts after it too
-#          turns:SET     the orientations of all pieces of the set matter; holds for the parts after it too
-# PIECES   a token; a range of numbers, 1-7; a set's name; all
 
 FORM = "PUZZLE@TOKENS"
 
@@ -95,12 +93,12 @@ class _Reader:
         turned = {name: {label for label in names.sets[name] if names.turned[label]} for name in self._turned}
         unturned = {label for label in self._unturned if names.turned[label]}
         unturned = unturned.difference(*turned.values())
-        told = self._taken - unturned
+        with_turns = self._taken - unturned
         return Choice(
             plain,
             tuple(sorted(self._classes)),
             frozenset(unturned),
-            tuple(name for name in names.sets if name in turned and not turned[name] <= told),
+            tuple(name for name in names.sets if name in turned and not turned[name] <= with_turns),
         )
 
     def _join(self, joined: list[str], groups: list[list[int]]) -> None:
@@ -118,10 +116,10 @@ class _Reader:
 
     def _turns(self, part: str) -> None:
         sets = self._names.sets
-        known = [name for name in sets if name]
-        if part != EVERY and part not in known:
-            listed = " ".join([*known, EVERY])
-            mend = near_match(part, known) or f"the sets are {listed}"
+        named = [name for name in sets if name]
+        if part != EVERY and part not in named:
+            listed = " ".join([*named, EVERY])
+            mend = near_match(part, named) or f"the sets are {listed}"
             raise PuzzleError(
                 f"{self._place}: no set of pieces is named {shown(part)}; {TURNS} takes whole sets, as how a piece is "
                 f"turned cannot be told where it is not told from others; {mend}; name pieces before {TURNS}, alike "
@@ -180,10 +178,10 @@ def _listed(names: Names) -> str:
 
 def written(choice: Choice, names: Names) -> str:
     """The text that means the choice, without ``@``: whatever way it was written, the same."""
-    told = [one for one in choice.classes if not set(one) & choice.unturned]
+    turned = [one for one in choice.classes if not set(one) & choice.unturned]
     places = [one for one in choice.classes if set(one) & choice.unturned]
     parts = [
-        *_written(told, names),
+        *_written(turned, names),
         *_headed(PLACES, _written(places, names)),
         *_headed(TURNS, list(choice.turned) if all(choice.turned) else [EVERY]),
     ]

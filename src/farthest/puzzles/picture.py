@@ -109,12 +109,6 @@ def cells_picture(rows: Rows, cells: int, shapes: Sequence[Shape]) -> Picture:
     return Picture(cells, 1.6, (*shapes, *numbers))
 
 
-# --- Where people take hold of a drawn board to make a move, and where what they take goes.
-#
-# A move is made by pressing its source, by dragging the source to the target, or by choosing one after the other.
-# Places are those of the picture: x to the right, y downward, in cells.
-
-
 @dataclass(frozen=True, slots=True)
 class Area:
     """A rectangle: its corner (x, y) and its size."""
@@ -138,7 +132,11 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """``source``: what is pressed or dragged; moves may share one. ``target``: where it goes; None: it is only pressed.
+    """Where people take hold of a drawn board to make a move, and where what they take goes: they press the source,
+    drag it to the target, or choose one after the other. Places are those of the picture: x to the right, y downward,
+    in cells.
+
+    ``source``: what is pressed or dragged; moves may share one. ``target``: where it goes; None: it is only pressed.
     ``shapes``: the numbers of the picture's shapes that go along. ``sign``: a text that the source shows, where the
     picture has nothing there. ``said``: the move in words, where its name does not say it. ``chosen``: the source is
     pressed first, then the target, as with pegs that discs go between."""

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, SupportsIndex, overload
 import numpy
 
 from farthest.models.database import open_database
-from farthest.models.job_reader import job_text
-from farthest.models.jobs import Jobs
-from farthest.models.maps import Maps
-from farthest.queries.paths import BoardPath, SolutionGraph, nearer_moves, neighbours, walk
-from farthest.queries.states import state_blocks
+from farthest.models.job_reader import JobReader, job_text
 from farthest.queries.stored_map import StoredMap
 
 if TYPE_CHECKING:
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import NamedPath
     from farthest.queries.exports import What
     from farthest.queries.heuristic_report import Findings
-    from farthest.queries.paths import Nearer, Neighbour, Way
+    from farthest.queries.paths import BoardPath, Nearer, Neighbour, SolutionGraph, Way
     from farthest.queries.states import SymmetryClasses
     from farthest.verify.report import Report
 
@@ -54,7 +50,7 @@ def open_map(job: str | SupportsIndex | JobRecord, database: str | Path | None =
     """
     opened = open_database(database, create=False)
     try:
-        return DistanceMap(opened, Jobs(opened).find(job_text(job), has_map=True))
+        return DistanceMap(opened, JobReader(opened).find(job_text(job), has_map=True))
     except BaseException:
         opened.close()
         raise
@@ -72,10 +68,14 @@ class DistanceMap(StoredMap):
         It leads from the board to the origin, or from the origin to the board where distances are counted so.
         Raises as `distance` does.
         """
+        from farthest.queries.paths import BoardPath
+
         return BoardPath(self.puzzle, self.named(self.way(board)))
 
     def way(self, board: GivenBoard) -> Way:
         """The solution that `path` gives, boards and moves in the order in which the moves are made."""
+        from farthest.queries.paths import walk
+
         labels = self.labels(board)
         way = walk(self._nearer, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
         return self._in_order_of_moves(way)
@@ -106,6 +106,8 @@ class DistanceMap(StoredMap):
         Where the space does not know what leads to a state, the map is read once for each move of a solution. Raises
         LargeGraphError where the graph would have more than ``limit`` boards.
         """
+        from farthest.queries.paths import SolutionGraph
+
         labels = self.labels(board)
         start = numpy.array(labels, dtype=numpy.uint8)
         return SolutionGraph(self.space, self._nearer, start, self._distance(labels), limit)
@@ -115,12 +117,16 @@ class DistanceMap(StoredMap):
 
         Raises BoardError where the board is malformed.
         """
+        from farthest.queries.paths import neighbours
+
         return neighbours(self, board)
 
     @cached_property
     def _nearer(self) -> Nearer:
+        from farthest.queries.paths import nearer_moves
+
         return nearer_moves(
-            self.space, self.lookup, lambda depth: (block.labels for block in state_blocks(self, depth))
+            self.space, self.lookup, lambda depth: (block.labels for block in self.state_blocks(depth))
         )
 
     def _in_order_of_moves(self, way: Way) -> Way:
@@ -130,23 +136,18 @@ class DistanceMap(StoredMap):
 
     def farthest(self, limit: int | None = None) -> list[str]:
         """The boards of the last layer in key order, at most ``limit``."""
-        boards: list[str] = []
-        for text in self.states_at(self.depth):
-            if limit is not None and len(boards) >= limit:
-                break
-            boards.append(text)
-        return boards
+        return list(islice(self.states_at(self.depth), limit))
 
     def states_at(self, depth: int) -> Iterator[str]:
         """The boards at one distance in key order, read as they are asked for. Raises JobError beyond the
         last layer."""
         self.check_depth(depth)
         if depth == self.depth and self.record.keeps_residues:
-            kept = [row.board for row in islice(Maps(self.database).states(self.job, depth), ROWS_READ)]
+            kept = self._readable_boards(ROWS_READ)
             if len(kept) == self.layers[depth]:
                 return iter(kept)
         return (
-            text for block in state_blocks(self, depth) for text in self.puzzle.definition.texts(block.labels)
+            text for block in self.state_blocks(depth) for text in self.puzzle.definition.texts(block.labels)
         )
 
     @overload
@@ -186,6 +187,12 @@ class DistanceMap(StoredMap):
         from farthest.queries.states import representatives
 
         return representatives(self, depth, inverses=inverses)
+
+    def _readable_boards(self, limit: int) -> list[str]:
+        """The boards of the last layer that are stored as text, at most ``limit``."""
+        from farthest.models.map_reader import MapReader
+
+        return [row.board for row in islice(MapReader(self.database).states(self.job, self.depth), limit)]
 
     # --- tables and graphs -------------------------------------------------------------------------------
 
@@ -244,12 +251,29 @@ class DistanceMap(StoredMap):
         return Drawing(Chart(self.layers, logarithmic=log).document(self.puzzle.title))
 
     def _repr_html_(self) -> str:
-        from farthest.queries.notebook import map_html
+        from farthest.drawing.chart import Chart
+        from farthest.drawing.svg import boards_svg, facts, image
 
-        if self.states <= READ_SOON:
-            return map_html(self, self.farthest(FARTHEST_DRAWN))
-        kept = islice(Maps(self.database).states(self.job, self.depth), FARTHEST_DRAWN)
-        return map_html(self, [row.board for row in kept])
+        last = self.layers[-1]
+        rows = [
+            ("states", f"{self.states:,}"),
+            ("eccentricity" if self.complete else "depth, where it was cut off", str(self.depth)),
+            ("origin", f"moves are counted {self.origin.direction} {self.origin.where}"),
+            ("farthest boards", f"{last:,}"),
+            ("job", str(self.job)),
+            ("digest", self.digest),
+        ]
+        parts = [
+            facts(f"{self.puzzle.title} ({self.record.name})", rows),
+            image(Chart(self.layers).document(self.record.name), f"States at each depth, 0 to {self.depth}"),
+        ]
+        soon = self.states <= READ_SOON
+        boards = self.farthest(FARTHEST_DRAWN) if soon else self._readable_boards(FARTHEST_DRAWN)
+        if boards:
+            captioned = [("", self.puzzle.definition.parse_board(board)) for board in boards]
+            title = f"{len(boards)} of {last:,} farthest boards"
+            parts.append(image(boards_svg(self.puzzle, captioned, title), f"{title}: {', '.join(boards)}"))
+        return "".join(parts)
 
     def verify(self, memory: int | None = None, scratch: Path | None = None) -> Report:
         """Prove the whole map, and what is stored with it, by the separate program of `farthest verify`.

@@ -1,4 +1,4 @@
-"""The states or the layers of a map as columns, for pandas and polars."""
+"""The states or the layers of a map as columns for pandas and polars, as a graph, and as files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 import numpy
 
 from farthest.errors import JobError, MissingLibraryError, ResourceError
-from farthest.models.jobs import Jobs
+from farthest.models.job_reader import JobReader
 from farthest.queries.output_files import OutputError, form_of, text_cells, written_file
-from farthest.queries.states import key_blocks, state_blocks
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def columns(opened: StoredMap, what: What, depth: int | None) -> dict[str, Any]:
     Raises ResourceError for more than ``MOST_STATES`` states, JobError beyond the last layer.
     """
     if what == "layers":
-        return layer_columns(list(Jobs(opened.database).layers(opened.job)))
+        return layer_columns(list(JobReader(opened.database).layers(opened.job)))
     if what != "states":
         raise ValueError(f"what is {shown(what)}, expected 'states' or 'layers'")
     if depth is not None:
@@ -74,7 +73,7 @@ def columns(opened: StoredMap, what: What, depth: int | None) -> dict[str, Any]:
             "or write a file with export"
         )
     keys, codes, boards, distances = [], [], list[str](), []
-    for block in state_blocks(opened, depth):
+    for block in opened.state_blocks(depth):
         keys.append(block.keys)
         codes.append(block.codes)
         boards += opened.puzzle.definition.texts(block.labels)
@@ -86,7 +85,7 @@ def columns(opened: StoredMap, what: What, depth: int | None) -> dict[str, Any]:
     return {**found, "board": boards, "distance": numpy.concatenate(distances)}
 
 
-# --- A map as a graph of networkx: states and moves.
+# Graphs
 
 MOST_GRAPH_STATES = 100_000
 
@@ -100,8 +99,8 @@ def state_graph(opened: StoredMap) -> Any:
     """
     if opened.states > MOST_GRAPH_STATES:
         raise ResourceError(
-            f"job {opened.job}: {opened.states:,} states, a graph has at most {MOST_STATES:,}; enumerate with a depth "
-            "limit, or write the states to a file with export"
+            f"job {opened.job}: {opened.states:,} states, a graph has at most {MOST_GRAPH_STATES:,}; enumerate with a "
+            "depth limit, or write the states to a file with export"
         )
     if not opened.puzzle.definition.has_moves:
         raise JobError(
@@ -111,13 +110,13 @@ def state_graph(opened: StoredMap) -> Any:
     graph = networkx.DiGraph(name=opened.record.name)
     space, definition = opened.space, opened.puzzle.definition
     played = opened.origin.direction == "to"  # the player moves toward the origin
-    for block in state_blocks(opened):
+    for block in opened.state_blocks():
         texts = definition.texts(block.labels)
         graph.add_nodes_from(
             (text, {"distance": distance})
             for text, distance in zip(texts, block.distances.tolist(), strict=True)
         )
-    for block in state_blocks(opened):
+    for block in opened.state_blocks():
         texts = definition.texts(block.labels)
         for name, rows, after in space.neighbours(block.labels, toward=played):
             move = name if isinstance(name, str) else f"{name[0]}-{name[1]}"
@@ -135,7 +134,7 @@ def state_graph(opened: StoredMap) -> Any:
     return graph
 
 
-# --- The layers of a job as a file: comma-separated values, parquet, or arrays.
+# Layers
 
 
 def layers_csv(layers: Sequence[LayerRecord]) -> bytes:
@@ -159,7 +158,7 @@ def layers_parquet(layers: Sequence[LayerRecord]) -> bytes:
     return file.getvalue()
 
 
-# --- Writes every state of a map to a file or a stream: its key, its board, its distance; in blocks, in key order.
+# Writes every state of a map to a file or a stream: its key, its board, its distance; in blocks, in key order.
 #
 # In a sparse map a key is a state's number, and its code is written too: a number, or a byte string, which text
 # files have in hexadecimal.
@@ -227,7 +226,7 @@ def _write_csv(distance_map: StoredMap, file: BinaryIO) -> None:
     with io.TextIOWrapper(file, encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(("key", "code", "board", "distance") if sparse else ("key", "board", "distance"))
-        for block in state_blocks(distance_map):
+        for block in distance_map.state_blocks():
             texts = distance_map.puzzle.definition.texts(block.labels)
             columns: list[Iterable[Any]] = [block.keys.tolist(), text_cells(texts), block.distances.tolist()]
             if sparse:
@@ -266,7 +265,7 @@ def _write_parquet(distance_map: StoredMap, file: BinaryIO) -> None:
         metadata={"farthest.puzzle": distance_map.puzzle.name, "farthest.digest": distance_map.digest},
     )
     with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=["distance"]) as writer:
-        for block in state_blocks(distance_map):
+        for block in distance_map.state_blocks():
             texts = distance_map.puzzle.definition.texts(block.labels)
             arrays = [pyarrow.array(block.keys), pyarrow.array(texts), pyarrow.array(block.distances)]
             if space.keys is None:
@@ -285,17 +284,17 @@ def _write_npz(distance_map: StoredMap, file: BinaryIO) -> None:
     states, space = distance_map.states, distance_map.space
     tokens = getattr(distance_map.puzzle.definition, "tokens", None)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        keys = (block.keys for block in key_blocks(distance_map))
+        keys = (block.keys for block in distance_map.key_blocks())
         _write_member(archive, "keys", numpy.uint64, (states,), keys)
         if space.keys is None and space.code_bytes == 8:
-            codes = (block.codes for block in key_blocks(distance_map))
+            codes = (block.codes for block in distance_map.key_blocks())
             _write_member(archive, "codes", numpy.uint64, (states,), codes)
         elif space.keys is None:
-            strings = (_code_bytes(space, block.codes) for block in key_blocks(distance_map))
+            strings = (_code_bytes(space, block.codes) for block in distance_map.key_blocks())
             _write_member(archive, "codes", numpy.uint8, (states, space.code_bytes), strings)
-        distances = (block.distances for block in key_blocks(distance_map))
+        distances = (block.distances for block in distance_map.key_blocks())
         _write_member(archive, "distances", distance_map.unit, (states,), distances)
-        labels = (block.labels for block in state_blocks(distance_map))
+        labels = (block.labels for block in distance_map.state_blocks())
         _write_member(archive, "labels", numpy.uint8, (states, space.cells), labels)
         if tokens is not None:
             texts = numpy.array(tokens)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.errors import JobError
-from farthest.queries.states import state_blocks
 from farthest.search.expansion import forward_space
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from farthest.heuristics.contract import Heuristic
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.queries.states import StateBlock
-    from farthest.queries.stored_map import StoredMap
+    from farthest.queries.stored_map import StateBlock, StoredMap
     from farthest.search.expansion import MoveSource
 
     Values = NDArray[numpy.int32]
@@ -169,7 +167,7 @@ def compare_heuristics(
     """
     findings = [Findings(heuristic) for heuristic in heuristics]
     space = forward_space(distance_map.puzzle, distance_map.space.origins[0])
-    for block in state_blocks(distance_map):
+    for block in distance_map.state_blocks():
         distances = block.distances.astype(numpy.int32)
         values = [heuristic.values(block.labels) for heuristic in heuristics]
         for found, value in zip(findings, values, strict=True):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.models.chunks import code_array
-from farthest.models.maps import Maps
+from farthest.models.map_reader import MapReader
 from farthest.models.sealing import damaged
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.spaces.contract import Codes
 
-
-# --- The chunks of a map that were used last, decoded, up to a number of bytes.
-
-if TYPE_CHECKING:
     Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16]
 
 
@@ -85,12 +81,13 @@ class ChunkCache:
         return chunk
 
 
-class MapReader:
-    """The chunks of one job's map, decoded; ``cache_bytes`` bounds those that are kept in memory."""
+class FullReader:
+    """Where the distances of a full map are looked up: in its chunks, decoded. ``cache_bytes`` bounds those that are
+    kept in memory. ``ResidueReader`` has the same methods for a residue map."""
 
     def __init__(self, database: Database, job: int, keys: int | None, cache_bytes: int) -> None:
         """``keys``: those of a dense map; None: the map is sparse."""
-        self._maps = Maps(database)
+        self._maps = MapReader(database)
         self._job = job
         self._keys = keys
         self._cache = ChunkCache(lambda key: _opened(self._maps.chunk_at(job, key)), cache_bytes)
@@ -108,15 +105,16 @@ class MapReader:
         return self._cache.chunk_of(key)
 
     def layer(self, depth: int, states_within: int) -> Codes | None:
-        """None: the states of a layer are found by reading the chunks."""
+        """The codes of a layer, ascending, if there is a quicker way than reading all chunks: here there is none.
+        ``states_within``: how many states are no farther."""
         return None
 
     def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
-        """All chunks in order, whole; see ``Reader``."""
+        """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
         return map(_opened, self._maps.chunks(self._job))
 
     def chunks_once(self) -> Iterator[Chunk]:
-        """See ``Reader``."""
+        """The same of all distances, in the least memory: nothing is kept for other questions."""
         return self.chunks()
 
     def distances(self, codes: Codes) -> NDArray[numpy.int32]:

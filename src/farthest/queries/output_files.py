@@ -1,9 +1,4 @@
-"""Cells of CSV files that hold text, written so that no spreadsheet takes one for a formula.
-
-A spreadsheet runs a cell that begins with one of ``FORMULA``. A board may begin so, and so may a text from a user's
-class. An apostrophe is put before such a text, and before a text that begins with an apostrophe. To get the text back,
-remove one apostrophe from the beginning of a cell that has one.
-"""
+"""Files for users: written whole or not at all; texts as cells of CSV files; layers as a plot; runs of a comparison."""
 
 from __future__ import annotations
 
@@ -16,11 +11,8 @@ from secrets import token_hex
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-import numpy
-
 from farthest.errors import FarthestError
 from farthest.safe_text import safe
-from farthest.search.walking import boards_along
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +23,9 @@ if TYPE_CHECKING:
     from farthest.search.comparison import Entrant, Run
 
 
+# A spreadsheet runs a cell that begins with one of ``FORMULA``. A board may begin so, and so may a text from a user's
+# class. An apostrophe is put before such a text, and before a text that begins with an apostrophe. To get the text
+# back, remove one apostrophe from the beginning of a cell that has one.
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
 MARK = "'"
 _MARKED = FORMULA | {MARK}
@@ -44,9 +39,6 @@ def text_cells(texts: Iterable[str]) -> list[str]:
 def text_cell(text: str | None) -> str | None:
     """One text; None is an empty cell."""
     return None if text is None else text_cells([text])[0]
-
-
-# --- Files that are written whole or not at all.
 
 
 class OutputError(FarthestError):
@@ -94,8 +86,6 @@ def written_file(file: Path, *, force: bool) -> Iterator[Path]:
         raise OutputError(f"cannot write {file}: {error.strerror or error}") from error
 
 
-# --- Draws the number of states at each depth.
-
 PLOT_FORMS = (".png", ".svg")
 MOST_OF_A_TITLE = 200
 """Most characters of a title."""
@@ -141,7 +131,7 @@ def plot_layers(
         figure.savefig(part, format=form[1:], dpi=150, metadata=metadata)
 
 
-# --- The files of a comparison: all runs as CSV, and the routes as one text file for each algorithm.
+# The files of a comparison: all runs as CSV, and the routes as one text file for each algorithm.
 
 RUN_COLUMNS = (
     "number",
@@ -250,6 +240,10 @@ def _route(puzzle: Puzzle, run: Run, is_target: Callable[[Board], bool]) -> str:
         return f"board {run.number}: given up\n{puzzle.definition.format_board(run.board)}\n\n"
     if run.length is None:
         return f"board {run.number}: no way\n{puzzle.definition.format_board(run.board)}\n\n"
+    import numpy
+
+    from farthest.search.walking import boards_along
+
     boards = boards_along(puzzle, run.board, run.moves, is_target)
     lines = puzzle.definition.named_path(numpy.array(boards, dtype=numpy.uint8), run.moves).texts
     heading = f"board {run.number}: {run.length} moves, {len(boards)} boards"

@@ -4,6 +4,10 @@ A board at distance d has a neighbour at distance d - 1, and every optimal solut
 this way. The boards that optimal solutions of one board pass through form a graph whose levels are the distances d, d -
 1, ..., 0, and whose edges are moves; a solution is a way through it. Two moves that lead from one board to the same
 board are two edges: solutions with different moves are counted apart.
+
+Where a space knows the moves toward the origin, they are made, and the boards looked up. Where it does not (its moves
+are one-way, and only successors are known), the whole layer before is expanded, and the moves that lead to the boards
+are kept. That is exact too, but the map is read once for each move of a solution.
 """
 
 from __future__ import annotations
@@ -28,14 +32,6 @@ if TYPE_CHECKING:
     from farthest.queries.stored_map import StoredMap
     from farthest.spaces.contract import Boards, Codes, Space
 
-
-# --- The moves that lead from boards to boards one nearer the origin: what solutions are made of.
-#
-# Where a space knows the moves toward the origin, they are made, and the boards looked up. Where it does not (its
-# moves are one-way, and only successors are known), the whole layer before is expanded, and the moves that lead to
-# the boards are kept. That is exact too, but the map is read once for each move of a solution.
-
-if TYPE_CHECKING:
     Lookup = Callable[[Codes], NDArray[numpy.int32]]
     """Codes to distances, -1 for none."""
 
@@ -264,7 +260,7 @@ def _contradiction(distance: int) -> StorageError:
     )
 
 
-# --- The moves that the player can make on a board, with the distance after each.
+# The moves that the player can make on a board, with the distance after each.
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +304,7 @@ def neighbours(distance_map: StoredMap, board: GivenBoard) -> list[Neighbour]:
     return sorted(found, key=lambda each: (each.distance < 0, each.distance))
 
 
-# --- A path, as Python users get it.
+# A path, as Python users get it.
 
 
 class BoardPath(list[str]):

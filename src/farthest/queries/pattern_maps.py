@@ -1,6 +1,8 @@
 """Stored maps of patterns, whole in memory, in which searches and heuristics look distances up.
 
-A process reads each map once, and its threads share it.
+A process reads each map once, and its threads share it. Large maps of permutation puzzles are kept by representatives
+where symmetries allow it, and with two distances in a byte where these are small. A map is made small as it is read: it
+is never whole in memory.
 """
 
 from __future__ import annotations
@@ -14,11 +16,9 @@ import numpy
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, JobError, MissingMapError, PuzzleError, ResourceError
-from farthest.families.permutation.representatives import representatives_of
 from farthest.heuristics.contract import HALF, HalfBytes, ReducedMap
-from farthest.models.jobs import Jobs
-from farthest.models.map_reader import in_order
-from farthest.models.maps import Maps
+from farthest.models.job_reader import JobReader
+from farthest.models.map_reader import MapReader, in_order
 from farthest.models.records import FINISHED
 from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import find
@@ -37,13 +37,6 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.spaces.contract import Space
 
-
-# --- Large maps of permutation puzzles as searches keep them: by representatives where symmetries allow it, and two
-# distances in a byte where these are small.
-#
-# A map is made small as it is read: it is never whole in memory.
-
-if TYPE_CHECKING:
     Bytes = NDArray[numpy.uint8]
     Pieces = Iterable[tuple[int, Bytes]]
     """The first key of consecutive distances, and these: all keys, in order."""
@@ -69,6 +62,8 @@ def may_be_compact(puzzle: Puzzle, record: JobRecord) -> bool:
 def compacted(database: Database, record: JobRecord, space: Space) -> HalfBytes | ReducedMap | None:
     """The map of a job; None where it can be no smaller. Raises DamagedMapError where it is not the same for states
     that are alike by symmetry, ResourceError where it does not fit in memory, and what reading it raises."""
+    from farthest.families.permutation.representatives import representatives_of
+
     halves = (record.eccentricity or 0) < HALF
     keys = record.keys or 0
     representatives = representatives_of(space) if keys >= REDUCED_KEYS else None
@@ -109,7 +104,7 @@ def memory_of(record: JobRecord, size: int) -> Bytes:
 
 def _pieces(database: Database, record: JobRecord) -> Iterator[tuple[int, Bytes]]:
     if not record.keeps_residues:
-        yield from Maps(database).bytes_of(record.id)
+        yield from MapReader(database).bytes_of(record.id)
         return
     for chunk in StoredMap(database, record).chunks_once():
         yield chunk.first_key, numpy.asarray(chunk.distances, dtype=numpy.uint8)
@@ -173,7 +168,7 @@ class PatternMaps:
         (queries/pattern_maps.py)."""
         self._compact = compact
         self._database = database
-        self._jobs = Jobs(database)
+        self._jobs = JobReader(database)
 
     def __call__(self, puzzle: Puzzle) -> StoredPattern | CompactPattern:
         """The map of a puzzle with the same digest, whatever its name. Raises MissingMapError where there is none,
@@ -227,7 +222,7 @@ class PatternMaps:
             return StoredPattern(puzzle, space, whole, holes, record.id)
         unit = numpy.dtype(record.unit)
         pages = memory_of(record, space.keys * unit.itemsize)
-        Maps(self._database).read_into(record.id, cast("Unit", record.unit), pages)
+        MapReader(self._database).read_into(record.id, cast("Unit", record.unit), pages)
         distances = pages.view(unit.newbyteorder("<"))
         distances.flags.writeable = False
         return StoredPattern(puzzle, space, distances, holes, record.id)
@@ -258,7 +253,7 @@ _kept: OrderedDict[tuple[str, int, str | None, bool], StoredPattern | CompactPat
 def stored_patterns(database: Database, puzzle: Puzzle) -> list[str]:
     """The patterns of the puzzle, ``@TOKENS``, that have a complete map to the goal in the database."""
     found: dict[str, None] = {}
-    for record in Jobs(database).list():
+    for record in JobReader(database).list():
         name, mark, tokens = record.name.rpartition(MARK)
         if name != puzzle.name or record.status != FINISHED or not (record.has_map and record.complete):
             continue

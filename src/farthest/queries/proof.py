@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from farthest.environment import scratch_folder
 from farthest.errors import StorageError
 from farthest.machine import memory_limit
+from farthest.models.job_reader import JobReader
 from farthest.models.jobs import Jobs
-from farthest.models.maps import Maps
+from farthest.models.map_reader import MapReader
 from farthest.models.records import SEARCH, Proved, Verification, now
 from farthest.models.sealing import damaged
 from farthest.models.searches import Searches
@@ -92,9 +93,9 @@ def _prove_without_map(database: Database, record: JobRecord) -> Report:
     return verify_layers(
         puzzle.name,
         str(origin),
-        [layer.states for layer in Jobs(database).layers(record.id)],
+        [layer.states for layer in JobReader(database).layers(record.id)],
         Facts(record.states, record.eccentricity, record.depth, ""),
-        [(row.key, row.distance, row.board) for row in Maps(database).states(record.id)],
+        [(row.key, row.distance, row.board) for row in MapReader(database).states(record.id)],
         complete=record.complete,
         digest=record.digest,
     )
@@ -111,7 +112,7 @@ def _kept(database: Database, record: JobRecord) -> tuple[Check, ...]:
     if not record.sealed:
         return (*file, _check("record", 0, detail=UNSEALED))
     try:
-        Maps(database).check_states(record.id)
+        MapReader(database).check_states(record.id)
     except StorageError as damage:
         return (*file, _check("record", 1, 1, str(damage)))
     return (*file, _check("record", 1))
@@ -163,7 +164,7 @@ class Progress:
 
 def _prove_map(distance_map: StoredMap, memory: int | None, scratch: Path | None) -> Report:
     record = distance_map.record
-    rows = Maps(distance_map.database).states(record.id, checked=False)
+    rows = MapReader(distance_map.database).states(record.id, checked=False)
     stored = Stored(
         distance_map.puzzle,
         record.layout,

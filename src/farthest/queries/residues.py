@@ -112,7 +112,7 @@ def _among(keys: Keys, origins: Keys) -> NDArray[numpy.bool_]:
     return found
 
 
-# --- All distances of a large residue map, found layer by layer as bits and compared with the map: a hundredth of
+# All distances of a large residue map, found layer by layer as bits and compared with the map: a hundredth of
 # the time that walks from each key take.
 
 
@@ -198,7 +198,7 @@ class ResidueLayers:
         return True
 
 
-# --- Distances from a residue map: of some keys by walks to the origin; of all keys, where their distances fit in
+# Distances from a residue map: of some keys by walks to the origin; of all keys, where their distances fit in
 # memory, layer by layer or by one pass over the map, else by walks, some keys at a time.
 
 TOGETHER = 2**16
@@ -221,7 +221,7 @@ MISSING, ORIGIN, ELSEWHERE, TOO_LONG = range(4)
 
 
 class ResidueReader:
-    """The same for a residue map as ``MapReader`` is for a full one. ``cache_bytes``, or a quarter of the memory that
+    """The same for a residue map as ``FullReader`` is for a full one. ``cache_bytes``, or a quarter of the memory that
     is free if that is more, bounds the pages that are kept in memory; ``told`` hears of long work.
     """
 
@@ -278,7 +278,7 @@ class ResidueReader:
         yield from _chunks_of(self._all)
 
     def chunks_once(self) -> Iterator[Chunk]:
-        """See ``Reader``."""
+        """The same of all distances, in the least memory."""
         layers = None if "_all" in self.__dict__ else self._layers(0)
         if layers is None:
             yield from self.chunks()

@@ -1,4 +1,4 @@
-"""The states of a map in the order of their codes, streamed: every state, or those of one depth."""
+"""States of a map: the goals nearest to a start, random ones, classes of those that are alike by symmetry."""
 
 from __future__ import annotations
 
@@ -21,65 +21,10 @@ if TYPE_CHECKING:
     from farthest.puzzles.family import Symmetries
     from farthest.queries.stored_map import StoredMap
     from farthest.random_source import RandomSource
-    from farthest.spaces.contract import Boards, Codes
+    from farthest.spaces.contract import Boards
 
 
-# Bounds the memory of one block to some tens of megabytes, the text of its boards included.
-BLOCK_STATES = 131_072
-
-
-@dataclass(frozen=True, slots=True)
-class CodeBlock:
-    """Some states in the order of their codes.
-
-    ``keys``: uint64, shape (states,): keys, or in a sparse map the states' numbers. ``codes``: shape (states,), as the
-    space has them; in a dense map the keys. ``distances``: uint8 or uint16, as in the map, shape (states,).
-    """
-
-    keys: NDArray[numpy.uint64]
-    codes: Codes
-    distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
-
-
-@dataclass(frozen=True, slots=True)
-class StateBlock(CodeBlock):
-    """A CodeBlock with the boards. ``labels``: uint8, shape (states, cells)."""
-
-    labels: Boards
-
-
-def key_blocks(distance_map: StoredMap, depth: int | None = None) -> Iterator[CodeBlock]:
-    """The states at ``depth`` (None: all states), in order, some at a time.
-
-    Reads each chunk once, and none after the last state of the layer; none where the map finds the layer quicker.
-    """
-    quick = None if depth is None else distance_map.quick_layer(depth)
-    if quick is not None:
-        for at in range(0, len(quick), BLOCK_STATES):
-            codes = quick[at : at + BLOCK_STATES]
-            yield CodeBlock(codes, codes, numpy.full(len(codes), depth, dtype=distance_map.unit))
-        return
-    left = distance_map.states if depth is None else distance_map.layers[depth]
-    for chunk in distance_map.chunks(depth):
-        if not left:
-            return
-        wanted = chunk.distances != chunk.no_distance if depth is None else chunk.distances == depth
-        places = numpy.flatnonzero(wanted)
-        left -= len(places)
-        for at in range(0, len(places), BLOCK_STATES):
-            some = places[at : at + BLOCK_STATES]
-            keys = some.astype(numpy.uint64) + numpy.uint64(chunk.first_key)
-            codes = keys if chunk.codes is None else chunk.codes[some]
-            yield CodeBlock(keys, codes, chunk.distances[some])
-
-
-def state_blocks(distance_map: StoredMap, depth: int | None = None) -> Iterator[StateBlock]:
-    """The same as `key_blocks`, with the boards."""
-    for block in key_blocks(distance_map, depth):
-        yield StateBlock(block.keys, block.codes, block.distances, distance_map.space.decode(block.codes))
-
-
-# --- The goals nearest to the start, in a map that is counted from the start.
+# The goals nearest to the start, in a map that is counted from the start.
 
 BOARDS_KEPT = 24
 
@@ -97,7 +42,7 @@ def first_goals(distance_map: StoredMap) -> FirstGoals | None:
     """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
     definition = distance_map.puzzle.definition
     depth, states, boards = -1, 0, list[str]()
-    for block in key_blocks(distance_map):
+    for block in distance_map.key_blocks():
         # Only states that are no farther than the nearest goal so far need be decoded.
         near = slice(None) if depth < 0 else block.distances <= depth
         distances = block.distances[near]
@@ -116,7 +61,7 @@ def first_goals(distance_map: StoredMap) -> FirstGoals | None:
     return None if depth < 0 else FirstGoals(depth, states, boards)
 
 
-# --- Random states of a stored map: of one layer, or of all layers.
+# Random states of a stored map: of one layer, or of all layers.
 
 DRAWN_AT_ONCE = 1 << 18
 
@@ -163,7 +108,7 @@ def _drawn(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | 
     ascending = drawn[order]
     boards = [""] * count
     first = at = 0
-    for block in key_blocks(distance_map, depth):
+    for block in distance_map.key_blocks(depth):
         if at == count:
             break
         end = int(numpy.searchsorted(ascending, numpy.uint64(first + len(block.codes))))
@@ -208,7 +153,7 @@ def _place(distance_map: StoredMap, where: str) -> str:
     return where if where in ("goal", "start") else distance_map.text(where)
 
 
-# --- Classes of states that are alike by symmetry: how many there are at each distance, and one state of each.
+# Classes of states that are alike by symmetry: how many there are at each distance, and one state of each.
 #
 # A class is an orbit of the group S of symmetries that fix the origin. It is counted at its least state. A state that
 # is more than one of its images is left out at once, so that some log |S| images of a state are made and not |S|. A
@@ -270,7 +215,7 @@ def symmetry_classes(distance_map: StoredMap, *, inverses: bool = False) -> Symm
     order = len(found.maps)
     layers = len(distance_map.layers)
     sums = numpy.zeros((3, layers), dtype=numpy.int64)  # of classes, of the states in them, of fixed states
-    for block in state_blocks(distance_map):
+    for block in distance_map.state_blocks():
         for at in range(0, len(block.labels), BOARDS_AT_ONCE):
             boards = block.labels[at : at + BOARDS_AT_ONCE]
             least = _least_of_orbits(found, boards, _in_order, inverses=inverses)
@@ -333,7 +278,7 @@ def representatives(distance_map: StoredMap, depth: int, *, inverses: bool = Fal
     """The boards of a layer, one of each class: the one with the least code. Raises as ``symmetries_of``."""
     found = symmetries_of(distance_map, inverses=inverses)
     distance_map.check_depth(depth)
-    for block in state_blocks(distance_map, depth):
+    for block in distance_map.state_blocks(depth):
         for at in range(0, len(block.labels), BOARDS_AT_ONCE):
             boards = block.labels[at : at + BOARDS_AT_ONCE]
             least = _least_of_orbits(found, boards, distance_map.space.encode, inverses=inverses)

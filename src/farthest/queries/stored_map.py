@@ -3,20 +3,19 @@ chunks."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy
 
 from farthest.errors import BoardError, JobError, ResourceError, UnreachableError
 from farthest.families.python.allowed import named_in
-from farthest.families.python.definition import Python
 from farthest.families.user_input import board_given, is_plain
 from farthest.machine import memory_limit
-from farthest.map_files.form import layout_digest
-from farthest.models.jobs import Jobs
+from farthest.models.job_reader import JobReader
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
-from farthest.queries.lookup import MapReader
+from farthest.queries.lookup import FullReader
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -31,10 +30,11 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.lookup import Chunk
-    from farthest.spaces.contract import Codes, Space
+    from farthest.queries.residues import ResidueReader
+    from farthest.spaces.contract import Boards, Codes, Space
 
 
-# --- Many boards at a time: from text to labels.
+# Many boards at a time: from text to labels.
 
 
 def label_rows(puzzle: Puzzle, boards: Iterable[GivenBoard] | NDArray[numpy.integer]) -> NDArray[numpy.uint8]:
@@ -72,30 +72,30 @@ def _texts(puzzle: Puzzle, boards: Iterable[GivenBoard]) -> Iterator[str]:
 
 
 CACHE_BYTES = 256 * 2**20
+"""Bounds the decoded chunks that are kept in memory."""
+
+# Bounds the memory of one block to some tens of megabytes, the text of its boards included.
+BLOCK_STATES = 131_072
 
 
-class Reader(Protocol):
-    """Where the distances of a map are looked up, whatever it keeps of them."""
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """Some states in the order of their codes.
 
-    @property
-    def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
-        """The type of the distances in chunks."""
+    ``keys``: uint64, shape (states,): keys, or in a sparse map the states' numbers. ``codes``: shape (states,), as the
+    space has them; in a dense map the keys. ``distances``: uint8 or uint16, as in the map, shape (states,).
+    """
 
-    def distances(self, codes: Codes) -> NDArray[numpy.int32]:
-        """The distances of codes, -1 where there is none."""
+    keys: NDArray[numpy.uint64]
+    codes: Codes
+    distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
 
-    def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
-        """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
 
-    def chunks_once(self) -> Iterator[Chunk]:
-        """The same of all distances, in the least memory: nothing is kept for other questions."""
+@dataclass(frozen=True, slots=True)
+class StateBlock(CodeBlock):
+    """A CodeBlock with the boards. ``labels``: uint8, shape (states, cells)."""
 
-    def layer(self, depth: int, states_within: int) -> Codes | None:
-        """The codes of a layer, ascending, if there is a quicker way than reading all chunks. ``states_within``: how
-        many states are no farther."""
-
-    def close(self) -> None:
-        """Gives up what is held open."""
+    labels: Boards
 
 
 class StoredMap:
@@ -107,11 +107,10 @@ class StoredMap:
     the origin, or from it where the job's origin says so. ``close``, or leaving a ``with`` block, closes the database.
     """
 
-    def __init__(self, database: Database, record: JobRecord, *, cache_bytes: int = CACHE_BYTES) -> None:
-        """``record``: a finished job with a map. ``cache_bytes`` bounds the decoded chunks that are kept in memory."""
+    def __init__(self, database: Database, record: JobRecord) -> None:
+        """``record``: a finished job with a map."""
         self.database = database
         self.record = record
-        self._cache_bytes = cache_bytes
         self.told: Callable[[str], None] = lambda text: None
         """Hears of work that takes long."""
 
@@ -156,7 +155,7 @@ class StoredMap:
     @cached_property
     def layers(self) -> tuple[int, ...]:
         """The number of states at each distance, from 0."""
-        return tuple(layer.states for layer in Jobs(self.database).layers(self.record.id))
+        return tuple(layer.states for layer in JobReader(self.database).layers(self.record.id))
 
     @cached_property
     def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
@@ -242,11 +241,6 @@ class StoredMap:
             return numpy.arange(self._length, dtype=numpy.uint64)
         return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
 
-    def residue_bits(self) -> MapPages:
-        """All bits of a residue map, of which nothing was read yet. Raises DamagedMapError where the file is not what
-        was stored."""
-        return self._map_pages()
-
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
         if not 0 <= depth <= self.depth:
@@ -255,7 +249,7 @@ class StoredMap:
             )
 
     def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
-        """All chunks in key order, decoded one by one; with ``depth`` the distances of other layers may be left out."""
+        """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
         return self._reader.chunks(depth)
 
     def chunks_once(self) -> Iterator[Chunk]:
@@ -265,6 +259,35 @@ class StoredMap:
     def quick_layer(self, depth: int) -> Codes | None:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks."""
         return self._reader.layer(depth, sum(self.layers[: depth + 1]))
+
+    def key_blocks(self, depth: int | None = None) -> Iterator[CodeBlock]:
+        """The states at ``depth`` (None: all states) in the order of their codes, some at a time.
+
+        Reads each chunk once, and none after the last state of the layer; none where the map finds the layer quicker.
+        """
+        quick = None if depth is None else self.quick_layer(depth)
+        if quick is not None:
+            for at in range(0, len(quick), BLOCK_STATES):
+                codes = quick[at : at + BLOCK_STATES]
+                yield CodeBlock(codes, codes, numpy.full(len(codes), depth, dtype=self.unit))
+            return
+        left = self.states if depth is None else self.layers[depth]
+        for chunk in self.chunks(depth):
+            if not left:
+                return
+            wanted = chunk.distances != chunk.no_distance if depth is None else chunk.distances == depth
+            places = numpy.flatnonzero(wanted)
+            left -= len(places)
+            for at in range(0, len(places), BLOCK_STATES):
+                some = places[at : at + BLOCK_STATES]
+                keys = some.astype(numpy.uint64) + numpy.uint64(chunk.first_key)
+                codes = keys if chunk.codes is None else chunk.codes[some]
+                yield CodeBlock(keys, codes, chunk.distances[some])
+
+    def state_blocks(self, depth: int | None = None) -> Iterator[StateBlock]:
+        """The same as `key_blocks`, with the boards."""
+        for block in self.key_blocks(depth):
+            yield StateBlock(block.keys, block.codes, block.distances, self.space.decode(block.codes))
 
     # --- inside ------------------------------------------------------------------------------------------
 
@@ -301,23 +324,22 @@ class StoredMap:
         return named_in(f"job {self.job} in {self.database.place}")
 
     @cached_property
-    def _reader(self) -> Reader:
+    def _reader(self) -> FullReader | ResidueReader:
         if self.record.keeps_residues:
-            return self._residue_reader()
-        definition, layout = self.puzzle.definition, self.record.layout
+            from farthest.queries.residues import ResidueReader
+
+            return ResidueReader(self.residue_bits(), self.record, self.space, CACHE_BYTES, self.told)
+        layout = self.record.layout
         # For a user's class the stored layout says it, so that the bytes can be verified where the class may not run.
-        sparse = layout.get("size") is None if isinstance(definition, Python) else self.space.keys is None
-        return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
+        sparse = layout.get("size") is None if self.puzzle.family == "python" else self.space.keys is None
+        return FullReader(self.database, self.record.id, None if sparse else self._length, CACHE_BYTES)
 
-    def _residue_reader(self) -> Reader:
-        from farthest.queries.residues import ResidueReader
-
-        return ResidueReader(self._map_pages(), self.record, self.space, self._cache_bytes, self.told)
-
-    def _map_pages(self) -> MapPages:
-        """The file of the residue map, of which nothing was read yet."""
+    def residue_bits(self) -> MapPages:
+        """All bits of a residue map, of which nothing was read yet. Raises DamagedMapError where the file is not what
+        was stored."""
         from farthest.map_files.file import MapPages
-        from farthest.models.map_rows import MapFiles
+        from farthest.map_files.form import layout_digest
+        from farthest.models.maps import MapFiles
 
         files = MapFiles(self.database)
         row = files.get(self.job)

@@ -11,9 +11,6 @@ import numpy
 from farthest import _kernel
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.gather_space import PermutationBoards, PermutationSpace
-from farthest.families.permutation.group_spaces import BasedSpace
-from farthest.families.permutation.scatter_space import SlotwiseSpace
 from farthest.families.sliding.definition import Sliding
 from farthest.heuristics.contract import Contents, Gaps, HalfBytes, MapTable, ReducedMap, Table
 from farthest.puzzles.definition import WILDCARD
@@ -119,11 +116,13 @@ KernelMove = tuple["Sequence[int]", int, int, "Sequence[int]"]
 
 def _moves(space: MoveSource) -> list[tuple[MoveName, KernelMove]]:
     """The player's moves, named."""
-    if isinstance(space, PermutationBoards):
-        deltas = space.definition.oriented
-        return [(move.name, (move.to, 0, 0, move.delta if deltas else ())) for move in space.moves_away]
-    assert isinstance(space, ArrangementSpace)
-    return [(move.name, (move.to, move.require, move.forbid, ())) for move in space.moves_away]
+    if isinstance(space, ArrangementSpace):
+        return [(move.name, (move.to, move.require, move.forbid, ())) for move in space.moves_away]
+    from farthest.families.permutation.gather_space import PermutationBoards
+
+    assert isinstance(space, PermutationBoards)
+    deltas = space.definition.oriented
+    return [(move.name, (move.to, 0, 0, move.delta if deltas else ())) for move in space.moves_away]
 
 
 def _pattern(goal: Board) -> list[int]:
@@ -134,8 +133,6 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
     """The map as read from boards of the puzzle itself."""
     space, cell_of = component.space, component.cell_of
     pattern = component.label_of[:labels]
-    if isinstance(space, BasedSpace):
-        pattern, space = bytes(space.relabel[label] for label in pattern), space.pattern
     ranks: _kernel.ArrangementSpace | None
     turns: list[int] = []
     digits: list[tuple[int, int, int]] = []
@@ -143,6 +140,12 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
     if isinstance(space, ArrangementSpace):
         classes, ranks, places = space.layout.classes, space.kernel, space.layout.slots
     else:
+        from farthest.families.permutation.gather_space import PermutationSpace
+        from farthest.families.permutation.group_spaces import BasedSpace
+        from farthest.families.permutation.scatter_space import SlotwiseSpace
+
+        if isinstance(space, BasedSpace):
+            pattern, space = bytes(space.relabel[label] for label in pattern), space.pattern
         assert isinstance(space, PermutationSpace | SlotwiseSpace), "a map of arrangement boards"
         classes, places = space.layout.classes, tuple(range(slots))
         ignored = [space.definition.ignore[label] for label in pattern]

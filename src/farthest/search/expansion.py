@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
-from farthest.families.permutation.gather_space import PermutationBoards
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.puzzles.puzzle import Origin
 from farthest.spaces import compile_space
@@ -42,6 +41,8 @@ def forward_space(puzzle: Puzzle, board: Board) -> MoveSource:
     them. Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
     origin = Origin("from", puzzle.definition.format_board(board))
     if puzzle.family == "permutation":
+        from farthest.families.permutation.gather_space import PermutationBoards
+
         return PermutationBoards(puzzle, origin, [board])
     return compile_space(puzzle, origin)
 

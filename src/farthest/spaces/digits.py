@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes
     from farthest.spaces.packed import PackedMove
 
-    Digits = NDArray[np.int64]
+    Digits = NDArray[np.integer[Any]]
     """The digits of boards: shape (boards, digits)."""
     Step = tuple[str, NDArray[np.intp], Digits]
     Keys = NDArray[np.uint64]
@@ -83,7 +83,7 @@ class DigitBoards(ABC):
 
     def boards(self, digits: NDArray[np.integer[Any]]) -> Boards:
         """Inverse of ``digits``."""
-        return digits.astype(np.uint8)
+        return digits.astype(np.uint8, copy=False)
 
     def neighbours(
         self, boards: Boards, *, toward: bool

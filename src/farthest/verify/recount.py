@@ -2,8 +2,19 @@
 
 Layer d + 1 are the neighbours of layer d that are not in layer d - 1, nor, unless every move leads from one colour to
 another, in layer d; of each of its states the map must have the number of d + 1. That is the proof of ``residues``,
-with bits in place of codes. Moves are tables, looked up for one state after another by a part of
-the kernel (kernel/src/recount.cpp) that shares nothing with the steps by which maps are found.
+with bits in place of codes.
+
+Moves are tables of blocks of keys, made by the plain model. Keys are mixed-radix numbers (docs/key-layout.md). Those
+that agree in the first digits are a *block*: the first pieces stand in the same places, and the keys differ in how the
+others stand in the free ones. A move takes each place to a place, so it leads from all boards of a block to all boards
+of one other block, and in which way depends on the order of the free places alone: moves of few *kinds* are enough for
+all blocks. They are looked up for one state after another by a part of the kernel (kernel/src/recount.cpp) that shares
+nothing with the steps by which maps are found.
+
+What is not taken on trust: of each block some states are expanded by the plain model. Which block a move leads to, and
+of which kind it is, is read off these; the first block with a new kind is expanded as a whole, which gives its table.
+Then one more state of each block, at random, and some blocks as a whole must be as the tables say. Each move must have
+a move that takes it back. Where any of this is otherwise there are no such tables.
 
 The bits of two layers, one bit a key for a space of two colours and else two, are in memory, or in a file of the
 scratch folder where that is more than is allowed.
@@ -29,13 +40,12 @@ from farthest.errors import NoRoomError, ResourceError, StorageError
 from farthest.verify.models import Codes, Model
 from farthest.wording import bytes_text
 
-# --- Where the bits of keys are in a residue map, read again as docs/map-files.md has it.
-
 WORD_BITS = 64
 
 
 class BitOrder:
-    """Keys in groups of ``group`` keys, which take ``group_words`` words."""
+    """Where the bits of keys are in a residue map, as docs/map-files.md has it: keys in groups of ``group`` keys, which
+    take ``group_words`` words."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.keys = int(fields["keys"])
@@ -48,18 +58,6 @@ class BitOrder:
         group, k = np.divmod(keys.astype(np.int64), self.group)
         return group * (self.group_words * WORD_BITS) + self._order[k]
 
-
-# --- The moves of a puzzle as tables of blocks of keys, made by its plain model, for proofs of large residue maps.
-#
-# Keys are mixed-radix numbers (docs/key-layout.md). Those that agree in the first digits are a *block*: the first
-# pieces stand in the same places, and the keys differ in how the others stand in the free ones. A move takes each
-# place to a place, so it leads from all boards of a block to all boards of one other block, and in which way
-# depends on the order of the free places alone: moves of few *kinds* are enough for all blocks.
-#
-# What is not taken on trust: of each block some states are expanded by the plain model. Which block a move leads
-# to, and of which kind it is, is read off these; the first block with a new kind is expanded as a whole, which
-# gives its table. Then one more state of each block, at random, and some blocks as a whole must be as the tables
-# say. Each move must have a move that takes it back. Where any of this is otherwise there are no such tables.
 
 MOST_WORDS = 1024
 """Of a block: bits are numbers of 16 bits in its tables."""

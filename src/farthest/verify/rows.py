@@ -74,11 +74,89 @@ def compare_rows(rows: Rows, texts: Texts, distances: Distances, counts: Sequenc
     ``texts``: the canonical texts of the boards of keys, which are places in ``distances``. The values of a row may be
     of any type, as in an SQLite file. One block of rows is in memory at a time.
     """
-    comparison = _Comparison(texts, distances, counts)
+    unreachable, last_layer = int(np.iinfo(distances.dtype).max), len(counts) - 1
+    checked = wrong = end = 0  # end: above the keys of all rows so far
+    key: int | None = None
+    problem = ""
+    parts: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
     stream = iter(rows)
     while block := list(islice(stream, _BLOCK_ROWS)):
-        comparison.look(block)
-    return comparison.finish()
+        raw_keys, raw_distances, boards = zip(*block, strict=True)
+        keys = _numbers(raw_keys)
+        valid = (keys >= 0) & (keys < len(distances))
+        before = np.maximum.accumulate(np.concatenate(([end - 1], np.where(valid, keys, -1))))[:-1]
+        ascending = valid & (keys > before)
+        keys[~valid] = 0
+        found, expected = distances[keys], texts(keys)
+        right = (
+            ascending
+            & (found != unreachable)
+            & (found == _numbers(raw_distances))
+            & np.fromiter(map(eq, boards, expected), dtype=np.bool_, count=len(block))
+        )
+        if not right.all() and not wrong:
+            i = int(right.argmin())
+            key = int(keys[i]) if valid[i] else None
+            if not valid[i]:
+                problem = f"the row of key {raw_keys[i]!r}: keys are 0 to {len(distances) - 1}"
+            elif not ascending[i]:
+                problem = f"a second row of key {raw_keys[i]}, or one out of order"
+            else:
+                problem = _problem(block[i], expected[i], int(found[i]), unreachable)
+        checked += len(block)
+        wrong += len(block) - int(np.count_nonzero(right))
+        parts.append(keys[ascending])
+        end = max(end, int(parts[-1][-1]) + 1 if parts[-1].size else 0)
+    present = np.concatenate(parts)
+    incomplete, missing = _missing(distances, present, len(distances), lambda part: part != unreachable)
+    what = f"all {sum(counts):,} reached states"
+    # States of the last layer above the last row may be missing: how many rows are stored is a setting.
+    of_last, first_of_last = _missing(distances, present, end, lambda part: part == last_layer)
+    others = present[(distances[present] != last_layer) & (distances[present] != unreachable)]
+    other = int(others[0]) if others.size else None
+    is_last = end and of_last + len(others) < incomplete  # the rows are nearer to these than to all states
+    if is_last:
+        incomplete, missing = of_last + len(others), first_of_last
+        what = f"{checked:,} of the {counts[-1]:,} states of the last layer"
+    if not incomplete and not wrong:
+        return RowsFinding(checked, 0, what)
+    if not problem:
+        if is_last and other is not None and (missing is None or other < missing):
+            key = other
+            problem = (
+                f"the row of key {key} is of layer {distances[key]}; expected rows of all states, or of the last "
+                f"layer, {last_layer}, alone"
+            )
+        elif missing is not None:
+            key = missing
+            (text,) = texts(np.array([key]))
+            problem = f"there is no row of key {key}, board {text} at distance {distances[key]}"
+    return RowsFinding(checked, wrong + incomplete, problem, key)
+
+
+def _missing(
+    distances: Distances, present: NDArray[np.int64], end: int, wanted: Callable[[Distances], Mask]
+) -> tuple[int, int | None]:
+    """How many states of a kind below ``end`` have no row, and the smallest key. ``present``: those with rows."""
+    count, first = 0, None
+    for start in range(0, end, _SEGMENT_KEYS):
+        stop = min(start + _SEGMENT_KEYS, end)
+        missing = wanted(distances[start:stop])
+        here = slice(*np.searchsorted(present, (start, stop)))
+        missing[present[here] - start] = False
+        if first is None and missing.any():
+            first = start + int(missing.argmax())
+        count += int(np.count_nonzero(missing))
+    return count, first
+
+
+def _problem(row: Row, expected: str, found: int, unreachable: int) -> str:
+    key, distance, text = row
+    if text != expected:
+        return f"the row of key {key}: board {shown(text)}; the board of that key is {expected!r}"
+    if found == unreachable:
+        return f"the row of key {key}: distance {distance!r}; the map does not reach that state"
+    return f"the row of key {key}: distance {distance!r}; the map has {found}"
 
 
 def compare_last_rows(rows: Rows, layer: NDArray[np.uint64], texts: CodeTexts, depth: int) -> RowsFinding:
@@ -96,124 +174,6 @@ def compare_last_rows(rows: Rows, layer: NDArray[np.uint64], texts: CodeTexts, d
     if not at:
         return RowsFinding(0, 1, "there are no rows of the last layer")
     return RowsFinding(at, 0, f"{at:,} of the {len(layer):,} states of the last layer")
-
-
-class _Missing:
-    """The states of a kind that have no row: ``count`` of them, ``first`` the smallest key."""
-
-    def __init__(self, distances: Distances, wanted: Callable[[Distances], Mask]) -> None:
-        self._distances = distances
-        self._wanted = wanted
-        self.count = 0
-        self.first: int | None = None
-
-    def look(self, first: int, end: int, present: NDArray[np.int64]) -> None:
-        """Check keys first <= key < end; ``present``: those with rows, ascending."""
-        for start in range(first, end, _SEGMENT_KEYS):
-            stop = min(start + _SEGMENT_KEYS, end)
-            missing = self._wanted(self._distances[start:stop])
-            here = slice(*np.searchsorted(present, (start, stop)))
-            missing[present[here] - start] = False
-            count = int(np.count_nonzero(missing))
-            if count and self.first is None:
-                self.first = start + int(missing.argmax())
-            self.count += count
-
-
-class _Comparison:
-    """The rows compared with the map so far."""
-
-    def __init__(self, texts: Texts, distances: Distances, counts: Sequence[int]) -> None:
-        self._texts = texts
-        self._distances = distances
-        self._unreachable = int(np.iinfo(distances.dtype).max)
-        self._counts = counts
-        self._last_layer = len(counts) - 1
-        self._rows = self._wrong = 0
-        self._problem = ""
-        self._problem_key: int | None = None
-        self._end = 0  # above the keys of all rows so far
-        self._of_all = _Missing(distances, lambda part: part != self._unreachable)
-        self._of_last = _Missing(distances, lambda part: part == self._last_layer)
-        self._others = 0
-        self._first_other: int | None = None
-
-    def look(self, block: Sequence[Row]) -> None:
-        """Compare the next rows."""
-        raw_keys, raw_distances, texts = zip(*block, strict=True)
-        keys = _numbers(raw_keys)
-        valid = (keys >= 0) & (keys < len(self._distances))
-        before = np.maximum.accumulate(np.concatenate(([self._end - 1], np.where(valid, keys, -1))))[:-1]
-        ascending = valid & (keys > before)
-        keys[~valid] = 0
-        found = self._distances[keys]
-        expected = self._texts(keys)
-        right = (
-            ascending
-            & (found != self._unreachable)
-            & (found == _numbers(raw_distances))
-            & np.fromiter(map(eq, texts, expected), dtype=np.bool_, count=len(block))
-        )
-        wrong = len(block) - int(np.count_nonzero(right))
-        if wrong and not self._problem:
-            i = int(right.argmin())
-            self._problem_key = int(keys[i]) if valid[i] else None
-            self._problem = self._explain(
-                block[i], bool(valid[i]), bool(ascending[i]), expected[i], int(found[i])
-            )
-        self._rows += len(block)
-        self._wrong += wrong
-        self._look_for_missing(keys[ascending], found[ascending])
-
-    def _look_for_missing(self, present: NDArray[np.int64], found: Distances) -> None:
-        if not present.size:
-            return
-        end = int(present[-1]) + 1
-        for missing in (self._of_all, self._of_last):
-            missing.look(self._end, end, present)
-        self._end = end
-        others = (found != self._last_layer) & (found != self._unreachable)
-        if self._first_other is None and others.any():
-            self._first_other = int(present[others.argmax()])
-        self._others += int(np.count_nonzero(others))
-
-    def finish(self) -> RowsFinding:
-        """What was found, after the last row."""
-        # States of the last layer above the last row may be missing: how many rows are stored is a setting.
-        self._of_all.look(self._end, len(self._distances), np.empty(0, dtype=np.int64))
-        incomplete, key, problem = self._of_all.count, self._of_all.first, ""
-        what = f"all {sum(self._counts):,} reached states"
-        outside_last = self._of_last.count + self._others
-        # The one that the rows are nearer to: all states, or the first states of the last layer.
-        if self._end and outside_last < incomplete:
-            incomplete, key = outside_last, self._of_last.first
-            what = f"{self._rows:,} of the {self._counts[-1]:,} states of the last layer"
-            if self._first_other is not None and (key is None or self._first_other < key):
-                key = self._first_other
-                problem = (
-                    f"the row of key {key} is of layer {self._distances[key]}; expected rows of all states, or of "
-                    f"the last layer, {self._last_layer}, alone"
-                )
-        if not incomplete and not self._wrong:
-            return RowsFinding(self._rows, 0, what)
-        if key is not None and not problem:
-            (text,) = self._texts(np.array([key]))
-            problem = f"there is no row of key {key}, board {text} at distance {self._distances[key]}"
-        if self._problem:
-            key, problem = self._problem_key, self._problem
-        return RowsFinding(self._rows, self._wrong + incomplete, problem, key)
-
-    def _explain(self, row: Row, valid: bool, ascending: bool, expected: str, found: int) -> str:
-        key, distance, text = row
-        if not valid:
-            return f"the row of key {key!r}: keys are 0 to {len(self._distances) - 1}"
-        if not ascending:
-            return f"a second row of key {key}, or one out of order"
-        if text != expected:
-            return f"the row of key {key}: board {shown(text)}; the board of that key is {expected!r}"
-        if found == self._unreachable:
-            return f"the row of key {key}: distance {distance!r}; the map does not reach that state"
-        return f"the row of key {key}: distance {distance!r}; the map has {found}"
 
 
 def _numbers(values: Sequence[Any]) -> NDArray[np.int64]:

@@ -3,8 +3,8 @@
 A full map is proved by the neighbours of each state one move toward the origin. Let d be the stored distances and N(v)
 the boards one move from v toward the origin. If d = 0 exactly at the origin, min over N(v) of d is d(v) - 1 for every
 other reached v, and no unreached v has a reached board in N(v), then by induction on d the reached states are exactly
-those joined to the origin, and d is their distance. This needs no note of which states are preceded, and keys of
-neighbours are ranked from the slots of the pieces, without boards: PAID_TEXT
+those joined to the origin, and d is their distance. Keys of neighbours are ranked from the slots of the pieces, without
+boards: 110 ns of a processor for a state of 3 x 4 cells, where the proof by successors takes 2,400.
 
 A map of a pattern cannot be proved from state to state: it does not say where the blank is. So all distances are
 computed again, layer by layer, without the kernel, with a set of cells of the blank for each placement, and compared.

@@ -42,7 +42,7 @@ from farthest.web.asking import (
 )
 from farthest.web.openapi import openapi
 from farthest.web.pages.search import iteration_rows
-from farthest.web.requests import (
+from farthest.web.shelf import (
     board_asked,
     damages_told,
     estimate_of,

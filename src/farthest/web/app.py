@@ -22,8 +22,7 @@ from farthest.web.file_routes import AT_ONCE, FILES, NOT_SMALLER
 from farthest.web.gate import SIGN_IN, Gate
 from farthest.web.page import message_page, static_files, version
 from farthest.web.page_routes import PAGES
-from farthest.web.requests import shelf_of
-from farthest.web.shelf import Shelf
+from farthest.web.shelf import Shelf, shelf_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -24,7 +24,7 @@ from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of
 from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal
 from farthest.web.page import job_page
 from farthest.web.pages.home import sign_in
-from farthest.web.requests import estimate_of, number_in, puzzle_named, settings_of, shelf_of
+from farthest.web.shelf import estimate_of, number_in, puzzle_named, settings_of, shelf_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,8 +130,6 @@ CHANGES = [
     Route("/api/jobs/{number}/resume", _change(_resumed, _summary), methods=["POST"]),
 ]
 
-
-# --- Small enumerations in processes of the server's own; larger ones wait for a coordinator.
 
 MOST_STATES = 10_000_000
 MOST_PROCESSES = 2

@@ -1,4 +1,9 @@
-"""Files to take along: the layers, the chart, the puzzle, how to cite the job, and maps that are not too large."""
+"""Files to take along: the layers, the chart, the puzzle, how to cite the job, and maps that are not too large.
+
+Maps are streamed: what a thread writes goes to the reader at once, and nothing of it is kept. The thread waits until
+the reader has taken what was written. When the reader leaves, or is too slow (``web.server``), the writing ends. A file
+that cannot be written to its end is cut off where the browser notices: the last part of the answer never comes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,7 @@ from farthest.queries.output_files import plot_layers
 from farthest.safe_text import safe
 from farthest.web.asking import ReaderLeftError, RefusalError, answered, ask, check_wanted, wanted
 from farthest.web.pages.job import MOST_STATES, layers_svg, map_forms, why_no_map
-from farthest.web.requests import job_found, number_in, scale_asked, shelf_of
+from farthest.web.shelf import job_found, number_in, scale_asked, shelf_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,12 +40,6 @@ if TYPE_CHECKING:
 
     from farthest.web.pages.job import JobFound
 
-
-# --- Maps as files, streamed: what a thread writes goes to the reader at once, and nothing of it is kept.
-#
-# The thread waits until the reader has taken what was written. When the reader leaves, or is too slow
-# (``connections``), the writing ends. A file that cannot be written to its end is cut off where the browser
-# notices: the last part of the answer never comes.
 
 _LOG = logging.getLogger(__name__)
 
@@ -91,7 +90,6 @@ class Download:
             raise RefusalError(503, f"{AT_ONCE} files are written already; try again later")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
         start = {"type": "http.response.start", "status": 200, "headers": self._headers}
         if scope["method"] == "HEAD":
             await send(start)

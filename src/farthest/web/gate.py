@@ -65,7 +65,6 @@ class Gate:
         self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -173,8 +172,6 @@ def _without_port(host: str) -> str:
         return host.partition("]")[0] + "]"
     return host.rpartition(":")[0] if ":" in host else host
 
-
-# --- What `farthest serve` was asked for: where it listens, who may read, who may change.
 
 LEAST_TOKEN = 16
 """Characters of a token: nobody guesses one by asking."""

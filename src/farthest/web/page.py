@@ -1,4 +1,6 @@
-"""The frame of every page, and what several pages are made of. htpy escapes every text."""
+"""The frame of every page, what several pages are made of, addresses, and files of scripts and style.
+
+htpy escapes every text."""
 
 from __future__ import annotations
 
@@ -55,8 +57,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import NamedPath, PuzzleDefinition
     from farthest.puzzles.puzzle import Puzzle
 
-
-# --- The style and the scripts of pages: a few files of the package, read once. No other file has an address.
 
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
@@ -164,9 +164,6 @@ def message_page(title: str, text: str, *more: Node) -> str:
     return page(title, fragment[div(class_="message", role="alert")[text], more])
 
 
-# --- The addresses of pages; boards and names are %-encoded.
-
-
 def home_page(words: str = "", before: int | None = None) -> str:
     """The first page: jobs and puzzles whose names have these words; jobs with numbers less than ``before``."""
     return _with("/", ({"q": words} if words else {}) | ({} if before is None else {"before": str(before)}))
@@ -200,8 +197,6 @@ def puzzle_page(name: str) -> str:
 def _with(path: str, query: dict[str, str]) -> str:
     return f"{path}?{urlencode(query)}" if query else path
 
-
-# --- A solution: its moves as a list, of which a script makes a player that shows the boards.
 
 MOST_DRAWN = 200
 """Boards of a path that are drawn; of a longer one only the moves are told."""

@@ -19,7 +19,7 @@ from farthest.models.stored_job import puzzle_of
 from farthest.web.asking import answered
 from farthest.web.page import state_page
 from farthest.web.pages import home, job, search, state
-from farthest.web.requests import (
+from farthest.web.shelf import (
     JOBS_LISTED,
     board_asked,
     damages_told,

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from farthest.web.gate import WebSettings
 
 
-# --- Connections that give up on who is too slow: uvicorn waits for headers, bodies and readers without an end.
-#
-# A request, its headers and its body, must have come ``REQUEST_SECONDS`` after its connection was made, or after
-# its first byte on a connection that had one before; an idle connection ends by uvicorn's own limit. What is sent
-# must be taken: a connection whose buffer stays full for ``TAKE_SECONDS`` is ended, and the question that it
-# answers given up.
-
 REQUEST_SECONDS = 30.0
 TAKE_SECONDS = 60.0
 
 
 class BoundedConnection(H11Protocol):
-    """uvicorn's connection, with the two limits."""
+    """uvicorn's connection, which gives up on who is too slow; uvicorn waits for headers, bodies and readers without an
+    end.
+
+    A request, its headers and its body, must have come ``REQUEST_SECONDS`` after its connection was made, or after its
+    first byte on a connection that had one before; an idle connection ends by uvicorn's own limit. What is sent must be
+    taken: a connection whose buffer stays full for ``TAKE_SECONDS`` is ended, and the question that it answers given
+    up.
+    """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -80,9 +80,6 @@ def _end(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     return None
 
 
-# --- Pages of other servers that may read what is below /api/: those that `--cors-origin` names.
-
-
 def open_to(gate: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     """The gate, open to pages of these origins."""
     return CrossOrigin(gate, origins) if origins else gate
@@ -103,7 +100,6 @@ class CrossOrigin:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
         below_api = scope["type"] == "http" and scope["path"].startswith("/api/")
         await (self._cors if below_api else self._gate)(scope, receive, send)
 

@@ -15,7 +15,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from farthest.errors import NoRoomError, StorageError
-from farthest.models import sqlite
+from farthest.models import database as database_module
 from farthest.models.chunks import Chunk
 from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
@@ -108,7 +108,7 @@ def test_files_of_the_kernel_hold_no_database() -> None:
 
 
 def test_no_larger_text_is_read_than_farthest_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "MOST_BYTES", 2**18)
+    monkeypatch.setattr(database_module, "MOST_BYTES", 2**18)
     with open_database(str(place), create=True) as database:
         Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, "elsewhere/1/0")
     plain = sqlite3.connect(place)
@@ -160,10 +160,13 @@ def test_a_server_of_another_kind() -> None:
     assert message.startswith("mysql://me@host/db: the database cannot be used (connection refused); check")
 
 
-def test_a_database_that_another_process_is_writing(place: Path, database: Database) -> None:
+def test_a_database_that_another_process_is_writing(
+    place: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
     other = sqlite3.connect(place, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with open_database(str(place), create=False, busy_seconds=0.05) as waiting:
+    with open_database(str(place), create=False) as waiting:
         assert Jobs(waiting).list() == []  # reading goes on
         for _ in range(2):
             with pytest.raises(StorageError, match="locked by another process that is writing; wait for it"):
@@ -173,11 +176,14 @@ def test_a_database_that_another_process_is_writing(place: Path, database: Datab
     other.close()
 
 
-def test_a_fresh_file_that_another_process_keeps_for_itself(place: Path) -> None:
+def test_a_fresh_file_that_another_process_keeps_for_itself(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
     other = sqlite3.connect(place, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(StorageError, match="locked by another process"):
-        open_database(str(place), create=True, busy_seconds=0.05)
+        open_database(str(place), create=True)
     other.close()
 
 
@@ -289,7 +295,8 @@ def read(database: Database) -> str:
 
 
 def write(database: Database) -> object:
-    return Jobs(database).delete(1, force=True)
+    Jobs(database).interrupt(1)
+    return None
 
 
 def test_a_map_that_may_only_be_read_can_be_asked(shared: Path) -> None:

@@ -196,7 +196,8 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
     searches = {"iteration": 0, "subtree": 0, "solution": 0, "map_file": 0}
     left = {"puzzle": 2, "job": 2, "layer": 1, "chunk": 1, "state": 1, "verification": 1}
     assert counts == {**left, **searches}
-    jobs.delete(shared, force=True)
+    jobs.interrupt(shared)
+    jobs.delete(shared)
     assert {job.name for job in jobs.list()} == {"kept"}
     assert add(jobs) == job_id + 1  # an id is never given twice
     with pytest.raises(JobError, match=f"there is no job {job_id}"):
@@ -296,7 +297,8 @@ def test_a_puzzle_whose_last_job_is_deleted_while_another_is_added(database: Dat
                 if turn == 11:
                     kept.append(job_id)
                 else:
-                    jobs.delete(job_id, force=True)
+                    jobs.interrupt(job_id)
+                    jobs.delete(job_id)
         except BaseException as error:
             failures.append(error)
 

@@ -283,7 +283,8 @@ def test_a_checkpoint_of_a_job_that_is_gone_or_taken_over(jobs: Jobs, maps: Maps
     with pytest.raises(JobError, match="taken over"):
         maps.checkpoint(job_id, 4, pieces(DISTANCES, 100), [], None, owner="someone/2/0")
     assert maps.depth(job_id) == 3
-    jobs.delete(job_id, force=True)
+    jobs.interrupt(job_id)
+    jobs.delete(job_id)
     with pytest.raises(JobError, match="deleted"):
         store(maps, job_id, DISTANCES)
 

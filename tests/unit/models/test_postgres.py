@@ -8,13 +8,12 @@ from sqlalchemy import make_url, text
 from sqlalchemy.exc import OperationalError
 
 from farthest.errors import NoRoomError, StorageError, UnavailableError
-from farthest.models import postgres
+from farthest.models import database as database_module
 from farthest.models.chunks import Chunk
-from farthest.models.database import Database, open_database
+from farthest.models.database import CONNECTION, Database, open_database, postgres_options
 from farthest.models.failures import translate
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.postgres import CONNECTION, engine_options
 from servers import PostgresServer, free_port
 
 PASSWORD = "a b:c@d/é%"
@@ -52,7 +51,7 @@ def test_urls_with_a_password(url: str, scheme: str, options: str) -> None:
 
 
 def test_options_of_the_url_come_first() -> None:
-    given = engine_options(make_url("postgresql://me@host/db?connect_timeout=3"))["connect_args"]
+    given = postgres_options(make_url("postgresql://me@host/db?connect_timeout=3"))["connect_args"]
     assert given == {name: value for name, value in CONNECTION.items() if name != "connect_timeout"}
 
 
@@ -214,8 +213,8 @@ def test_no_lock_is_waited_for_or_held_for_ever(url: str, monkeypatch: pytest.Mo
     for name, seconds in (("lock_timeout", "1min"), ("idle_in_transaction_session_timeout", "15min")):
         with open_database(url, create=True) as database, database.read() as connection:
             assert connection.execute(text(f"SHOW {name}")).scalar() == seconds
-    short = postgres.SESSION.replace("60s", "50ms").replace("15min", "300ms")
-    monkeypatch.setattr(postgres, "SESSION", short)
+    short = database_module.SESSION.replace("60s", "50ms").replace("15min", "300ms")
+    monkeypatch.setattr(database_module, "SESSION", short)
     with open_database(url, create=True) as still, open_database(url, create=True) as database:
         job_id = submit(Jobs(still))
         with pytest.raises(UnavailableError), still.write() as connection:  # noqa: PT012

@@ -192,7 +192,8 @@ def test_damaged_jobs_are_told_beside_the_others_and_can_be_removed(
         jobs.find_to_delete("tiny")
     assert jobs.find_to_delete("2") == (newer, None)
     assert jobs.find_to_delete("1") == (stored, "tiny")
-    jobs.delete(newer, force=True)
+    jobs.interrupt(newer)
+    jobs.delete(newer)
     assert jobs.find("tiny").id == stored
 
 

@@ -64,7 +64,8 @@ def test_what_another_has_taken_over_is_not_changed(searches: Searches, search: 
 
 def test_deleting_removes_all(searches: Searches, jobs: Jobs, database: Database, search: int) -> None:
     searches.commit(search, [DONE], [OPEN], [], [(0, "[1234]")], owner=ME)
-    assert jobs.delete(search, force=True) == 6
+    jobs.interrupt(search)
+    assert jobs.delete(search) == 6
     with database.read() as connection:
         for table in (iteration, subtree, solution):
             assert connection.execute(select(func.count()).select_from(table)).scalar_one() == 0

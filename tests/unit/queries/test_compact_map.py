@@ -21,7 +21,7 @@ from farthest.families.permutation.representatives import Representatives, repre
 from farthest.families.user_input import board_given
 from farthest.heuristics.contract import Heuristic, MapTable, ReducedMap
 from farthest.heuristics.registry import open_heuristic
-from farthest.models.maps import Maps
+from farthest.models.map_reader import MapReader
 from farthest.queries import pattern_maps as compact_map
 from farthest.queries import residues as residue_reader
 from farthest.queries.pattern_maps import PatternMaps, compacted
@@ -114,7 +114,7 @@ def test_classes_are_those_of_boards(name: str, classes: int | None) -> None:
         keys = space.encode(symmetry.images(boards))
         assert not (keys == NO_KEY).any()
         images, _ = representatives._numbers(split, keys)
-        assert (found.told[images] >> 8 == found.told >> 8).all()
+        assert (found.reductions[images] >> 8 == found.reductions >> 8).all()
         unchanged += int((images == numbers).sum())
     assert unchanged == found.classes * len(split.symmetries) == found.classes * found.symmetries
 
@@ -168,7 +168,7 @@ def test_a_damaged_map_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         for key in (keys[together & (keys != other)][0], keys[~together][-1]):
             changed = distances.copy()
             changed[key] ^= 1
-            monkeypatch.setattr(Maps, "bytes_of", lambda maps, job, given=changed: iter([(0, given)]))
+            monkeypatch.setattr(MapReader, "bytes_of", lambda maps, job, given=changed: iter([(0, given)]))
             expected = r"its map is damaged: the distance of key \d+ \(board .*\) is \d+"
             with pytest.raises(DamagedMapError, match=expected):
                 compacted(opened.database, opened.record, opened.space)

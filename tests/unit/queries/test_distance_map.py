@@ -137,14 +137,15 @@ def test_depths_that_are_not_there(map_of: MapOf) -> None:
             map_of("8-puzzle").states_at(depth)
 
 
-def test_a_small_cache_gives_the_same_answers(map_of: MapOf) -> None:
+def test_a_small_cache_gives_the_same_answers(map_of: MapOf, monkeypatch: pytest.MonkeyPatch) -> None:
     """Maps of one chunk cannot show it: chunks are 2**19 keys."""
     distance_map = map_of("sliding-2x5")  # 1,814,400 keys, four chunks
     texts = distance_map.puzzle.definition.texts(
         distance_map.space.decode(numpy.arange(0, 1814400, 9973, dtype=numpy.uint64))
     )
     assert len(list(distance_map.chunks())) == 4
-    small = DistanceMap(distance_map.database, distance_map.record, cache_bytes=1)
+    monkeypatch.setattr("farthest.queries.stored_map.CACHE_BYTES", 1)
+    small = DistanceMap(distance_map.database, distance_map.record)
     assert small.distances(texts).tolist() == distance_map.distances(texts).tolist()
     array = distance_map.array()
     assert small.distances(texts).tolist() == array[::9973].tolist()

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import farthest
+from farthest.errors import ResourceError
 from farthest.puzzles.reader import parse_puzzle
 from farthest.queries import exports as export
 from farthest.queries.distance_map import DistanceMap
@@ -98,7 +99,7 @@ def test_a_form_whatever_the_ending(map_of: MapOf, tmp_path: Path) -> None:
 
 
 def test_blocks_end_where_they_may(map_of: MapOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.queries.states.BLOCK_STATES", 7)
+    monkeypatch.setattr("farthest.queries.stored_map.BLOCK_STATES", 7)
     for form, read in READERS.items():
         file = tmp_path / f"states{form}"
         map_of("3-puzzle").export(file)
@@ -183,3 +184,11 @@ goal = ["=+-", "@'."]
     assert first == {"'", "."}
     assert all(key.isdigit() and distance.isdigit() for key, _, distance in rows)
     assert read_csv(tmp_path / "states.csv") == expected
+
+
+def test_a_graph_of_too_many_states_is_refused_with_the_limit(
+    map_of: MapOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farthest.queries.exports.MOST_GRAPH_STATES", 1)
+    with pytest.raises(ResourceError, match="a graph has at most 1; enumerate with a depth limit"):
+        map_of("3-puzzle").graph()

@@ -13,7 +13,7 @@ from farthest.errors import DamagedMapError, PuzzleError, StorageError
 from farthest.map_files.file import FileSource, MapPages
 from farthest.map_files.form import ResidueForm, WordOrder
 from farthest.map_files.places import MapFileWriter
-from farthest.models.map_rows import MapFiles
+from farthest.models.maps import MapFiles
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import farthest
 from families import python_class
 from farthest.errors import PuzzleError
 from farthest.map_files.form import HIGH, LOW, PAGE
-from farthest.models.map_rows import MapFiles
+from farthest.models.maps import MapFiles
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.queries import residues as residue_reader
 from farthest.queries import states as random_module
@@ -186,7 +186,7 @@ def test_a_map_that_ends_at_a_depth_has_the_number_0_beyond_it(tmp_path: Path) -
         with farthest.enumerate(
             "3-puzzle", database=tmp_path / f"{depth}.db", max_depth=depth, map="residues"
         ) as made:
-            form = made._reader._pages.form  # type: ignore[attr-defined]
+            form = made._reader._pages.form  # type: ignore[union-attr]
             assert form.ones == (LOW if depth in (1, 2) else HIGH)
             assert form.number(depth + 1) == 0
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from farthest.coordinator.enumeration.resources import machine_speed
 from farthest.coordinator.settings import Settings
 from farthest.environment import REDIS_WAIT_SECONDS, SCRATCH, scratch_folder
-from farthest.errors import RedisFullError
+from farthest.errors import RedisFullError, SettingError
 from farthest.machine import available_memory, cores, memory_limit
 from farthest.wording import bytes_text
 
@@ -99,6 +99,14 @@ class Machine:
     def scratch(self) -> Path:
         """The folder for layers in files. Raises SettingError."""
         return scratch_folder(self._settings.scratch, self.folder)
+
+    @property
+    def has_layers(self) -> bool:
+        """Whether attempts at any enumerations have left layers in that folder."""
+        try:
+            return any(self.scratch.glob("farthest-*/header"))
+        except (OSError, SettingError):
+            return False
 
     @property
     def scratch_is_named(self) -> bool:

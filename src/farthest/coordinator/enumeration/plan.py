@@ -80,6 +80,8 @@ FULL_KEYS = 2**30
 MOST_MAP_KEYS = 2**40
 """Most keys of a dense map: a byte for each key is made and compressed, so such a map takes about an hour."""
 
+LEFT_BEFORE = "an earlier attempt has left them"
+
 WORTH_MEASURING = 10.0
 """Seconds: of what takes less, the speed of this machine is not measured."""
 
@@ -292,6 +294,10 @@ class _Planner:
         )
         if may_be_files and (needed > allowed or self._in_files):
             return self._with_room_for_map(self._bitmaps_in_files(space, found, layers.states))
+        if may_be_files and self._machine.has_layers:
+            again = self._bitmaps_in_files(space, found, layers.states)
+            if again.files is not None and any(again.files.begun()):
+                return self._with_room_for_map(again.needing(why=LEFT_BEFORE))
         found = found.needing(why="" if needed > allowed else "they fit")
         found = self._timed(found, seconds_in_memory(kernel, layers.states, in_place=in_place))
         if needed > allowed:
@@ -370,7 +376,7 @@ class _Planner:
         elif states is None and machine.scratch_is_named:
             why = "how many states there are is not known before, and a folder is named"
         elif any(files.begun()):
-            why = "an earlier attempt has left them"
+            why = LEFT_BEFORE
         else:
             return None
         found = replace(found, files=files).needing(
@@ -428,8 +434,9 @@ class _Planner:
             disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
         else:
             cut = None
-            needed = run_bytes(space, total, blobs_in_redis=in_redis) if total else None
-            disk = map_bytes(self._map, total) if settings.max_depth is None else 0
+            whole = total if settings.max_depth is None else 0
+            needed = run_bytes(space, whole, blobs_in_redis=in_redis) if whole else None
+            disk = map_bytes(self._map, whole)
         redis = limit if needed is None else needed.redis
         found = self._begun(most, redis, disk, memory_limit=limit, layers_in="redis")
         found = replace(found, cut=cut)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapWriter
-    from farthest.models.map_rows import MapFiles
+    from farthest.models.maps import MapFiles
     from farthest.spaces.arrangement import ArrangementSpace
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap
@@ -285,7 +285,7 @@ class JobRecorder(OwnedJob):
     def _residue_file(self, found: Found) -> Iterator[ResidueFile]:
         """The file of the map that workers have made, else that the store holds, stored for good; removed at the end of
         the block unless it was published."""
-        from farthest.models.map_rows import RESIDUES, MapFiles
+        from farthest.models.maps import RESIDUES, MapFiles
 
         record, settings, space = self.record, self._settings, found.space
         files = MapFiles(self._database)

@@ -399,12 +399,12 @@ def _parse_canonical(definition: Blocks, lines: Sequence[str]) -> NDArray[np.uin
         return None
     own = signs[:, positions]
     boards = np.zeros(own.shape, dtype=np.uint8)
-    known = own == np.array([ord(template[position]) for position in positions], dtype=np.uint32)
+    fits = own == np.array([ord(template[position]) for position in positions], dtype=np.uint32)
     for i, kind in enumerate(definition.kinds, 1):
         of_kind = np.isin(own, [ord(token) for token in kind.tokens])
         boards[of_kind] = i
-        known |= of_kind
-    return boards if known.all() and _first_wrong(definition, boards) is None else None
+        fits |= of_kind
+    return boards if fits.all() and _first_wrong(definition, boards) is None else None
 
 
 def _many_texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
@@ -498,7 +498,7 @@ def _named_path(definition: Blocks, boards: NDArray[np.uint8]) -> NamedPath:
     shown = np.zeros(boards.shape, dtype=np.uint8)
     for _, covered, rows in found:
         shown[rows[:, None], covered] = names[rows, covered[0]][:, None]
-    named = _told_apart(definition, tuple(shown[0].tolist()))
+    named = _named_apart(definition, tuple(shown[0].tolist()))
     return NamedPath(
         named, shown, [move_name(named, kind, before, after, 0) for kind, before, after in steps]
     )
@@ -516,7 +516,7 @@ def _labels(definition: Blocks) -> list[list[int]]:
 
 
 @lru_cache(maxsize=16)
-def _told_apart(definition: Blocks, start: Board) -> Blocks:
+def _named_apart(definition: Blocks, start: Board) -> Blocks:
     """The puzzle in which pieces of different names are of different kinds."""
     kinds = [
         replace(kind, tokens=(token,) * kind.tokens.count(token))

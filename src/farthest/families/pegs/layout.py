@@ -78,11 +78,11 @@ def kind_of(fields: dict[str, Any]) -> str:
 def parities(holes: int, changes: Changes) -> list[int]:
     """Bit masks of holes, independent of each other, that each jump changes an even number of."""
     pivots = _reduced(changes, range(holes))
-    kept = []
+    found = []
     for hole in range(holes):
         if hole not in pivots:
-            kept.append(1 << hole | sum(1 << pivot for pivot, row in pivots.items() if row >> hole & 1))
-    return kept
+            found.append(1 << hole | sum(1 << pivot for pivot, row in pivots.items() if row >> hole & 1))
+    return found
 
 
 def choose_layout(holes: int, changes: Changes, board: int) -> Layout:

@@ -54,13 +54,13 @@ def compile(  # noqa: A001 - what families call it
 def _layout_of(boards: PegBoards) -> Layout | None:
     """The layout for bits, or None where they will not do."""
     changes = [jump.changed for jump in boards.jumps]
-    kept = parities(boards.cells, changes)
+    unchanged = parities(boards.cells, changes)
     masks = [mask_of(board) for board in boards.origins]
     same = all(
-        mask.bit_count() == masks[0].bit_count() and not changed_parity(kept, mask, masks[0])
+        mask.bit_count() == masks[0].bit_count() and not changed_parity(unchanged, mask, masks[0])
         for mask in masks
     )
-    if boards.puzzle.metric != "jump" or not same or boards.cells - len(kept) > MAX_INDEX_BITS:
+    if boards.puzzle.metric != "jump" or not same or boards.cells - len(unchanged) > MAX_INDEX_BITS:
         return None
     return choose_layout(boards.cells, changes, masks[0])
 
@@ -97,12 +97,15 @@ class PegBoards(DigitBoards):
         """The jumps that lead away from the origin: the player's, or those taken back."""
         return self.jumps if self.origin.direction == "from" else [jump.back() for jump in self.jumps]
 
+    def digits(self, boards: Boards) -> Digits:
+        return boards
+
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
         """A move is named by the holes that its peg stands in, one after the other."""
         jumps = self.jumps if forward else [jump.back() for jump in self.jumps]
         for path, rows, reached in self._moves(jumps, masks_of(digits), np.arange(len(digits))):
             name = "-".join(map(str, path if forward else path[::-1]))
-            yield name, rows, boards_of(reached, self.cells).astype(np.int64)
+            yield name, rows, boards_of(reached, self.cells)
 
     def _moves(
         self, jumps: Sequence[Jump], masks: Masks, rows: NDArray[np.intp], path: tuple[int, ...] = ()
@@ -125,11 +128,11 @@ class PegBoards(DigitBoards):
         """Jumps keep some parities, and only ever take pegs away."""
         mask = mask_of(board)
         classes = [mask_of(origin) for origin in self.origins]
-        kept = parities(self.cells, [jump.changed for jump in self.jumps])
-        changed = [changed_parity(kept, mask, other) for other in classes]
+        unchanged = parities(self.cells, [jump.changed for jump in self.jumps])
+        changed = [changed_parity(unchanged, mask, other) for other in classes]
         if all(changed):
             odd = "odd" if (mask & changed[0]).bit_count() & 1 else "even"
-            return f"{_kept(changed[0])}; here that number is {odd}, and at the origin it is not"
+            return f"{_said_parity(changed[0])}; here that number is {odd}, and at the origin it is not"
         counts = [other.bit_count() for other in classes]
         if self.origin.direction == "from" and mask.bit_count() > max(counts):
             return f"pegs: jumps only take pegs away, and this board has {mask.bit_count()}, the origin {max(counts)}"
@@ -148,7 +151,7 @@ def changed_parity(parities: Sequence[int], mask: int, other: int) -> int:
     return next((parity for parity in parities if ((mask ^ other) & parity).bit_count() & 1), 0)
 
 
-def _kept(parity: int) -> str:
+def _said_parity(parity: int) -> str:
     holes = " ".join(str(hole) for hole in range(parity.bit_length()) if parity >> hole & 1)
     return (
         f"position class: every jump changes an even number of the holes {holes}, so whether an even number of them "
@@ -324,7 +327,7 @@ class SolvablePegs:
         if not parity:
             return None
         return (
-            f"{_kept(parity)}; here {(here & parity).bit_count()} of them have one, at the target "
+            f"{_said_parity(parity)}; here {(here & parity).bit_count()} of them have one, at the target "
             f"{(there & parity).bit_count()}; change one of them"
         )
 

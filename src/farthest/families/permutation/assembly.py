@@ -180,14 +180,14 @@ def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSe
 def _independent(orbits: Sequence[Sequence[int]], moves: Sequence[Move]) -> list[Sequence[int]]:
     """The orbits without those whose points always move with the points of another one; of two that move with each
     other the first stays."""
-    kept = list(orbits)
+    independent = list(orbits)
     if sum(map(len, orbits)) > MOST_POINTS:
-        return kept
+        return independent
     for orbit in reversed(orbits):
-        others = [other for other in kept if other is not orbit and len(other) % len(orbit) == 0]
+        others = [other for other in independent if other is not orbit and len(other) % len(orbit) == 0]
         if any(_commuting(other[0], image, moves) is not None for other in others for image in orbit):
-            kept.remove(orbit)
-    return kept
+            independent.remove(orbit)
+    return independent
 
 
 def _on_pieces(move: Move, firsts: Sequence[int], place: dict[int, tuple[int, int]]) -> Move:
@@ -254,33 +254,34 @@ def of_generators(
             f"the moved points are {len(moduli)} pieces; at most {MAX_POINTS} are possible; take fewer points"
         )
     if len(moduli) > MAX_SLOTS:
-        told = _told_by_a_base(sets, moves)
-        if told is None:
+        reduced = _with_a_base_alone(sets, moves)
+        if reduced is None:
             raise fail(
                 f"the moved points are {len(moduli)} pieces; at most {MAX_SLOTS} are possible where the order of the "
                 "group is more than 4.6e18, or is not found in seconds; take fewer points"
             )
-        sets = told
+        sets = reduced
     every = listed(moves, moduli, metric, inverses=inverses)
     if every is None:
         raise fail(f"more than {MAX_MOVES} moves with all powers; take the metric generator")
     return assemble(sets, every)
 
 
-def _told_by_a_base(sets: Sequence[PieceSet], moves: Sequence[Move]) -> list[PieceSet] | None:
+def _with_a_base_alone(sets: Sequence[PieceSet], moves: Sequence[Move]) -> list[PieceSet] | None:
     """The sets with all pieces alike but those that tell where the others are; None: these are not found in time."""
     slots = [(number, place) for number, each in enumerate(sets) for place in range(len(each.pieces))]
     whole = assemble(sets, moves)
     levels = base(whole, whole.goals[0])
     if levels is None:
         return None
-    told = {slots[level.slot] for level in levels}
+    base_places = {slots[level.slot] for level in levels}
     others = others_token([token for each in sets for token, _ in each.pieces])
     return [
         replace(
             each,
             pieces=tuple(
-                piece if (number, place) in told else (others, 0) for place, piece in enumerate(each.pieces)
+                piece if (number, place) in base_places else (others, 0)
+                for place, piece in enumerate(each.pieces)
             ),
             ignore=frozenset([others]),
         )

@@ -181,7 +181,7 @@ def _piece(
     """The one piece that shows these colours in the slot, and how it is turned."""
     assert definition.net is not None
     moduli = definition.slot_moduli
-    known = piece_colours(definition.net, moduli, definition.goals[0])
+    colours = piece_colours(definition.net, moduli, definition.goals[0])
     orbit = next(number for number, slots in enumerate(definition.orbits) if slot in slots)
     found = {
         (label, 0 if definition.ignore[label] else turn)
@@ -189,7 +189,7 @@ def _piece(
         if of == orbit
         for turn in range(moduli[slot])
         if all(
-            known.get((label, sticker.ring, (sticker.place - turn) % moduli[slot])) == colour
+            colours.get((label, sticker.ring, (sticker.place - turn) % moduli[slot])) == colour
             for sticker, colour in seen
         )
     }

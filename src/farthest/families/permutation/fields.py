@@ -90,11 +90,11 @@ def turns_problem(turns: Turns, moduli: Sequence[int], moves: Sequence[Move]) ->
         points.element((*move.to, *range(len(moduli), slots)), (*move.delta, *[0] * len(turns.held)))
         for move in moves
     ]
-    known = set(own)
+    own_moves = set(own)
     back = {tuple(turn.index(point) for point in held): turn for turn in group}
     for seen in all_moves(own, group):
         turn = back.get(tuple(seen[point] for point in held))
-        if turn is None or product(seen, turn) not in known:
+        if turn is None or product(seen, turn) not in own_moves:
             return "a move, seen from another side, is none of the moves followed by a turn"
     return None
 

@@ -1,4 +1,22 @@
-"""Puzzles in the file formats of other programs: twsearch ``.tws``, ksolve ``.def``, generators as GAP writes them."""
+"""Puzzles in the file formats of other programs: twsearch ``.tws``, ksolve ``.def``, generators as GAP writes them.
+
+The format of twsearch (``.tws``) and ksolve (``.def``):
+
+    Name 2x2x2                 Set CORNERS 8 3: a name, the number of pieces, of their orientations
+    Solved                     for each set its name, its pieces, perhaps their orientations; a set left out is solved
+    CORNERS                    Equal numbers are identical pieces; the orientation ? does not matter.
+    1 2 3 4 5 6 7 8
+    End
+    Move U                     each power of a move is a move: U, U2, U'
+    CORNERS                    entry i: the slot whose content comes to slot i
+    3 2 6 4 5 7 1 8            turns (a third row): entry j is that of the content that *leaves* slot j
+    End
+
+In ``Move`` (and in ksolve) the turns are so indexed by the slot that the content comes from, unlike the
+orientations in ``Solved``, though both are written alike; in ``MoveTransformation`` they are indexed by the slot
+that it goes to, and slots are numbered from 0, as are pieces in ``StartState``. Sources: docs/architecture.md of
+twsearch, its reader and that of ksolve.
+"""
 
 from __future__ import annotations
 
@@ -67,23 +85,6 @@ def _decoded(data: bytes, place: str) -> str:
     except UnicodeDecodeError:
         return data.decode("latin-1")
 
-
-# --- The format of twsearch (``.tws``) and ksolve (``.def``).
-#
-#     Name 2x2x2                 Set CORNERS 8 3: a name, the number of pieces, of their orientations
-#     Solved                     for each set its name, its pieces, perhaps their orientations; a set left out is solved
-#     CORNERS                    Equal numbers are identical pieces; the orientation ? does not matter.
-#     1 2 3 4 5 6 7 8
-#     End
-#     Move U                     each power of a move is a move: U, U2, U'
-#     CORNERS                    entry i: the slot whose content comes to slot i
-#     3 2 6 4 5 7 1 8            turns (a third row): entry j is that of the content that *leaves* slot j
-#     End
-#
-# In ``Move`` (and in ksolve) the turns are so indexed by the slot that the content comes from, unlike the
-# orientations in ``Solved``, though both are written alike; in ``MoveTransformation`` they are indexed by the slot
-# that it goes to, and slots are numbered from 0, as are pieces in ``StartState``. Sources: docs/architecture.md of
-# twsearch, its reader and that of ksolve.
 
 _REFUSED = {
     "Illegal": "pieces that may not be in a place (bandaging); write the puzzle in another family, such as python",

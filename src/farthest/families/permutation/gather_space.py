@@ -210,8 +210,8 @@ class PermutationSpace(PermutationBoards):
                 here = np.array(self.layout.orbits[orbit])
                 modulus = self._modulus(orbit)
                 rows, which = np.nonzero(boards[:, here] == self._followers[orbit])
-                known = boards[:, slots + here].sum(axis=1) % modulus
-                boards[rows, slots + here[which]] = (total + modulus - known) % modulus
+                others = boards[:, slots + here].sum(axis=1) % modulus
+                boards[rows, slots + here[which]] = (total + modulus - others) % modulus
         return boards
 
     def _encode(self, boards: Any, keys: Any) -> None:

@@ -132,8 +132,6 @@ def _written(images: Mapping[int, int]) -> str:
     return "".join(out)
 
 
-# --- Generators of a permutation group as Python users write them.
-
 if TYPE_CHECKING:
     GivenGenerator = str | Sequence[int] | Sequence[Sequence[int]]
 

@@ -18,8 +18,6 @@ from farthest.families.permutation.moves import Move, odd
 from farthest.puzzles.definition import Board
 from farthest.spaces.arrangement import WORD_BITS, word_labels
 
-# --- Orbits whose orientations are kept by slot: all of them matter, and some are of equal pieces.
-
 LINE_WORDS = 512
 """Most words of a line of the kernel (kernel/include/farthest/layout.hpp)."""
 

@@ -125,11 +125,6 @@ def _name(name: str, power: int, order: int) -> str:
     return f"{name}{power if power > 1 else ''}"
 
 
-# --- Permutations as people write them: cycles with twists, and images.
-#
-# ``(1 2 3)(4 5)``: the content of slot 1 goes to slot 2, that of 2 to 3, that of 3 to 1. ``(1+1 2+2 3)``: on its
-# way the content of slot 1 turns by 1, that of slot 2 by 2. ``(4+1)``: the content of slot 4 stays and turns.
-
 _TOKEN = re.compile(
     r"\s*(?:(?P<mark>[(),])|(?P<slot>\d{1,9})(?:(?P<twist>[+-]\d{1,9}))?(?![\d+-])|(?P<wrong>\S))"
 )
@@ -145,7 +140,9 @@ class NotationError(ValueError):
 def read_cycles(text: str, slots: int, first: int) -> Images:
     """The permutation of ``slots`` slots, numbered from ``first``, that a product of disjoint cycles is.
 
-    Raises NotationError.
+    ``(1 2 3)(4 5)``: the content of slot 1 goes to slot 2, that of 2 to 3, that of 3 to 1. ``(1+1 2+2 3)``: on its way
+    the content of slot 1 turns by 1, that of slot 2 by 2. ``(4+1)``: the content of slot 4 stays and turns. Raises
+    NotationError.
     """
     to, delta = list(range(slots)), [0] * slots
     seen: set[int] = set()

@@ -111,15 +111,15 @@ def _derived(definition: Permutation, choice: Choice, place: str) -> tuple[Permu
         turned = [
             modulus > 1
             and (all_turned or (alike != spare and not set(alike) & choice.unturned))
-            and _told(definition, alike, place)
+            and _is_turned(definition, alike, place)
             for alike in alikes
         ]
         moduli.append(modulus if any(turned) else 1)
-        for alike, told in zip(alikes, turned, strict=True):
+        for alike, counts in zip(alikes, turned, strict=True):
             for label in alike:
                 relabel[label] = len(kinds)
             token = others if alike == spare else definition.tokens[alike[0]]
-            kinds.append(Kind(token, sum(definition.counts[label] for label in alike), orbit, not told))
+            kinds.append(Kind(token, sum(definition.counts[label] for label in alike), orbit, not counts))
     ignore = tuple(kind.ignored and moduli[kind.orbit] > 1 for kind in kinds)
     if len(kinds) == len(definition.tokens) and (tuple(moduli), ignore) == (
         definition.moduli,
@@ -151,13 +151,13 @@ def _derived(definition: Permutation, choice: Choice, place: str) -> tuple[Permu
     return made, tuple(relabel)
 
 
-def _told(definition: Permutation, alike: tuple[int, ...], place: str) -> bool:
+def _is_turned(definition: Permutation, alike: tuple[int, ...], place: str) -> bool:
     """Whether the puzzle tells how the pieces of a class are turned. Raises PuzzleError where it does of some only."""
     ignored = [label for label in alike if definition.ignore[label]]
     if ignored and len(ignored) < len(alike):
-        told = next(label for label in alike if label not in ignored)
+        turned = next(label for label in alike if label not in ignored)
         raise PuzzleError(
-            f"{place}: the puzzle tells how {definition.tokens[told]} is turned, and of "
+            f"{place}: the puzzle tells how {definition.tokens[turned]} is turned, and of "
             f"{definition.tokens[ignored[0]]} it does not, so they cannot be alike and turned; separate them, or write "
             f"{PLACES} before them"
         )

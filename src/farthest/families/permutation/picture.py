@@ -1,4 +1,4 @@
-"""The picture of a permutation board: its net of stickers, or its pieces in their slots."""
+"""The picture of a permutation board: its net of stickers, or a stack of pancakes, a ring or rows of pieces."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from farthest.families.permutation.definition import Permutation, layout
 from farthest.families.permutation.net import Net, board_colours
 from farthest.puzzles.definition import MoveName
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
-
-# --- The picture of a permutation puzzle without a net: a stack of pancakes, a ring of pieces, or rows of pieces.
 
 _BETWEEN = 1.3  # from row to row
 _PANCAKE = 0.5  # height

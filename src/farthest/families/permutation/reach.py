@@ -146,7 +146,7 @@ def whole_group(definition: PermutationFields) -> Group | None:
 def states_reached(definition: PermutationFields, origin: Board) -> int | None:
     """How many boards can be reached from one board, where no two pieces that move are alike; else None."""
     group = whole_group(definition)
-    return group.order if group is not None and _told_apart(definition, origin) else None
+    return group.order if group is not None and _tells_all_apart(definition, origin) else None
 
 
 def few_states(definition: PermutationFields, origin: Board, keys: int | None) -> int | None:
@@ -164,7 +164,7 @@ def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | No
     """Slots whose pieces on the board tell all boards that can be reached from it, in few arrangements; None where
     there are no such slots, or it takes too long to find them."""
     group = whole_group(definition)
-    if group is None or not _told_apart(definition, origin):
+    if group is None or not _tells_all_apart(definition, origin):
         return None
     points = Points(definition.slot_moduli)
     free = set(_distinct(definition, origin))
@@ -200,7 +200,7 @@ def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | No
     return tuple(levels)
 
 
-def _told_apart(definition: PermutationFields, origin: Board) -> bool:
+def _tells_all_apart(definition: PermutationFields, origin: Board) -> bool:
     """Whether no element but the unit leaves all pieces where they are that are like no other."""
     if max(definition.counts) == 1 and not any(definition.ignore):
         return True
@@ -225,9 +225,11 @@ def _distinct(definition: PermutationFields, origin: Board) -> list[int]:
 def _enough(point: int, generators: Sequence[Element], images: int) -> list[Element]:
     """Some of the generators that take the point to as many images."""
     chosen: list[Element] = []
-    known = {point}
-    while len(known) < images:
+    reached = {point}
+    while len(reached) < images:
         # All of them together take the point to all images, so one leads out of those known.
-        chosen.append(next(each for each in generators if any(each[place] not in known for place in known)))
-        known = images_of(point, chosen)
+        chosen.append(
+            next(each for each in generators if any(each[place] not in reached for place in reached))
+        )
+        reached = images_of(point, chosen)
     return chosen

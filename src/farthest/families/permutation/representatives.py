@@ -1,5 +1,9 @@
 """The tables by which a map is kept by representatives: classes of the numbers of one side of its keys, and what
-symmetries make of those of the other (kernel/include/farthest/representatives.hpp)."""
+symmetries make of those of the other (kernel/include/farthest/representatives.hpp).
+
+Source: H. Kociemba's coordinates reduced by symmetry, of the cube's edges (a side of 1,013,760 numbers in 64,430
+classes) beside its corners.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +33,6 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Space
 
 
-# --- Keys of patterns cut in two so that symmetries act on either part alone.
-#
-# The digits of a key say where the pieces of an orbit are, and how they are turned: two *parts* an orbit. What a
-# symmetry makes of a part depends on some parts: where pieces come to be on where those of one orbit were; how they
-# are turned on how they were turned, and also on where they were if the symmetry turns some slots otherwise than
-# others. A split puts each part on one of two sides, and has the symmetries that make each side of that side alone.
-#
-# Source: H. Kociemba's coordinates reduced by symmetry, of the cube's edges (a side of 1,013,760 numbers in 64,430
-# classes) beside its corners.
-
 Part = tuple[Literal["places", "turns"], int]
 """Of an orbit, counted as in the layout."""
 
@@ -61,7 +55,14 @@ class Digit:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """``digits``: (radix, whether it is of the moved side), the most significant first. ``reduced``, ``moved``: how
+    """Keys cut in two so that symmetries act on either part alone.
+
+    The digits of a key say where the pieces of an orbit are, and how they are turned: two *parts* an orbit. What a
+    symmetry makes of a part depends on some parts: where pieces come to be on where those of one orbit were; how they
+    are turned on how they were turned, and also on where they were if the symmetry turns some slots otherwise than
+    others. A split puts each part on one of two sides, and has the symmetries that make each side of that side alone.
+
+    ``digits``: (radix, whether it is of the moved side), the most significant first. ``reduced``, ``moved``: how
     many numbers each side has. ``symmetries``: those that make each side of that side alone; the identity is one.
     """
 
@@ -170,14 +171,14 @@ def _splits(
         sizes = [prod(digit.radix for digit in digits if digit.part in side) for side in (reduced, moved)]
         if 1 in sizes or sizes[0] > MOST_REDUCED or sizes[1] > MOST_MOVED:
             continue
-        kept = tuple(
+        acting = tuple(
             each
             for each, sources in found
             if all(not sources[part] & set(parts) - side for side in (reduced, moved) for part in side)
         )
-        if 1 < len(kept) <= MOST_SYMMETRIES:
-            told = tuple((digit.radix, digit.part in moved) for digit in digits)
-            yield Split(told, sizes[0], sizes[1], kept)
+        if 1 < len(acting) <= MOST_SYMMETRIES:
+            digits_of_sides = tuple((digit.radix, digit.part in moved) for digit in digits)
+            yield Split(digits_of_sides, sizes[0], sizes[1], acting)
 
 
 if TYPE_CHECKING:
@@ -202,9 +203,9 @@ class Pair:
 
 
 class Representatives:
-    """``split``: of the keys of a space. ``classes``: of the reduced side. ``told``: for each of its numbers 256 *
-    class + the symmetry that takes it to the least number of its class. ``moves``: what each symmetry makes of each
-    number of the moved side. ``unmoved``: for each symmetry the classes whose least number it leaves unchanged.
+    """``split``: of the keys of a space. ``classes``: of the reduced side. ``reductions``: for each of its numbers
+    256 * class + the symmetry that takes it to the least number of its class. ``moves``: what each symmetry makes of
+    each number of the moved side. ``unmoved``: for each symmetry the classes whose least number it leaves unchanged.
     ``orbits``: how many sets of keys there are that symmetries take to each other.
     """
 
@@ -228,7 +229,7 @@ class Representatives:
         first = least == numbers
         place = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
         self.classes = int(place[-1]) + 1
-        self.told: Numbers = place[least] << np.uint32(8) | by
+        self.reductions: Numbers = place[least] << np.uint32(8) | by
         self.unmoved = [place[some[first[some]]] for some in fixed]
 
     @property
@@ -239,12 +240,12 @@ class Representatives:
     @cached_property
     def kernel(self) -> _kernel.Representatives:
         """For the kernel."""
-        return _kernel.Representatives(self.split.digits, self.told.reshape(-1), self.moves.reshape(-1))
+        return _kernel.Representatives(self.split.digits, self.reductions.reshape(-1), self.moves.reshape(-1))
 
     @property
     def nbytes(self) -> int:
         """The memory of the tables."""
-        return int(self.told.nbytes + self.moves.nbytes)
+        return int(self.reductions.nbytes + self.moves.nbytes)
 
     def entries(self, keys: NDArray[np.integer]) -> NDArray[np.uint64]:
         """The entry of each key."""
@@ -269,7 +270,7 @@ class Representatives:
     def key_of(self, entry: int) -> int:
         """The representative key of an entry."""
         number, moved = divmod(entry, self.split.moved)
-        reduced = np.flatnonzero(self.told == number << 8)[0]
+        reduced = np.flatnonzero(self.reductions == number << 8)[0]
         return int(_keys(self.split, np.array([reduced]), np.array([moved]))[0])
 
 

@@ -75,9 +75,9 @@ class _Reader:
         self.moduli = self.definition.slot_moduli
         self.maker = WrittenMoves(puzzle)
         self.fail = fail
-        self.known: dict[frozenset[object], Move] = {}
+        self.by_stead: dict[frozenset[object], Move] = {}
         for move in self.definition.generators:
-            self.known.setdefault(self.alike(move), move)
+            self.by_stead.setdefault(self.alike(move), move)
 
     def read(self, text: str) -> Chosen:
         found: dict[frozenset[object], _Generator] = {}
@@ -127,7 +127,7 @@ class _Reader:
         if whole.effect == identity(len(self.moduli)).effect:
             raise self.fail(f"{shown(part)} changes nothing; leave it out")
         words = [f"{step.word}'" if step.undone else step.word for step in steps]
-        alike = self.known.get(self.alike(whole))
+        alike = self.by_stead.get(self.alike(whole))
         if not equals and alike is not None:
             return self.named(alike, alike.name)
         if not equals and len(words) > 1:

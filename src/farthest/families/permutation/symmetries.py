@@ -65,10 +65,10 @@ def automorphisms(moves: Sequence[Element], slot_of: Sequence[int]) -> Iterator[
             ):
                 yield from assigned([*images, image])
 
-    known = set(moves)
+    every = set(moves)
     for images in assigned([]):
         found = _point_map(basis, images, slot_of)
-        if found is not None and all(conjugate(found, move) in known for move in moves):
+        if found is not None and all(conjugate(found, move) in every for move in moves):
             yield found
 
 

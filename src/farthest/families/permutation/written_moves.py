@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
 
 
-# --- Turns of a whole cube and of its middle layers, taken out of moves: for a cube that is held, ``x U`` is ``F``.
-#
-# After ``x``, ``y`` or ``z``, which turn the cube as ``R``, ``U`` and ``F`` turn their faces, a letter means the
-# face that is there now. The board is that of the cube turned back. Two layers, ``Rw`` or ``r``, are the opposite
-# face and a turn of the cube; a middle layer, ``M E S``, which turns as ``L D F``, is both faces beside it and a
-# turn of the cube.
-
 FACES = "UDLRFB"
 OPPOSITE = ("UD", "LR", "FB")
 
@@ -60,7 +53,13 @@ def is_cube(named: Mapping[str, Move], moduli: Modulo) -> bool:
 
 
 def without_whole_turns(steps: Sequence[Step]) -> list[Step]:
-    """The steps as moves of the six faces of a cube that is held. A word that is none of these moves stays."""
+    """The steps as moves of the six faces of a cube that is held: ``x U`` is ``F``. A word that is no move stays.
+
+    After ``x``, ``y`` or ``z``, which turn the cube as ``R``, ``U`` and ``F`` turn their faces, a letter means the face
+    that is there now. The board is that of the cube turned back. Two layers, ``Rw`` or ``r``, are the opposite face and
+    a turn of the cube; a middle layer, ``M E S``, which turns as ``L D F``, is both faces beside it and a turn of the
+    cube.
+    """
     frame = {face: face for face in FACES}
     found: list[Step] = []
     for step in steps:

@@ -259,13 +259,13 @@ def user_class(reference: str, options: str) -> UserClass:
     own = own_class(reference)
     if own is None and reference.partition(":")[0] not in allowed_modules():
         raise refusal(reference)
-    known = _made.get((reference, options))
-    if known is None or (own is not None and type(known.instance) is not own):
-        known = UserClass(reference, own or found_class(reference), options)
-        _made[reference, options] = known
+    made = _made.get((reference, options))
+    if made is None or (own is not None and type(made.instance) is not own):
+        made = UserClass(reference, own or found_class(reference), options)
+        _made[reference, options] = made
         while len(_made) > MOST_MADE:
             _made.popitem(last=False)
-    return known
+    return made
 
 
 def made_before(reference: str, options: str) -> bool:

@@ -86,14 +86,14 @@ def option_values(made: type[PuzzleSpace], given: Mapping[str, Any]) -> dict[str
 
     Raises OptionError for an unknown, missing or wrong option, or a field that options cannot be.
     """
-    known = {field.name: field for field in fields(made) if field.init}  # type: ignore[arg-type]
+    options = {field.name: field for field in fields(made) if field.init}  # type: ignore[arg-type]
     kinds = get_type_hints(made)
     for name in given:
-        if name not in known:
-            mend = near_match(name, known) or f"its options are {', '.join(known) or 'none'}"
+        if name not in options:
+            mend = near_match(name, options) or f"its options are {', '.join(options) or 'none'}"
             raise OptionError(f"{shown(name)} is not an option of {made.__name__}; {mend}")
     values = {}
-    for name, field in known.items():
+    for name, field in options.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:
             raise OptionError(
                 f"{name} is missing, {_expected(kinds[name])}; write options = {{ {name} = ... }}"

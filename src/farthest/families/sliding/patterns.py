@@ -59,13 +59,13 @@ class SlidingPatterns:
 def _plain(definition: Sliding, labels: tuple[int, ...], place: str) -> tuple[Sliding, tuple[int, ...]]:
     """The definition with all pieces alike but those in the pattern."""
     relabel = _relabel(definition, labels, place)
-    kept = [0, *labels]
-    others = sum(definition.counts) - sum(definition.counts[label] for label in kept)
+    shown_labels = [0, *labels]
+    others = sum(definition.counts) - sum(definition.counts[label] for label in shown_labels)
     start = None if definition.start is None else tuple(relabel[label] for label in definition.start)
     made = replace(
         definition,
-        tokens=(*(definition.tokens[label] for label in kept), others_token(definition.tokens)),
-        counts=(*(definition.counts[label] for label in kept), others),
+        tokens=(*(definition.tokens[label] for label in shown_labels), others_token(definition.tokens)),
+        counts=(*(definition.counts[label] for label in shown_labels), others),
         goals=goal_boards(definition.goals, relabel),
         start=start,
     )

@@ -18,10 +18,6 @@ from itertools import chain, islice
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Protocol
 
-from farthest.families.permutation.assembly import PieceSet, assemble, parts
-from farthest.families.permutation.groups import Group
-from farthest.families.permutation.moves import Move
-from farthest.families.permutation.solvable import MovedPieces
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import filled
 from farthest.families.sliding.wilson import RING, ListedBlock, blocks_of, ring_order
@@ -31,6 +27,7 @@ from farthest.puzzles.grid import neighbours_of, round_trips
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from farthest.families.permutation.solvable import MovedPieces
     from farthest.families.sliding.definition import Sliding
     from farthest.families.sliding.wilson import Block
     from farthest.puzzles.definition import Board
@@ -257,11 +254,11 @@ class BlankWalks:
             for slot, cell in enumerate(held):
                 for to in blank.intersection(beside[cell]):
                     after = (*held[:slot], to, *held[slot + 1 :])
-                    known = self._places.setdefault(blank - {to} | {cell}, after)
-                    if known is after:
+                    held_there = self._places.setdefault(blank - {to} | {cell}, after)
+                    if held_there is after:
                         queue.append(after)
-                    elif known != after:
-                        found.add(tuple(map(known.index, after)))
+                    elif held_there != after:
+                        found.add(tuple(map(held_there.index, after)))
         self.walks = _generators(len(first), sorted(found))
 
     def slots(self, board: Board) -> tuple[int, ...]:
@@ -273,7 +270,7 @@ class BlankWalks:
         """The pieces for messages."""
         return " ".join(self.definition.tokens[label] for label in pieces)
 
-    def told(self, orbit: Sequence[int], pieces: Sequence[int]) -> str:
+    def said(self, orbit: Sequence[int], pieces: Sequence[int]) -> str:
         """Which pieces some slots hold, for messages."""
         cells = " ".join(str(self.definition.counts[0] + slot) for slot in orbit)
         one = len(orbit) == 1
@@ -292,6 +289,11 @@ class Joined:
     """The boards that walks join to one board."""
 
     def __init__(self, walks: BlankWalks, board: Board) -> None:
+        # Boards with one blank, as most are, need nothing of permutation puzzles.
+        from farthest.families.permutation.assembly import PieceSet, assemble, parts
+        from farthest.families.permutation.moves import Move
+        from farthest.families.permutation.solvable import MovedPieces
+
         self._walks = walks
         self._pieces = walks.slots(board)
         moves = [Move(str(i), walk, (0,) * len(walk)) for i, walk in enumerate(walks.walks)]
@@ -309,18 +311,18 @@ class Joined:
         """Why the board is not one of them; None: it is. Raises UndecidedError."""
         pieces = self._walks.slots(board)
         blanks = " ".join(map(str, range(self._walks.definition.counts[0])))
-        told = [0] * len(pieces)
+        labels_of = [0] * len(pieces)
         for number, orbit in enumerate(self._orbits):
             here, there = (sorted(held[slot] for slot in orbit) for held in (pieces, self._pieces))
             if here != there:
                 return (
-                    f"pieces: with the blanks brought to the cells {blanks}, {self._walks.told(orbit, here)}, and at "
+                    f"pieces: with the blanks brought to the cells {blanks}, {self._walks.said(orbit, here)}, and at "
                     f"the target {self._walks.tokens(there)}; no piece comes there from other cells, so put these "
                     "pieces there"
                 )
             for slot in orbit if self._moved else ():
-                told[slot] = self._label_of[number, pieces[slot]]
-        if self._moved is None or self._moved.joined(tuple(told), self._goal):
+                labels_of[slot] = self._label_of[number, pieces[slot]]
+        if self._moved is None or self._moved.joined(tuple(labels_of), self._goal):
             return None
         return (
             f"order: the blanks, brought to the cells {blanks} and walking from there, make {self._moved.order:,} "
@@ -338,17 +340,21 @@ class Joined:
 
 def _generators(slots: int, permutations: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """A few of the permutations that generate all of them."""
+    from farthest.families.permutation.assembly import parts
+    from farthest.families.permutation.groups import Group
+    from farthest.families.permutation.moves import Move
+
     every = parts(slots, [Move("", to, ()) for to in permutations])
     most = prod(factorial(len(part)) for part in every)
-    kept: list[tuple[int, ...]] = []
-    group = Group(slots, kept)
+    chosen: list[tuple[int, ...]] = []
+    group = Group(slots, chosen)
     for permutation in permutations:
         if group.order == most:
             break
         if not group.knows(permutation):
-            kept.append(permutation)
-            group = Group(slots, kept)
-    return kept
+            chosen.append(permutation)
+            group = Group(slots, chosen)
+    return chosen
 
 
 MOST_FILLINGS = 20_000

@@ -1,4 +1,4 @@
-"""The first page: jobs, newest first, and the catalogue; both are searched by name."""
+"""The first page, which lists jobs and the catalogue; puzzles; workers; the form for the token."""
 
 from __future__ import annotations
 
@@ -116,8 +116,6 @@ def _picture(puzzle: Puzzle) -> Node:
     return None if first is None else board(puzzle, first, puzzle.definition.format_board(first))
 
 
-# --- A puzzle: its boards, its definition, the moves from one of its boards, and what an enumeration will need.
-
 GOALS_DRAWN = 12
 
 
@@ -230,9 +228,6 @@ def _start(name: str) -> Node:
     ]
 
 
-# --- The workers that are alive, what each does, and what Redis holds.
-
-
 def workers(found: LivingWorkers) -> str:
     """What Redis tells of them."""
     rows = [
@@ -265,9 +260,6 @@ def no_redis() -> str:
     return page(
         "Workers", p["This server was started without FARTHEST_REDIS_URL, so it knows of no workers."]
     )
-
-
-# --- The form for the token.
 
 
 def sign_in(told: str = "") -> str:

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
 
 
-# --- What a reader takes along from a job: its files, and how to cite it.
-
 MOST_STATES = 20_000_000
 """Of maps that are written as files here."""
 
@@ -343,8 +341,6 @@ def layers_svg(found: JobFound, scale: str) -> str:
     return chart.document(safe(found.puzzle.title or found.record.name))
 
 
-# --- The first boards of one depth.
-
 BOARDS_SHOWN = 60
 
 
@@ -368,9 +364,6 @@ def layer(found: JobFound, depth: int, texts: Sequence[str], scale: str) -> str:
         p[f"and {states - len(texts):,} more"] if states > len(texts) else None,
         chart_of(found, scale, depth, layer_page(record.id, depth) + "?"),
     )
-
-
-# --- What is said of a text that is no board of the puzzle, with the form, to mend it.
 
 
 def wrong_board(record: JobRecord, board: str, told: str) -> str:

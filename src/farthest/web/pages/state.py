@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from farthest.web.pages.job import JobFound
 
 
-# --- The keys that make a move: of twisty puzzles the letter of its name, with Shift for its inverse.
-
 _NAME = re.compile(r"([A-Za-z])('?)")
 
 
