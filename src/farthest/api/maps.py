@@ -12,7 +12,7 @@ from farthest.puzzles.puzzle import Puzzle
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest.coordinator.settings import Outcome
+    from farthest.coordinator.settings import Outcome, Settings
     from farthest.families.user_input import GivenBoard, GivenOrigin, GivenPuzzle
     from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
@@ -52,18 +52,13 @@ def enumerate(  # noqa: A001 - the verb of the command line
     """
     from farthest.api.bars import EnumerationBar, progress_bar
     from farthest.coordinator.enumeration.job import enumerate_puzzle
-    from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.queries.distance_map import DistanceMap
 
     loaded = puzzle_given(puzzle)
-    settings = Settings(
-        origin=origin_given(loaded, origin),
-        max_depth=whole("max_depth", max_depth),
-        threads=whole("threads", threads),
-        memory=whole("memory", memory),
-        residues=None if map is None else _residues(map),
+    settings = _settings(
+        loaded, origin, max_depth, threads, memory, residues=None if map is None else _residues(map)
     )
     opened = open_database(database, create=True)
     try:
@@ -92,18 +87,33 @@ def histogram(
     """
     from farthest.api.bars import EnumerationBar, progress_bar
     from farthest.coordinator.enumeration.job import enumerate_puzzle
-    from farthest.coordinator.settings import Settings
 
     loaded = puzzle_given(puzzle)
-    settings = Settings(
-        origin=origin_given(loaded, origin),
+    settings = _settings(loaded, origin, max_depth, threads, memory, histogram_only=True)
+    with progress_bar(progress) as bar:
+        return enumerate_puzzle(loaded, None, settings, EnumerationBar(bar))
+
+
+def _settings(
+    puzzle: Puzzle,
+    origin: GivenOrigin | None,
+    max_depth: SupportsIndex | None,
+    threads: SupportsIndex | None,
+    memory: SupportsIndex | None,
+    *,
+    histogram_only: bool = False,
+    residues: bool | None = None,
+) -> Settings:
+    from farthest.coordinator.settings import Settings
+
+    return Settings(
+        origin=origin_given(puzzle, origin),
         max_depth=whole("max_depth", max_depth),
         threads=whole("threads", threads),
         memory=whole("memory", memory),
-        histogram_only=True,
+        histogram_only=histogram_only,
+        residues=residues,
     )
-    with progress_bar(progress) as bar:
-        return enumerate_puzzle(loaded, None, settings, EnumerationBar(bar))
 
 
 def _residues(kind: str) -> bool:
@@ -139,15 +149,10 @@ def submit(
     The arguments are those of `enumerate`; with ``histogram_only`` no map is kept. Raises as `enumerate` does.
     """
     from farthest.coordinator.enumeration.queue import submit_puzzle
-    from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
 
     loaded = puzzle_given(puzzle)
-    settings = Settings(
-        origin=origin_given(loaded, origin),
-        max_depth=whole("max_depth", max_depth),
-        histogram_only=histogram_only,
-    )
+    settings = _settings(loaded, origin, max_depth, None, None, histogram_only=histogram_only)
     with open_database(database, create=True) as opened:
         return submit_puzzle(loaded, opened, settings)[0]
 

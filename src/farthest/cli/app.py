@@ -78,12 +78,7 @@ class Failure(click.ClickException):
 
     def __init__(self, message: str, exit_status: int) -> None:
         super().__init__(message.replace("\n", "\\n"))
-        self.exit_status = exit_status
-
-    @property
-    def exit_code(self) -> int:  # type: ignore[override]
-        """What click reads."""
-        return self.exit_status
+        self.exit_code = exit_status  # type: ignore[misc]  # what click reads
 
 
 class Program(click.Group):

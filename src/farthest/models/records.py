@@ -24,8 +24,6 @@ from typing import (
     is_typeddict,
 )
 
-from farthest.models.leases import owner_is_dead
-
 ENUMERATION, SEARCH = "enumeration", "search"
 QUEUED, RUNNING, INTERRUPTED, CANCELLED = "queued", "running", "interrupted", "cancelled"
 FINISHED, FAILED = "finished", "failed"
@@ -333,7 +331,11 @@ def may_be_taken(owner: str | None, lease_until: datetime | None, moment: dateti
     not a text or not a time, in a damaged database, counts as none."""
     if not isinstance(owner, str) or not isinstance(lease_until, datetime):
         return True
-    return lease_until <= moment or owner_is_dead(owner)
+    if lease_until <= moment:
+        return True
+    from farthest.models.leases import owner_is_dead  # only a job that runs needs it
+
+    return owner_is_dead(owner)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,12 @@ def trailing_products(radices: Sequence[int], *, halved: bool) -> list[int]:
     return [size // 2 for size in sizes if size % 2 == 0] if halved else sizes
 
 
+def pieces_below(slots: NDArray[np.uint8], limit: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """How many of the pieces stand in a lower slot than ``limit``, board by board."""
+    below: NDArray[np.uint8] = np.add.reduce((slots < limit).view(np.uint8), axis=0, dtype=np.uint8)
+    return below
+
+
 class Packed:
     """Contents in bits. ``radices``: the number of contents of each cell; ``total``: the sum of all contents, where the
     last cell has no bits."""
@@ -199,12 +205,10 @@ class CodedModel(ABC):
 
     @property
     def keys(self) -> int | None:
-        """See Model."""
         return self.coder.keys
 
     @property
     def code_bytes(self) -> int:
-        """See Model."""
         return self.coder.code_bytes
 
     @abstractmethod
@@ -216,9 +220,7 @@ class CodedModel(ABC):
         """Inverse of ``contents``."""
 
     def codes(self, boards: Boards) -> Codes:
-        """See Model."""
         return self.coder.codes(self.contents(boards))
 
     def boards(self, codes: Codes) -> Boards:
-        """See Model."""
         return self.with_contents(self.coder.contents(codes))

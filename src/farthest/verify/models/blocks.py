@@ -86,7 +86,6 @@ class BlocksModel(CodedModel):
         return found, right
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-        """See Model."""
         all_rows, all_found = [np.zeros(0, dtype=np.intp)], [boards[:0]]
         flags, _ = self.pieces(boards)
         for kind, stands in enumerate(self.stands):
@@ -143,7 +142,6 @@ class BlocksModel(CodedModel):
         return there if self.definition.kinds[kind].ways >> way & 1 and there in self.stands[kind] else None
 
     def origins(self) -> Boards:
-        """See Model."""
         patterns = origin_patterns(self.definition, self.origin.where, "")
         found = [board for pattern in patterns for board in self.filled(pattern)]
         return np.array(found, dtype=np.uint8).reshape(-1, len(self.squares))

@@ -77,7 +77,6 @@ class DigitModel(CodedModel):
         return DigitModel.with_contents(self, np.array(found, dtype=np.int64).reshape(-1, len(self.radices)))
 
     def successors(self, boards: Boards) -> Moved:
-        """See Model."""
         return joined(list(self.moved(boards)), boards.shape[1])
 
     @abstractmethod

@@ -33,6 +33,7 @@ from farthest.verify.models import (
     MixedRadix,
     Model,
     Packed,
+    pieces_below,
     trailing_products,
 )
 
@@ -229,7 +230,6 @@ class PermutationMoves:
         self._moduli = np.array(self._body.slot_moduli, dtype=np.int64)
 
     def origins(self) -> Boards:
-        """See Model."""
         return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
@@ -332,7 +332,6 @@ class PermutationModel(PermutationMoves):
 
     @property
     def block_sizes(self) -> list[int]:
-        """See Model."""
         # Moves exchange the digits of equal pieces, and those of the slots of an orbit: a block has all of them.
         radices = [one.radix for one in self._classes]
         for label in self._twisted:
@@ -350,7 +349,6 @@ class PermutationModel(PermutationMoves):
         return codes
 
     def boards(self, codes: Keys) -> Boards:
-        """See Model."""
         assert self.keys is not None
         rest = codes % np.uint64(self.keys)
         turns = []
@@ -402,7 +400,7 @@ class PermutationModel(PermutationMoves):
         for one in self._classes:
             digit = np.zeros(len(boards), dtype=np.uint64)
             for row in range(one.first, one.end):
-                place = pieces[row] - _below(pieces[one.orbit_first : one.first], pieces[row])
+                place = pieces[row] - pieces_below(pieces[one.orbit_first : one.first], pieces[row])
                 choose = [comb(p, row - one.first + 1) for p in range(one.orbit_end - one.orbit_first)]
                 digit += np.array(choose, dtype=np.uint64)[place]
             keys = keys * np.uint64(one.radix) + digit
@@ -483,7 +481,6 @@ class BasedModel(PermutationMoves):
 
     @property
     def block_sizes(self) -> list[int]:
-        """See Model."""
         return self._ranks.block_sizes
 
     def codes(self, boards: Boards) -> Keys:
@@ -493,7 +490,6 @@ class BasedModel(PermutationMoves):
         return codes
 
     def boards(self, codes: Keys) -> Boards:
-        """See Model."""
         patterns = self._ranks.boards(codes)
         slots = self._body.slots
         boards = np.zeros((len(patterns), self._body.cells), dtype=np.uint8)
@@ -520,9 +516,3 @@ class ChainModel(PermutationMoves, CodedModel):
 
     def with_contents(self, contents: NDArray[np.int64]) -> Boards:
         return self._base.made(list(contents.T))
-
-
-def _below(slots: NDArray[np.uint8], limit: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """How many of the pieces stand in a lower slot than ``limit``, board by board."""
-    below: NDArray[np.uint8] = np.add.reduce((slots < limit).view(np.uint8), axis=0, dtype=np.uint8)
-    return below

@@ -48,12 +48,10 @@ class PythonModel:
             raise LayoutError(f"the key layout is {dict(layout)!r}, expected {expected!r}")
 
     def origins(self) -> Boards:
-        """See Model."""
         found = origin_patterns(self.definition, self.origin.where, "")
         return np.array(found, dtype=np.uint8).reshape(-1, self.code_bytes)
 
     def codes(self, boards: Boards) -> Codes:
-        """See Model."""
         if self.code_bytes != 8:
             return np.frombuffer(boards.tobytes(), dtype=f"S{self.code_bytes}")
         codes = np.zeros(len(boards), dtype=np.uint64)
@@ -63,14 +61,12 @@ class PythonModel:
         return codes if size is None else np.where(codes < size, codes, NO_KEY)
 
     def boards(self, codes: Codes) -> Boards:
-        """See Model."""
         if self.code_bytes != 8:
             return np.frombuffer(codes.tobytes(), dtype=np.uint8).reshape(-1, self.code_bytes)
         shifts = np.arange(56, -8, -8, dtype=np.uint64)
         return (codes.astype(np.uint64)[:, None] >> shifts & np.uint64(255)).astype(np.uint8)
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-        """See Model."""
         backward = self.origin.direction == "to" and not self.user.undirected
         method = ("predecessors" if backward else "successors") + ("" if self.user.batch else "_of")
         rows, found = self._batch(method, boards) if self.user.batch else self._single(method, boards)

@@ -33,6 +33,7 @@ from farthest.verify.models import (
     LayoutError,
     Packed,
     joined,
+    pieces_below,
     trailing_products,
 )
 
@@ -59,7 +60,6 @@ class SlidingMoves:
         """The boards at distance 0; goals may hold wildcards."""
 
     def origins(self) -> Boards:
-        """See Model."""
         boards = [board for template in self.templates for board in self.filled(template)]
         return np.array(boards, dtype=np.uint8)
 
@@ -74,7 +74,6 @@ class SlidingMoves:
                 yield from self.filled((*template[:at], label, *template[at + 1 :]))
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-        """See Model."""
         return self.moved(boards, [path[::-1] for path in self.paths])
 
     def moved(self, boards: Boards, paths: Sequence[Path]) -> tuple[NDArray[np.intp], Boards]:
@@ -121,11 +120,9 @@ class SlidingModel(SlidingMoves):
 
     @property
     def block_sizes(self) -> list[int]:
-        """See Model."""
         return trailing_products(self.ranking.radices, halved=self.ranking.parity is not None)
 
     def codes(self, boards: Boards) -> NDArray[np.uint64]:
-        """See Model."""
         cells = np.argsort(self._place_of[boards], axis=1, kind="stable")
         slots = np.array(self.ranking.slot_of_cell, dtype=np.uint8)[cells].T
         codes: NDArray[np.uint64] = self.ranking.rank(slots[: self.ranking.ranked]).astype(np.uint64)
@@ -133,7 +130,6 @@ class SlidingModel(SlidingMoves):
         return codes
 
     def boards(self, codes: NDArray[Any]) -> Boards:
-        """See Model."""
         return self.ranking.boards(np.where(codes < self.ranking.keys, codes, 0).astype(np.int64))
 
 
@@ -266,18 +262,12 @@ class Ranking:
             start, end = self.starts[j], self.starts[j + 1]
             keys *= self.key_type.type(self.radices[j])
             for i in range(start, end):
-                place = slots[i] - _below(slots[:start], slots[i]) if start else slots[i]
+                place = slots[i] - pieces_below(slots[:start], slots[i]) if start else slots[i]
                 if end - start == 1:
                     keys += place
                 else:
-                    keys += self._choose[place, _below(slots[start:end], slots[i]) + np.uint8(1)]
+                    keys += self._choose[place, pieces_below(slots[start:end], slots[i]) + np.uint8(1)]
         return keys
-
-
-def _below(slots: Slots, limit: Slots) -> Slots:
-    """How many of the pieces stand in a lower slot than ``limit``, board by board."""
-    below: Slots = np.add.reduce((slots < limit).view(np.uint8), axis=0, dtype=np.uint8)
-    return below
 
 
 def _read(layout: Mapping[str, Any], counts: Sequence[int]) -> tuple[list[int], list[int], list[int] | None]:
