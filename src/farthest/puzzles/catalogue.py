@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from farthest.errors import PuzzleError
 from farthest.puzzles.family import MARK, families, family, file_endings
 from farthest.puzzles.puzzle import MAX_TOKENS, Puzzle
-from farthest.puzzles.reader import read_puzzle
 from farthest.wording import near_match, or_list, shown
 
 if TYPE_CHECKING:
@@ -48,6 +47,13 @@ class UnknownPuzzleError(PuzzleError):
     """No puzzle has that name, and no file is meant."""
 
 
+def _read(path: str) -> Puzzle:
+    # The reader of files is large, and names of stored puzzles are mostly found without it.
+    from farthest.puzzles.reader import read_puzzle
+
+    return read_puzzle(path)
+
+
 def load(name_or_path: str | Path) -> Puzzle:
     """The puzzle of a name, also one that people call it by; of the path of a file, ``.toml`` or in a format of another
     program, perhaps with moves or pieces behind it; or of a text that tells a puzzle, such as generators of a group.
@@ -57,7 +63,7 @@ def load(name_or_path: str | Path) -> Puzzle:
     """
     name = os.fspath(name_or_path)
     if not isinstance(name_or_path, str):
-        return read_puzzle(name)
+        return _read(name)
     if not os.path.isfile(name):
         if MARK in name:
             return _pattern(name)
@@ -69,7 +75,7 @@ def load(name_or_path: str | Path) -> Puzzle:
             if written is not None:
                 return written
     if name.endswith(puzzle_file_endings()) or "/" in name or os.sep in name:
-        return read_puzzle(name)
+        return _read(name)
     puzzle = _plain_puzzle(name) or called(name)
     if puzzle is None:
         raise _unknown(name)
@@ -130,7 +136,7 @@ def _plain_puzzle(name: str) -> Puzzle | None:
 
 @cache  # the files of the catalogue are parts of the program
 def _in_catalogue(path: str) -> Puzzle:
-    puzzle = read_puzzle(path)
+    puzzle = _read(path)
     stem = os.path.basename(path).removesuffix(_SUFFIX)
     if puzzle.name != stem:
         raise PuzzleError(
