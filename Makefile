@@ -63,7 +63,7 @@ $(VENV)/.sources: $(VENV)/.created FORCE
 # Runs a command that compiles, with the tools of the environment.
 compile = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python .ci/compile.py "$(1)"
 # The kernel is compiled once, in one folder: for the package, for the C++ tests, and for a wheel.
-BUILD_KERNEL := --no-build-isolation -Cbuild-dir=build/release -Ccmake.define.FARTHEST_TESTS=ON
+BUILD_KERNEL := --no-build-isolation --config-settings=build-dir=build/release --config-settings=cmake.define.FARTHEST_TESTS=ON
 
 # The installed package is what is run and tested, never src/ itself. pip compiles its modules.
 $(VENV)/.installed: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
@@ -75,7 +75,7 @@ $(VENV)/.installed: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
 $(VENV)/.tested: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
 	@echo "== install with test extras"
 	@$(call compile,the kernel) $(PIP) install -v -c constraints.txt $(BUILD_KERNEL) \
-	  -Ccmake.define.FARTHEST_WERROR=ON '.[test]'
+	  --config-settings=cmake.define.FARTHEST_WERROR=ON '.[test]'
 	@cp "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/farthest/_kernel.pyi" src/farthest/
 	@touch $(VENV)/.installed $@
 
