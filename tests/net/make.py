@@ -4,7 +4,8 @@ Run in an environment that has the version of farthest whose data are wanted, fr
 
     FARTHEST_PUZZLE_MODULES=python_spaces PYTHONPATH=tests python tests/net/make.py
 
-Without data.tar.xz it makes that first.
+Without data.tar.xz it makes that first. The names imported below are those of today's version; the version of the data
+had ``Interrupted`` in ``farthest.coordinator.interrupts``.
 
 The tests keep the data of the version that tests/net/README.md names. Making them again is only for new kinds of data:
 the point of the others is that an older version has made them.
@@ -27,7 +28,7 @@ from sqlalchemy import create_engine
 
 from farthest import load_puzzle
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.interrupts import Interrupted
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
 from farthest.models import migrations
 from farthest.models.database import open_database

@@ -5,10 +5,12 @@
 // Each line of the result is written by one thread and read by none, so there are no atomics, the result does
 // not depend on the number of threads, and `fresh` may be the same memory as an excluded layer:
 //
-//   graph                    frontier  exclude                fresh is written over
-//   bipartite, undirected    L(d)      L(d-1)                 L(d-1): the other colour's lines of the same
-//   array undirected               L(d)      L(d), L(d-1)           L(d-1) any                      L(d)
-//   visited                a spare array
+// clang-format off
+//   graph                  frontier  exclude       fresh is written over
+//   bipartite, undirected  L(d)      L(d-1)        L(d-1): the other colour's lines of the same array
+//   undirected             L(d)      L(d), L(d-1)  L(d-1)
+//   any                    L(d)      visited       a spare array
+// clang-format on
 //
 // (In an undirected graph a neighbour of layer d lies in layer d-1, d or d+1.)
 #pragma once

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from farthest.stores.contract import ShardStore, step
-
-if TYPE_CHECKING:
-    pass
 
 
 CALL_SECONDS = 1.0
