@@ -90,7 +90,7 @@ class StepStore(Protocol):
         """
 
     def commit(self, depth: int, step_input: Any, counts: Sequence[int]) -> None:
-        """Makes the step of ``step_input.shards``, with the number of fresh states of each, part of the store, at once and
+        """Makes the step of its shards, with the number of fresh states of each, part of the store, at once and
         once: where another's step of the same shards was first, nothing changes."""
 
 

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from farthest.stores.contract import ShardStore, step
 
-
 CALL_SECONDS = 1.0
 """The longest that a call of the kernel should take: signals and cancelled jobs are noticed only between calls."""
 
