@@ -11,7 +11,7 @@
 
 namespace farthest {
 
-// What the lines of a shard are pulled by.
+// From where, and with which programs, the lines of a shard are pulled.
 struct LineRows {
   std::size_t words_per_line;
   std::span<const RowEntry* const> rows;  // by move, then by line of the shard

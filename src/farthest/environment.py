@@ -1,7 +1,7 @@
 """Settings by environment variables: their names, defaults and meaning, and how their values are read.
 
 ``SETTINGS`` is the one list; the table in docs/settings.md is tested against it. Secrets are parts of URLs: use
-``passwords.hide_password`` for every URL that is shown.
+``locations.hide_password`` for every URL that is shown.
 """
 
 from __future__ import annotations

@@ -50,7 +50,8 @@ PROGRESS_SECONDS = 1.0
 
 WATCH_SECONDS = 1.0
 LEAST_FREE = 20
-"""A run that goes by what is free stops, or goes over to files, where less than such a part of that is left."""
+"""An enumeration by the default of ``--memory`` stops, or goes over to files, where less than one part in so many of
+what was free at its start is left."""
 
 
 def attempt_of(record: JobRecord) -> str:

@@ -130,8 +130,10 @@ class MadeMap(Protocol):
 
 
 class JobStore(ShardStore, Protocol):
-    """What an attempt needs besides: results, and a start from a checkpoint. Stores derive from it: it is that of a
-    store that only counts, and that has nothing to give up."""
+    """What an attempt needs besides: results, and a start from a checkpoint.
+
+    Stores derive from it. Its own methods are those of a store that only counts and that has no layer to give up.
+    """
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         """The least ``limit`` codes of the layer ``depth``, the last one that has states: keys, where it is dense."""

@@ -56,7 +56,8 @@ return redis.call('DEL', KEYS[1], KEYS[2])
 
 
 def working_key(holder: str) -> str:
-    """The key of what a holder does now: JSON with attempt, depth, item, kind, and since (by Redis's clock)."""
+    """The key of what a holder does now: JSON with attempt, depth, block (the item), kind, and since (by
+    Redis's clock)."""
     return f"farthest:working:{holder}"
 
 

@@ -161,7 +161,8 @@ class Work(ABC):
 
     @abstractmethod
     def do(self, depth: int, item: int) -> None:
-        """Does an item, whose lease this process has, and sets its record. Raises LateStepError where nobody waits for
+        """Does an item, whose lease this process has, and sets its record: by ``set_record``, or by a script of the
+        store, as steps do, whose commit is one with that of their blobs. Raises LateStepError where nobody waits for
         it."""
 
     def set_record(self, depth: int, item: int, record: str, holder: str, *wanted_in: str) -> int:

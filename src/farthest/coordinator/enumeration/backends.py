@@ -56,8 +56,8 @@ class Backend:
         store.drop()
 
     def give_up(self, depth: int) -> bool:
-        """Forgets what was found of a layer for which there was no room; False where the layers before cannot be had
-        then, or others may make room."""
+        """Forgets what was found of a layer for which there was no room. False: nothing is forgotten, because the
+        layers before it would be lost too, or because others may make room."""
         return False
 
     def short_of_room(self, store: JobStore) -> bool:

@@ -52,7 +52,7 @@ LOSSES_ALLOWED = 5
 """How often the working state may be lost between two checkpoints before the job is given up."""
 
 LAYERS_TOLD = 300
-"""Of more layers a running job does not tell all: its progress is written each second."""
+"""The most layers that the progress of a running job lists. It is written each second, so it must stay small."""
 
 
 def enumerate_puzzle(
@@ -95,8 +95,8 @@ def continue_job(
 
 
 class CheckpointTimes:
-    """When checkpoints are stored. ``wanted``: there are any. ``depth``: of the last one; the layers known may be
-    fewer. ``seconds``: between two."""
+    """When checkpoints are stored. ``wanted``: whether the job has any. ``depth``: that of the last checkpoint, which
+    may be beyond the last layer that is counted. ``seconds``: the time between two checkpoints."""
 
     def __init__(self, seconds: float) -> None:
         self.wanted = True
@@ -243,7 +243,7 @@ class Enumeration:
         with stop_requests(self._stopping) as stop:
             if recorder is None:
                 return self._attempts(stop)
-            recorder.while_waiting = self._give_up(stop)
+            recorder.while_waiting = self._poll_at_once(stop)
             with recorder.running():
                 try:
                     if recorder.record.layout != self._plan.space.layout_fields():
@@ -306,7 +306,7 @@ class Enumeration:
         """Makes an attempt from the last checkpoint, and another one where the working state is lost, or must go into
         files."""
         name = attempt_name(self._recorder)
-        self._backend.while_waiting(self._give_up(stop))
+        self._backend.while_waiting(self._poll_at_once(stop))
         while True:
             store = None
             try:
@@ -375,7 +375,7 @@ class Enumeration:
     def _attempt(self, store: JobStore, stop: StopRequest) -> Outcome:
         self._found.go_on_with(())
         self._exhausted = False
-        self._resume(store, self._give_up(stop))
+        self._resume(store, self._poll_at_once(stop))
         complete = self._search(store, stop)
         # Read before the job is finished: after that no attempt would repeat what Redis loses.
         farthest = board_texts(self._plan.space, store.keys(self._found.depth, FARTHEST_BOARDS))
@@ -482,9 +482,9 @@ class Enumeration:
         state."""
         return self._plan.space.engine == "pattern" and bool(store.reachable(depth + 1))
 
-    def _give_up(self, stop: StopRequest) -> Callable[[], None]:
-        """The function that is called regularly while a server is away, or a checkpoint is read: there is nothing to be
-        stored before stopping."""
+    def _poll_at_once(self, stop: StopRequest) -> Callable[[], None]:
+        """The function that is called regularly while a server is away, or a checkpoint is read. It stops the run at
+        once: there is nothing to store."""
 
         def poll() -> None:
             if stop.wanted:

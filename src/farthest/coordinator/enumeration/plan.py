@@ -119,7 +119,7 @@ class Plan:
         return self.needs.map
 
     def unless(self, refusal: FarthestError | None) -> Plan:
-        """The plan, refused for that where nothing else is in its way."""
+        """The plan with this refusal, unless it has one already. None: the plan as it is."""
         if refusal is None or self.refusal is not None:
             return self
         return replace(self, refusal=refusal, needs=replace(self.needs, problem=str(refusal)))

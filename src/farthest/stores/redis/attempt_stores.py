@@ -432,8 +432,8 @@ depth, its number of records. Gives 0 where Redis does not have what it should."
 
 
 class AttemptLayers(AttemptSteps[Opened]):
-    """A coordinator's store; a class that derives from it is a worker's store too. ``_prepare`` is to be called
-    first."""
+    """A coordinator's store. Each class that derives from it is also derived from a worker's store, and calls
+    ``_prepare`` before anything else."""
 
     _depth = 0
 

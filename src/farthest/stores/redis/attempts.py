@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 PROTOCOL = 8
-"""Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
+"""The version of keys, blobs and messages. Workers and coordinators of different versions cannot work together."""
 
 SPARSE = -1
 """The number of keys of a space that has none."""
@@ -94,7 +94,8 @@ _RANGES = {
     "counted": (NO_LIMIT, 2**63 - 1),
     "protocol": (PROTOCOL, PROTOCOL),
 }
-"""Of the numbers in ``meta``. Processes keep something of each shard."""
+"""The least and the greatest value of each number in ``meta``. The greatest ones bound what processes keep of each
+shard."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import VISITED, BlobCache, decode_blob, encode_blob
 from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
-from farthest.stores.contract import check_states, excluded, is_within, reached, typed
+from farthest.stores.contract import ONLY_COUNTS, check_states, excluded, is_within, reached, typed
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
@@ -203,7 +203,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
 
     def _check_kept(self) -> None:
         if not self.keeps_distances:
-            raise StorageError("this store keeps no distances: it only counts")
+            raise StorageError(ONLY_COUNTS)
 
     def parts(self, depth: int, job: int, owner: str) -> AttemptParts:
         """The map up to ``depth``, for workers to make. ``job``: in whose database they may store it while ``owner``
@@ -280,10 +280,10 @@ def _part_chunks(kernel: _kernel.Space, per_block: int) -> int:
 
 
 LEAST_SHARE = 0.25
-"""Of the states in the place, at least so many must be such that a checkpoint removes, else it is not worth it."""
+"""The least share of the states in the place that a checkpoint must remove to be worth its time."""
 
 BYTES_A_STATE = 0.6
-"""Of blobs: docs/scaling.md, Blobs."""
+"""The size of blobs (docs/scaling.md, Blobs)."""
 
 
 class PlaceRoom:

@@ -425,8 +425,7 @@ class Slots:
         self._held: OrderedDict[ShardName, int] = OrderedDict()
 
     def missing(self, wanted: Iterable[ShardName]) -> list[ShardName]:
-        """Those of the shards that are in no slot. The others will stay until so many as there is room for were
-        taken."""
+        """Those of the shards that are in no slot. The others stay in theirs until ``room`` other shards were taken."""
         missing = []
         for name in wanted:
             if name in self._held:

@@ -147,7 +147,7 @@ def recorded(stored: bytes, place: str, what: str, kind: type[Made]) -> Made:
 
 
 MOST_BYTES = 2**16
-"""Of a report."""
+"""The size of a report."""
 MOST_OF_A_MESSAGE = 4000
 """Characters; what is longer is cut."""
 
@@ -158,7 +158,8 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     """An item of work (worker/work.py): done ``by`` a holder, or with an ``error`` (and its ``message``): "lost" means
     that the attempt's working state is, "full" that Redis had no memory left, "no room" that the place of blobs or the
     database was full, "no base" that the worker does not see the checkpoint that a part is made from, "failed" that the
-    work cannot be done. ``block``: the item's number."""
+    work cannot be done. ``block``: the item's number, which is a block's number in steps. A report holds no count of
+    states: whoever waits reads that in the item's record."""
 
     depth: Number
     block: Number
@@ -207,7 +208,7 @@ def set_record(
 
 
 LEAST_CHUNKS = 16
-"""Of a part, but for the last: so that it is worth its message."""
+"""The least number of chunks of a part, except the last one: so that it is worth its message."""
 
 DATABASE: Literal["database"] = "database"
 PLACE: Literal["place"] = "place"

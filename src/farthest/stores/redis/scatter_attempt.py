@@ -14,7 +14,7 @@ from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import FOUND, VISITED, BlobCache, seal
 from farthest.stores.blobs.place import new_nonce
-from farthest.stores.contract import excluded
+from farthest.stores.contract import ONLY_COUNTS, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.places import RedisPlace
@@ -174,7 +174,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """Raises LostStateError where layers are missing."""
         if not self.keeps_distances:
-            raise StorageError("this store keeps no distances: it only counts")
+            raise StorageError(ONLY_COUNTS)
 
         def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
             self.touch_if_room()
