@@ -1,4 +1,5 @@
-"""The order of rooms in CONTRIBUTING.md: a module imports from its own room and from those above it in the list."""
+"""CONTRIBUTING.md, where things are: a module imports from its own room and from those above it in the list; the files and
+names that it leads readers to are there."""
 
 import re
 from collections.abc import Iterator
@@ -82,3 +83,13 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_every_room_is_there() -> None:
     for room in (room for line in rooms() for room in line):
         assert any(f"{module}.".startswith(f"{room}.") for module in [*imports(), KERNEL]), room
+
+
+def test_the_ways_through_the_code_name_what_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    ways = text.partition("<!-- ways -->")[2].partition("<!-- end of ways -->")[0]
+    rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", ways, re.MULTILINE)
+    assert len(rows) == 30
+    for path, name in rows:
+        code = (ROOT if path.startswith("kernel/") else SOURCES) / path
+        assert re.search(rf"\b{name}\b", code.read_text(encoding="utf-8")), f"{path}: {name}"
