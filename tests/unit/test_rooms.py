@@ -1,5 +1,5 @@
-"""Where things are, in CONTRIBUTING.md: a module imports from its own room and from those above it in the list; the files
-and names that it leads readers to are there."""
+"""Where things are, in CONTRIBUTING.md: a module imports from its own room and from those above it in the list; the
+files and names that it leads readers to are there."""
 
 import re
 from collections.abc import Iterator
