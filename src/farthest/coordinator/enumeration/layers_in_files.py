@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log2
@@ -47,7 +48,7 @@ FORMAT = 2
 """Of the folder's files: another version's cannot be gone on from."""
 
 
-class LayersInFiles:
+class LayersInFiles(ABC):
     """Layers of one enumeration as files in ``scratch``. ``needs``: of disk; None where the number of states is not
     known before. ``memory``: bytes that stepping takes; ``units`` of a layer, of ``shards``."""
 
@@ -115,8 +116,9 @@ class LayersInFiles:
             folder.close()
             raise
 
+    @abstractmethod
     def _store(self, folder: EnumerationFolder) -> FileStore:
-        raise NotImplementedError
+        """The store over the folder, which it closes."""
 
 
 class BitmapsInFiles(LayersInFiles):

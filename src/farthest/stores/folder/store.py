@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -75,12 +76,13 @@ class StoreInFiles(JobStore, Generic[Files]):
         self._counts.pop(depth - 3, None)
         self._files.complete(depth)
 
+    @abstractmethod
     def _is_begun(self, depth: int) -> bool:
-        raise NotImplementedError
+        """Whether any step of a layer has begun."""
 
+    @abstractmethod
     def _missing(self, depth: int) -> str:
         """How much of a layer is not committed, in words; empty: nothing."""
-        raise NotImplementedError
 
     def _write_behind(self, action: Callable[..., None], *arguments: object) -> None:
         self._behind.append(self._threads[0].submit(action, *arguments))
