@@ -137,9 +137,9 @@ class JobRecorder(OwnedJob):
         cls, database: Database, settings: Settings, space: Space, notice: Callable[[str], None]
     ) -> Self:
         """The unfinished job of the same puzzle and parameters which nobody runs, or a new one."""
-        puzzle, parameters = space.puzzle, settings.parameters(space.origin)
-        begun = claimed(database, puzzle, parameters, settings.lease_seconds) or added(
-            database, puzzle, parameters, settings.lease_seconds, space.layout_fields()
+        puzzle, parameters, seconds = space.puzzle, settings.parameters(space.origin), settings.lease_seconds
+        begun = claimed(database, puzzle, parameters, lease_seconds=seconds) or added(
+            database, puzzle, parameters, space.layout_fields(), lease_seconds=seconds
         )
         return cls(database, settings, *begun, notice)
 
