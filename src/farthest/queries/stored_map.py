@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy
 
-from farthest.errors import BoardError, JobError, ResourceError, UnreachableError
-from farthest.families.python.allowed import named_in
+from farthest.errors import BoardError, JobError, ResourceError, UnreachableError, named_in
 from farthest.families.user_input import board_given, is_plain
-from farthest.machine import memory_limit
 from farthest.models.chunks import UNREACHED
 from farthest.models.job_reader import JobReader
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
@@ -224,6 +222,8 @@ class StoredMap:
         It takes one or two bytes a key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and
         back. Raises ResourceError where that is more than four fifths of the free memory.
         """
+        from farthest.machine import memory_limit
+
         needed = self._length * self.unit.itemsize
         if needed > memory_limit(None):
             raise ResourceError(

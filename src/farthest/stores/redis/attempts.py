@@ -35,8 +35,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from farthest.errors import LateStepError, LostStateError, PuzzleError, StorageError, VersionError
-from farthest.families.python.allowed import named_in
+from farthest.errors import (
+    LateStepError,
+    LostStateError,
+    PuzzleError,
+    StorageError,
+    VersionError,
+    named_in,
+)
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE, REDIS, new_nonce
