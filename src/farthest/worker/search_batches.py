@@ -24,8 +24,15 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from farthest.environment import DATABASE_URL, MAPS
-from farthest.errors import JobError, LateStepError, LostStateError, PuzzleError, StorageError, VersionError
-from farthest.families.python.allowed import named_in
+from farthest.errors import (
+    JobError,
+    LateStepError,
+    LostStateError,
+    PuzzleError,
+    StorageError,
+    VersionError,
+    named_in,
+)
 from farthest.puzzles.puzzle import Puzzle
 from farthest.search.contract import Node, PieceResult, Problem, engine_fields
 from farthest.stores.redis.attempts import (

@@ -36,8 +36,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from farthest.errors import LateStepError, LostStateError, PuzzleError, StorageError, VersionError
-from farthest.families.python.allowed import named_in
+from farthest.errors import (
+    LateStepError,
+    LostStateError,
+    PuzzleError,
+    StorageError,
+    VersionError,
+    named_in,
+)
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE, new_nonce
