@@ -133,15 +133,15 @@ def test_killed_in_layers_and_in_the_map(tmp_path: Path, puzzle: str, depths: tu
 
 def interrupted_in_the_map(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of pancake-9 that is told to stop while its map is made."""
-    unit_blobs = LayerFiles.unit_blobs
+    table = LayerFiles.table
     with monkeypatch.context() as patch:
 
         def interrupting(files: LayerFiles, depth: int, unit: int) -> Any:
             os.kill(os.getpid(), signal.SIGINT)
             patch.undo()
-            return unit_blobs(files, depth, unit)
+            return table(files, depth, unit)
 
-        patch.setattr(LayerFiles, "unit_blobs", interrupting)
+        patch.setattr(LayerFiles, "table", interrupting)
         with pytest.raises(Interrupted):
             run(folder, "pancake-9")
 

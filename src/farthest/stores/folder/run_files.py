@@ -14,7 +14,6 @@ the commit of a layer; after it what the next one does not need is removed.
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.stores.contract import excluded_layers
-from farthest.stores.folder.journal import KINDS, EnumerationFolder, Room, UnitFiles
+from farthest.stores.folder.journal import EnumerationFolder, Room, UnitFiles
 
 if TYPE_CHECKING:
     from farthest.stores.contract import Excluded
@@ -58,7 +57,7 @@ class RunFiles(UnitFiles):
 
     def _reopen(self) -> None:
         depth = self.depth = len(self.folder.layers) - 1
-        names = {file.name for file in os.scandir(self.folder.path)}
+        names = self.names()
         newest = max((known for known in _depths("V", names) if known <= depth), default=-1)
         self.visited = {known: self._found("V", known, names) for known in (newest, depth + 1)}
         if newest < 0 or not self._whole(self.visited[newest]):
@@ -82,9 +81,7 @@ class RunFiles(UnitFiles):
         known = {f"L{at}.{first}" for at, tables in self.tables.items() for first in tables}
         known |= {f"V{at}.{first}" for at, tables in self.visited.items() for first in tables}
         known |= {f"O{depth + 1}.{number}" for number in range(len(self.outboxes))}
-        for name in names:  # what was to be removed, or not written to its end, when the process was killed
-            if name[0] in KINDS and name not in known:
-                self.folder.remove(name)
+        self.remove_others(names, known)
 
     def _found(self, kind: str, depth: int, names: set[str]) -> Tables:
         begin = f"{kind}{depth}."
@@ -142,6 +139,10 @@ class RunFiles(UnitFiles):
             for at, states in enumerate(table.states)
             if states
         }
+
+    def committed(self, depth: int) -> set[int]:
+        """The shards of the layer under way that are written."""
+        return {first + at for first, table in self.tables[depth].items() for at in range(len(table.sizes))}
 
     def sizes(self, kind: str, depth: int) -> list[tuple[int, int]]:
         """Of each shard the bytes and the states, in those files; none where they are not there."""

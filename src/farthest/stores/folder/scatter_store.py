@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
-from farthest.errors import LostStateError, ResourceError, StorageError
+from farthest.errors import ResourceError
 from farthest.stores.contract import excluded
 from farthest.stores.folder.journal import Room
 from farthest.stores.folder.run_files import NO_STATES, SLAB, CodedRun, RunFiles
@@ -266,9 +266,7 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         self._memory = memory
         self._width = space.code_bytes
         self._loads: list[StepLoad] = []
-        self._lock = threading.Lock()  # held while a unit is stepped, or its layer expanded
-        self._committing = threading.Lock()
-        self._begun = 0
+        self._stepping = threading.Lock()  # held while a unit is stepped, or its layer expanded
 
         def open_files() -> None:
             self._files = RunFiles(folder, excluded(graded=space.graded, undirected=space.undirected))
@@ -285,28 +283,19 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         """Any shard may have successors of any other."""
         return list(range(self.shards)) if self._counts[depth - 1] else []
 
-    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+    def _blocks(self, depth: int, shards: Iterable[int]) -> Iterable[int]:
         """All shards, or none."""
-        self._check_next(depth)
-        if not shards:
-            self._counts[depth] = {}
-            return []
-        if self._begun < depth:
-            self._begun = depth
-            self._files.begin(depth)
-            self._committed = {
-                first + at
-                for first, table in self._files.tables[depth].items()
-                for at in range(len(table.sizes))
-            }
-        return list(range(self.shards))
+        return range(self.shards) if any(True for _ in shards) else ()
+
+    def shards_of(self, depth: int, block: int) -> list[int]:
+        return [block]
 
     def units(self, depth: int, shards: Iterable[int]) -> Iterator[list[int]]:
         """Neighbouring shards that fit the memory together, unit by unit: those that are not committed."""
         missing = sorted(set(shards) - self._committed)
         if not missing:
             return
-        with self._lock:
+        with self._stepping:
             self._expand(depth)
         for together in neighbours(missing):
             unit, size = list[int](), 0
@@ -319,41 +308,25 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
             yield unit
 
     def open(self, depth: int, shards: Sequence[int]) -> RunsStepInput:
-        if depth != self._files.depth + 1 or depth != self._begun:
-            raise StorageError(f"depth {depth} is not being stepped; depth {self._begun} is")
+        self._check_stepped(depth)
         return RunsStepInput(self, depth, sorted(set(shards) - self._committed))
 
     def commit(self, depth: int, step_input: RunsStepInput, counts: Sequence[int]) -> None:
-        """A file is written while the next unit is stepped."""
-        self._check_under_way(depth)
-        with self._committing:
-            self._settle()
-            for first, found in step_input.found:
-                shards = range(first, first + len(found.fresh))
-                if self._committed.isdisjoint(shards):
-                    self._committed.update(shards)
-                    self._write_behind(self._files.write, depth, first, found.fresh, found.united)
-
-    def _is_begun(self, depth: int) -> bool:
-        return depth == self._begun
-
-    def _missing(self, depth: int) -> str:
-        missing = self.shards - len(self._committed)
-        return f"{missing} of its shards" if missing else ""
+        for first, found in step_input.found:
+            shards = range(first, first + len(found.fresh))
+            self._commit_blocks(depth, shards, found.fresh, found.united)
 
     # The step
 
     def _expand(self, depth: int) -> None:
-        try:
+        with self._damage("a layer"):
             expanded = self._expansion.expand(depth, self._counts[depth - 1], self.poll)
-        except ValueError as error:
-            raise self._damaged(error) from error
         if expanded:
             self._loads = step_loads(self.space, self._files, depth, self._memory)
 
     def step(self, depth: int, shards: list[int], threads: int) -> Found:
         """Finds the states of neighbouring shards; nothing where another step has committed all of them meanwhile."""
-        with self._lock:
+        with self._stepping:
             if self._committed.issuperset(shards):
                 return Found([NO_STATES] * len(shards))
             self._expansion.again_if_taken(shards)
@@ -363,7 +336,7 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
             with self.folder.errors():
                 known = self._read(self._files.left_out(depth), shards, room)
                 sent = self._read(numbers, shards, room)
-            try:
+            with self._damage("a layer"):
                 if numbers:
                     fresh = self._merged(shards, sent, known, threads)
                 else:
@@ -374,8 +347,6 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
                     if states:
                         runs.append(run)
                 return Found(fresh, self._merged(shards, known, [[]] * len(shards), threads))
-            except ValueError as error:
-                raise self._damaged(error) from error
 
     def _read(
         self, files: Sequence[tuple[str, int]], shards: Sequence[int], room: Room
@@ -406,9 +377,6 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
 
         with ThreadPoolExecutor(together, "farthest-merge") as pool:
             return list(pool.map(merge, runs, known))
-
-    def _damaged(self, error: ValueError) -> LostStateError:
-        return LostStateError(f"{self.folder.path}: a file of a layer is damaged: {error}")
 
     # Results
 
