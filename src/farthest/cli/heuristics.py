@@ -10,15 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.completion import (
-    complete_algorithms,
-    complete_folder,
-    complete_heuristic,
-    complete_job,
-    complete_puzzle,
-)
 from farthest.cli.options import (
     allow_module_option,
+    completed,
     database_option,
     force_option,
     json_option,
@@ -47,13 +41,13 @@ COUNTEREXAMPLES_SHOWN = 3
 
 
 @click.command()
-@click.argument("job", shell_complete=complete_job)
+@click.argument("job", shell_complete=completed("job"))
 @click.option(
     "--heuristic",
     "texts",
     metavar="TEXT",
     multiple=True,
-    shell_complete=complete_heuristic,
+    shell_complete=completed("heuristic"),
     help="Only this one; may be repeated.  [default: all that are for the puzzle]",
 )
 @click.option(
@@ -205,7 +199,7 @@ DISAGREEMENTS_SHOWN = 5
 
 
 @click.command()
-@click.argument("name", metavar="PUZZLE", shell_complete=complete_puzzle)
+@click.argument("name", metavar="PUZZLE", shell_complete=completed("puzzle"))
 @click.option(
     "--instances",
     type=click.IntRange(min=1, max=10**6),
@@ -227,7 +221,7 @@ DISAGREEMENTS_SHOWN = 5
     metavar="LIST",
     default=DEFAULT_ALGORITHMS,
     show_default=True,
-    shell_complete=complete_algorithms,
+    shell_complete=completed("algorithms"),
     help="Of bfs, dfs, astar, ida and iddfs, with commas between.",
 )
 @click.option(
@@ -235,7 +229,7 @@ DISAGREEMENTS_SHOWN = 5
     "heuristics",
     metavar="NAME",
     multiple=True,
-    shell_complete=complete_heuristic,
+    shell_complete=completed("heuristic"),
     help="For astar and ida; may be repeated.  [default: manhattan, or the strongest that needs no map]",
 )
 @click.option(
@@ -248,7 +242,7 @@ DISAGREEMENTS_SHOWN = 5
 @click.option(
     "--routes",
     metavar="FOLDER",
-    shell_complete=complete_folder,
+    shell_complete=completed("folder"),
     type=click.Path(path_type=Path),
     help="Write all routes, a text file for each algorithm.",
 )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.completion import complete_job
 from farthest.cli.options import (
+    completed,
     database_option,
     jobs_to_change,
     json_option,
@@ -140,7 +140,7 @@ def jobs(database: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("job", shell_complete=complete_job)
+@click.argument("job", shell_complete=completed("job"))
 @database_option
 @json_option
 def show(job: str, database: str | None, as_json: bool) -> None:
@@ -294,7 +294,7 @@ _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
 
 
 @click.command()
-@click.argument("jobs", metavar="JOB...", nargs=-1, required=True, shell_complete=complete_job)
+@click.argument("jobs", metavar="JOB...", nargs=-1, required=True, shell_complete=completed("job"))
 @scratch_option
 @database_option
 @json_option

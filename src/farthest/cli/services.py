@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.completion import complete_host
-from farthest.cli.options import allow_module_option, database_option, json_option
+from farthest.cli.options import allow_module_option, completed, database_option, json_option
 from farthest.cli.printing import print_json, print_table
 from farthest.errors import SettingError
 from farthest.wording import bytes_text, counted
@@ -204,7 +203,7 @@ def migrate(database: str | None, as_json: bool) -> None:
     default="127.0.0.1",
     show_default=True,
     metavar="HOST",
-    shell_complete=complete_host,
+    shell_complete=completed("host"),
     help="Where to listen.",
 )
 @click.option(

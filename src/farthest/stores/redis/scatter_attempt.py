@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from farthest.environment import WORKER_MEMORY
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
-from farthest.stores.blobs.blob import FOUND, VISITED, BlobCache, seal
+from farthest.stores.blobs.blob import FOUND, VISITED, seal
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.contract import ONLY_COUNTS, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
@@ -68,6 +67,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         """A new attempt at depth 0. ``max_depth``: states there need not be expanded, and if ``counted`` only their
         number is kept, and the least of them; ``place``: of its blobs, None: the nodes. Raises StorageError
         (UnavailableError where waiting may help)."""
+        place = place or RedisPlace(nodes)
         facts = AttemptFacts.new(
             space,
             len(nodes),
@@ -80,8 +80,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             max_depth=NO_LIMIT if max_depth is None else max_depth,
             counted=max_depth if counted and max_depth is not None else NO_LIMIT,
         )
-        cache = BlobCache(WORKER_MEMORY.size())
-        store = cls(Access(nodes, attempt, facts, cache, None, place or RedisPlace(nodes)), space)
+        store = cls(Access.begun(nodes, attempt, facts, place), space)
         store._prepare(distances=distances)
         store._write_first(store._write_origins)
         return store
@@ -137,7 +136,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
 
     def _discard_outboxes(self, depth: int) -> None:
         records = self._layers.get(depth, {})
-        self.removals.blobs(
+        self.removals.begin(
             [
                 self.outbox_name(depth, shard, record.nonce)
                 for shard, record in records.items()

@@ -121,11 +121,13 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         self._parts: dict[int, dict[int, list[Sent]]] = {}
 
     @classmethod
-    def of(cls, access: Access) -> Self:
+    def attach(cls, access: Access) -> Self:
         facts = access.facts
         space = scatter(facts.space(access.attempt, len(access.nodes)))
         facts.check(access.attempt, SPARSE if space.keys is None else space.keys, facts.shards)
-        return cls(access, space)
+        store = cls(access, space)
+        store.look_for_mark()
+        return store
 
     def sources_of(self, block: int) -> list[int]:
         """Its own layers before; of others it reads a part each."""
@@ -133,7 +135,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
 
     # StepStore
 
-    def _open(self, depth: int, shards: Sequence[int]) -> ScatterStepInput:
+    def open(self, depth: int, shards: Sequence[int]) -> ScatterStepInput:
         look = self._look(depth, shards, shards)
         visited = self._visited(depth, look)
         steps = {shard: ShardStep() for shard in look.blocks if visited is None or shard in visited}
@@ -149,7 +151,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             steps[shard].incoming.append(run)
         return ScatterStepInput(self, depth, steps)
 
-    def _commit(self, depth: int, step_input: ScatterStepInput, counts: Sequence[int]) -> None:
+    def commit(self, depth: int, step_input: ScatterStepInput, counts: Sequence[int]) -> None:
         commits = {shard: self._outcome(depth, shard, one) for shard, one in step_input.steps.items()}
         for shard in self._commit_blocks(depth, commits):
             one, nonce = step_input.steps[shard], commits[shard].record.nonce
