@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
-from farthest.families.permutation.groups import Points, conjugate, product
+from farthest.families.permutation.groups import Points, closure, conjugate, product
 from farthest.families.permutation.moves import MAX_MOVES, Move, closed, identity
 from farthest.families.permutation.net import Net
 from farthest.puzzles.definition import Board, PuzzleDefinition
@@ -48,19 +48,10 @@ class Turns:
 
 def turn_group(turns: Turns, points: Points) -> list[Element] | None:
     """All turns as permutations of the points; None where they are more than ``MOST_TURNS``."""
-    unit = tuple(range(len(points.places)))
     moves = [points.element(move.to, move.delta) for move in turns.moves]
-    found = {unit: None}
-    queue = [unit]
-    for element in queue:
-        for move in moves:
-            after = product(element, move)
-            if after not in found:
-                found[after] = None
-                queue.append(after)
-                if len(found) > MOST_TURNS:
-                    return None
-    return list(found)
+    unit = tuple(range(len(points.places)))
+    found = closure(unit, lambda element: (product(element, move) for move in moves), MOST_TURNS)
+    return found if len(found) <= MOST_TURNS else None
 
 
 def all_moves(moves: Sequence[Element], group: Sequence[Element]) -> list[Element]:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from farthest.random_source import RandomSource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+T = TypeVar("T")
 
 Element = tuple[int, ...]
 
@@ -45,13 +46,48 @@ def conjugate(by: Element, element: Element) -> Element:
 
 def images_of(point: int, generators: Sequence[Element]) -> set[int]:
     """The points that products of the generators take one to."""
-    found, queue = {point}, [point]
-    for each in queue:
-        for generator in generators:
-            if generator[each] not in found:
-                found.add(generator[each])
-                queue.append(generator[each])
+    return set(closure(point, lambda each: (generator[each] for generator in generators)))
+
+
+def orbits(points: int, generators: Sequence[Element]) -> list[tuple[int, ...]]:
+    """The sets of points that products of the generators take to each other, each ascending, by their first points."""
+    found: list[tuple[int, ...]] = []
+    seen = set[int]()
+    for point in range(points):
+        if point not in seen:
+            found.append(tuple(sorted(images_of(point, generators))))
+            seen.update(found[-1])
     return found
+
+
+def orbit_map(
+    point: int, image: int, generators: Sequence[Element], others: Sequence[Element]
+) -> dict[int, int] | None:
+    """The map of the orbit of a point that takes the point to ``image``, and what a generator makes of a point to what
+    the other with its number makes of that point's image; None: there is no such map."""
+    to, queue = {point: image}, [point]
+    for each in queue:
+        for generator, other in zip(generators, others, strict=True):
+            after, wanted = generator[each], other[to[each]]
+            if after not in to:
+                to[after] = wanted
+                queue.append(after)
+            elif to[after] != wanted:
+                return None
+    return to
+
+
+def closure(start: T, steps: Callable[[T], Iterable[T]], most: int | None = None) -> list[T]:
+    """What steps lead to from the start, breadth first; where it is more than ``most``, some of it that is more."""
+    found, queue = {start}, [start]
+    for each in queue:
+        for after in steps(each):
+            if after not in found:
+                found.add(after)
+                queue.append(after)
+        if most is not None and len(queue) > most:
+            break
+    return queue
 
 
 class Level:
