@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farthest.errors import ResourceError
-from farthest.families.permutation.fields import all_moves, turn_group
-from farthest.families.permutation.groups import Element, Points, conjugate, inverse, orbit_map, product
+from farthest.families.permutation.groups import (
+    Element,
+    Points,
+    all_moves,
+    conjugate,
+    inverse,
+    orbit_map,
+    product,
+    turn_group,
+)
 from farthest.families.permutation.moves import cycles
 from farthest.puzzles.family import Symmetries
 
