@@ -29,7 +29,12 @@ from farthest.errors import (
 from farthest.models.chunks import CHUNK_KEYS, Chunk, MadeChunk, Payload, StoredDraft, checked, encode
 from farthest.models.database import Database
 from farthest.models.map_reader import MapReader, driver_of, in_order
-from farthest.models.records import RUNNING, LayerRecord, MapFileRecord
+from farthest.models.records import (
+    RUNNING,
+    LayerRecord,
+    MapFileRecord,
+    job_token,
+)
 from farthest.models.sealing import (
     StatesDigest,
     chain,
@@ -353,7 +358,6 @@ def remove_map_files(connection: Connection, database: Database, job_id: int) ->
     What is damaged in its rows is passed over. Raises SettingError where the job has a file, and FARTHEST_MAPS has to
     say where; UnavailableError where it has one, and its place is away.
     """
-    from farthest.map_files.place import job_token
     from farthest.map_files.places import map_place
 
     asked = (

@@ -14,7 +14,6 @@ from farthest.coordinator.settings import STATE_ROWS, Settings
 from farthest.environment import scratch_folder
 from farthest.errors import DamagedMapError
 from farthest.map_files.form import layout_digest, map_digest
-from farthest.map_files.place import job_token
 from farthest.models.chunks import (
     CHUNK_KEYS,
     UNREACHED,
@@ -26,7 +25,12 @@ from farthest.models.chunks import (
 )
 from farthest.models.database import Database
 from farthest.models.maps import Maps
-from farthest.models.records import JobRecord, LayerRecord, MapFileRecord
+from farthest.models.records import (
+    JobRecord,
+    LayerRecord,
+    MapFileRecord,
+    job_token,
+)
 from farthest.spaces.contract import gather
 from farthest.stores.contract import unit_for
 from farthest.stores.memory.gather_store import gathered_form, residue_blocks, scattered_form

@@ -11,10 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.environment import WORKER_MEMORY
 from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
-from farthest.stores.blobs.blob import VISITED, BlobCache, decode_blob, encode_blob
+from farthest.stores.blobs.blob import VISITED, decode_blob, encode_blob
 from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
 from farthest.stores.contract import ONLY_COUNTS, check_states, excluded, is_within, reached, typed
@@ -108,6 +107,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         kernel = cut.kernel
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
+        place = place or RedisPlace(nodes)
         facts = AttemptFacts.new(
             space,
             len(nodes),
@@ -119,8 +119,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             shards=kernel.shards,
             part_chunks=part_chunks or _part_chunks(kernel, cut.per_block),
         )
-        cache = BlobCache(WORKER_MEMORY.size())
-        store = cls(Access(nodes, attempt, facts, cache, None, place or RedisPlace(nodes)), kernel)
+        store = cls(Access.begun(nodes, attempt, facts, place), kernel)
         store._prepare(distances=distances, residues=residues)
         store._set_colours(origins, in_place)
         store._write_first(lambda: store._write_origins(origins))

@@ -36,15 +36,18 @@ from farthest.stores.redis.records import (
     DATABASE,
     FOLD,
     NO_BASE,
+    NOBODY_WAITS,
+    OURS,
     PLACE,
     Fold,
     PartChunk,
     PartCut,
     PartRecord,
     Record,
+    RecordTexts,
     Report,
     numbers,
-    set_record,
+    set_records,
 )
 
 if TYPE_CHECKING:
@@ -305,12 +308,12 @@ class PartMaker:
             store.send({name: b"".join(one.payload for one in made)})
         chunks = tuple(PartChunk(one.checksum, one.digest, len(one.payload)) for one in made)
         text = PartRecord(nonce, where, states, chunks).text(fold.depth, part)
-        report = Report(fold.depth, part, store.holder or "", kind="part")
-        keys = [store.meta_key, store.parts_key(fold.depth), store.done_key]
-        outcome = set_record(store.nodes, keys, (FOLD, fold.text()), part, text, report)
-        if outcome != 2 and where == PLACE:
+        texts = RecordTexts(text, Report(fold.depth, part, store.holder or "", kind="part").text())
+        records_key, under_way = store.parts_key(fold.depth), (FOLD, fold.text())
+        (outcome,) = set_records(store.nodes, store, records_key, under_way, {part: texts})
+        if outcome != OURS and where == PLACE:
             store.discard([name])
-        if not outcome:
+        if outcome == NOBODY_WAITS:
             raise LateStepError(
                 f"the map of attempt {store.attempt} up to depth {fold.depth} is made already"
             )
@@ -424,7 +427,7 @@ class AttemptParts:
         stored: Any = store.nodes.call(lambda: store.nodes.main.hgetall(key))
         texts = zip(numbers(stored, key), stored.values(), strict=True)
         records = {part: PartRecord.of(text, depth, part) for part, text in texts}
-        store.removals.blobs(
+        store.removals.begin(
             [
                 store.part_name(depth, part, record.nonce)
                 for part, record in records.items()

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from farthest.environment import WORKER_MEMORY
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
-from farthest.stores.blobs.blob import FOUND, VISITED, BlobCache, seal
+from farthest.stores.blobs.blob import FOUND, VISITED, seal
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.contract import ONLY_COUNTS, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
@@ -68,6 +67,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         """A new attempt at depth 0. ``max_depth``: states there need not be expanded, and if ``counted`` only their
         number is kept, and the least of them; ``place``: of its blobs, None: the nodes. Raises StorageError
         (UnavailableError where waiting may help)."""
+        place = place or RedisPlace(nodes)
         facts = AttemptFacts.new(
             space,
             len(nodes),
@@ -80,16 +80,13 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             max_depth=NO_LIMIT if max_depth is None else max_depth,
             counted=max_depth if counted and max_depth is not None else NO_LIMIT,
         )
-        cache = BlobCache(WORKER_MEMORY.size())
-        store = cls(Access(nodes, attempt, facts, cache, None, place or RedisPlace(nodes)), space)
+        store = cls(Access.begun(nodes, attempt, facts, place), space)
         store._prepare(distances=distances)
         store._write_first(store._write_origins)
         return store
 
     def _write_origins(self) -> None:
-        boxes = self.boxes()
-        boxes.add(self.space.origin_codes())
-        for shard, run in self.emptied(boxes, 1).items():
+        for shard, run in self.boxes().origins().items():
             one = ShardStep(fresh=run)
             self.expand(0, one, 1)
             self.remember(0, shard, one)
@@ -139,7 +136,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
 
     def _discard_outboxes(self, depth: int) -> None:
         records = self._layers.get(depth, {})
-        self.removals.blobs(
+        self.removals.begin(
             [
                 self.outbox_name(depth, shard, record.nonce)
                 for shard, record in records.items()
@@ -216,19 +213,19 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         for known, runs in read_map(self.space, self.shards, depth, chunks, states):
             self._layers[known] = {}
             if known < depth - 1:
-                self._layers[known] = {shard: Record.new({shard: n}) for shard, (n, _) in runs.items()}
+                self._layers[known] = {shard: Record.new({shard: run.states}) for shard, run in runs.items()}
                 self.touch()
-                for shard, (n, run) in runs.items():
+                for shard, run in runs.items():
                     name = self.found_name(known, shard, self._layers[known][shard].nonce)
-                    self.send({name: seal(FOUND, known, shard, n, run)})
-            for shard, (n, run) in runs.items():
-                one = ShardStep(fresh=SortedRun(n, run))
+                    self.send({name: seal(FOUND, known, shard, run.states, run.data)})
+            for shard, run in runs.items():
+                one = ShardStep(fresh=run)
                 if known == depth:
                     self.expand(depth, one, threads)
                 if known >= depth - 1:
                     self._write(known, shard, one)
                 if self.facts.exclude == "all":
-                    found.setdefault(shard, []).append(one.fresh)
+                    found.setdefault(shard, []).append(run)
         for shard, some in found.items():
             self._write_found(depth, shard, self.merged(depth, shard, some))
         self._start(depth)

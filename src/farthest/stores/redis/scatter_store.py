@@ -23,7 +23,7 @@ from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
 from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record, numbers
-from farthest.stores.scattering import LEAST_KEPT, NO_STATES, SortedRun, put_successors, with_run
+from farthest.stores.scattering import LEAST_KEPT, NO_STATES, Candidates, SortedRun, with_run
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -121,11 +121,13 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         self._parts: dict[int, dict[int, list[Sent]]] = {}
 
     @classmethod
-    def of(cls, access: Access) -> Self:
+    def attach(cls, access: Access) -> Self:
         facts = access.facts
         space = scatter(facts.space(access.attempt, len(access.nodes)))
         facts.check(access.attempt, SPARSE if space.keys is None else space.keys, facts.shards)
-        return cls(access, space)
+        store = cls(access, space)
+        store.look_for_mark()
+        return store
 
     def sources_of(self, block: int) -> list[int]:
         """Its own layers before; of others it reads a part each."""
@@ -133,7 +135,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
 
     # StepStore
 
-    def _open(self, depth: int, shards: Sequence[int]) -> ScatterStepInput:
+    def open(self, depth: int, shards: Sequence[int]) -> ScatterStepInput:
         look = self._look(depth, shards, shards)
         visited = self._visited(depth, look)
         steps = {shard: ShardStep() for shard in look.blocks if visited is None or shard in visited}
@@ -149,7 +151,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             steps[shard].incoming.append(run)
         return ScatterStepInput(self, depth, steps)
 
-    def _commit(self, depth: int, step_input: ScatterStepInput, counts: Sequence[int]) -> None:
+    def commit(self, depth: int, step_input: ScatterStepInput, counts: Sequence[int]) -> None:
         commits = {shard: self._outcome(depth, shard, one) for shard, one in step_input.steps.items()}
         for shard in self._commit_blocks(depth, commits):
             one, nonce = step_input.steps[shard], commits[shard].record.nonce
@@ -208,18 +210,12 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         """Finds where the fresh states of a step lead to; those of the last layer nobody will ask for."""
         if depth != self.facts.max_depth:
             boxes = self.boxes()
-            put_successors(boxes, self.space, [one.fresh.data], threads, self.poll)
-            one.outbox = self.emptied(boxes, threads)
+            boxes.put([one.fresh.data], threads, self.poll)
+            one.outbox = boxes.take_all(threads)
 
-    def boxes(self) -> _kernel.Outboxes:
+    def boxes(self) -> Candidates:
         """Room for codes on their way to shards."""
-        return _kernel.Outboxes(self._width, self.facts.shards, self.space.keys or 0, ROOM)
-
-    def emptied(self, boxes: _kernel.Outboxes, threads: int) -> dict[int, SortedRun]:
-        """What the boxes have for each shard."""
-        filled = boxes.filled()
-        taken = boxes.take(filled, [[]] * len(filled), threads)
-        return {shard: SortedRun(*run) for shard, run in zip(filled, taken, strict=True)}
+        return Candidates(self.space, self.facts.shards, ROOM)
 
     def remember(self, depth: int, shard: int, one: ShardStep) -> None:
         """Adds the fresh states of a step to all states found, where these are kept."""
