@@ -86,9 +86,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         return store
 
     def _write_origins(self) -> None:
-        boxes = self.boxes()
-        boxes.add(self.space.origin_codes())
-        for shard, run in self.emptied(boxes, 1).items():
+        for shard, run in self.boxes().origins().items():
             one = ShardStep(fresh=run)
             self.expand(0, one, 1)
             self.remember(0, shard, one)
@@ -215,19 +213,19 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         for known, runs in read_map(self.space, self.shards, depth, chunks, states):
             self._layers[known] = {}
             if known < depth - 1:
-                self._layers[known] = {shard: Record.new({shard: n}) for shard, (n, _) in runs.items()}
+                self._layers[known] = {shard: Record.new({shard: run.states}) for shard, run in runs.items()}
                 self.touch()
-                for shard, (n, run) in runs.items():
+                for shard, run in runs.items():
                     name = self.found_name(known, shard, self._layers[known][shard].nonce)
-                    self.send({name: seal(FOUND, known, shard, n, run)})
-            for shard, (n, run) in runs.items():
-                one = ShardStep(fresh=SortedRun(n, run))
+                    self.send({name: seal(FOUND, known, shard, run.states, run.data)})
+            for shard, run in runs.items():
+                one = ShardStep(fresh=run)
                 if known == depth:
                     self.expand(depth, one, threads)
                 if known >= depth - 1:
                     self._write(known, shard, one)
                 if self.facts.exclude == "all":
-                    found.setdefault(shard, []).append(one.fresh)
+                    found.setdefault(shard, []).append(run)
         for shard, some in found.items():
             self._write_found(depth, shard, self.merged(depth, shard, some))
         self._start(depth)

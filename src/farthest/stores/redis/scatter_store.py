@@ -23,7 +23,7 @@ from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
 from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record, numbers
-from farthest.stores.scattering import LEAST_KEPT, NO_STATES, SortedRun, put_successors, with_run
+from farthest.stores.scattering import LEAST_KEPT, NO_STATES, Candidates, SortedRun, with_run
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -210,18 +210,12 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         """Finds where the fresh states of a step lead to; those of the last layer nobody will ask for."""
         if depth != self.facts.max_depth:
             boxes = self.boxes()
-            put_successors(boxes, self.space, [one.fresh.data], threads, self.poll)
-            one.outbox = self.emptied(boxes, threads)
+            boxes.put([one.fresh.data], threads, self.poll)
+            one.outbox = boxes.take_all(threads)
 
-    def boxes(self) -> _kernel.Outboxes:
+    def boxes(self) -> Candidates:
         """Room for codes on their way to shards."""
-        return _kernel.Outboxes(self._width, self.facts.shards, self.space.keys or 0, ROOM)
-
-    def emptied(self, boxes: _kernel.Outboxes, threads: int) -> dict[int, SortedRun]:
-        """What the boxes have for each shard."""
-        filled = boxes.filled()
-        taken = boxes.take(filled, [[]] * len(filled), threads)
-        return {shard: SortedRun(*run) for shard, run in zip(filled, taken, strict=True)}
+        return Candidates(self.space, self.facts.shards, ROOM)
 
     def remember(self, depth: int, shard: int, one: ShardStep) -> None:
         """Adds the fresh states of a step to all states found, where these are kept."""
