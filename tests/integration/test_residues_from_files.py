@@ -218,4 +218,4 @@ def test_a_map_on_its_way_to_an_object_store_needs_room_beside_the_layers(
         machine = Machine(settings, tmp_path / "jobs.db")
         machine.maps = maps
         found = plan(space.puzzle, settings, machine)
-        assert ("free for both; name another disk" in found.needs.problem) == problem
+        assert ("free for both; name another disk" in str(found.needs.problem)) == problem

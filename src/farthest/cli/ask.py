@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from farthest.cli.options import (
     usual_options,
 )
 from farthest.cli.printing import print_json, print_json_list, print_table
+from farthest.documents import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def symmetry(job: str, inverse: bool, database: str | None, as_json: bool) -> No
     with open_job(job, database) as opened:
         found = symmetry_classes(opened, inverses=inverse)
         if as_json:
-            print_json({**map_facts(opened), **asdict(found), "classes": found.classes})
+            print_json({**map_facts(opened), **plain(found), "classes": found.classes})
             return
         rows = [
             (str(layer.depth), f"{layer.states:,}", f"{layer.classes:,}", f"{layer.fixed:,}")
@@ -136,7 +136,7 @@ def _print_nearest(opened: DistanceMap, found: Nearest, *, as_json: bool) -> Non
     if as_json:
         from farthest.documents.maps import map_facts
 
-        print_json({**map_facts(opened), **asdict(found)})
+        print_json({**map_facts(opened), **plain(found)})
         return
     if found.distance is None:
         none = "unreachable" if opened.complete else f">{opened.depth}"
