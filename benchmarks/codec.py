@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.frames import LEVEL, frame_of, unpack_into
+from farthest.frames import LEVEL, frame_of, unpacked
 from farthest.machine import cores
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
@@ -50,8 +50,12 @@ def codecs_of(isa: str) -> list[Codec]:
             lambda unit: _kernel.encode_bitmap(unit, isa),
             lambda blob, out: _kernel.decode_bitmap(blob, out, isa),
         ),
-        Codec(f"zstd-{LEVEL}", frame_of, unpack_into),
+        Codec(f"zstd-{LEVEL}", frame_of, _unpack),
     ]
+
+
+def _unpack(blob: bytes, out: Bitmap) -> None:
+    out[:] = np.frombuffer(unpacked(blob, len(out), len(out)), dtype=np.uint8)
 
 
 def layers(name: str) -> Iterator[tuple[str, Bitmap]]:

@@ -40,11 +40,14 @@ class ObjectServer(Server):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self._ports = {part: (free_port(), free_port()) for part in PARTS if part != "s3"}
-        self._ports["s3"] = (self.port, free_port())
         keys = [{"accessKey": USER, "secretKey": KEY}]
         user = {"name": USER, "credentials": keys, "actions": ["Admin", "Read", "Write", "List"]}
         (folder / "identities.json").write_text(json.dumps({"identities": [user]}))
+
+    def take_ports(self, port: int | None = None) -> None:
+        super().take_ports(port)
+        self._ports = {part: (free_port(), free_port()) for part in PARTS if part != "s3"}
+        self._ports["s3"] = (self.port, free_port())
 
     @property
     def url(self) -> str:

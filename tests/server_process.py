@@ -51,7 +51,8 @@ class Server:
 
     def __init__(self, folder: Path, port: int | None = None) -> None:
         self.folder = folder
-        self.port = port or free_port()
+        self._may_move = port is None
+        self.take_ports(port)
         self.user = os.geteuid()
         self.environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
         self.process: subprocess.Popen[bytes] | None = None
@@ -71,16 +72,30 @@ class Server:
     def log(self) -> Path:
         return self.folder / "server.log"
 
+    def take_ports(self, port: int | None = None) -> None:
+        """Chooses the ports; `port` is the first of them."""
+        self.port = port or free_port()
+
     def start(self) -> None:
-        """Starts the server and waits until it answers."""
+        """Starts the server and waits until it answers.
+
+        Another process may take a port before the server does, which then ends. A server that nobody has seen yet takes
+        other ports; later ones keep theirs.
+        """
         assert self.process is None, "the server runs already"
         self.process = self.launch(self.command())
         limit = time.monotonic() + START_SECONDS
         while not self.answers():
-            if self.process.poll() is not None or time.monotonic() > limit:
+            ended = self.process.poll() is not None
+            if ended and self._may_move and "address already in use" in self.log.read_text().lower():
+                self.log.unlink()
+                self.take_ports()
+                self.process = self.launch(self.command())
+            elif ended or time.monotonic() > limit:
                 self.kill()
                 raise RuntimeError(f"{self.command()[0]} did not start:\n{self.log.read_text()[-3000:]}")
             time.sleep(0.01)
+        self._may_move = False
 
     def stop(self) -> None:
         """Ends the server as an administrator would; one that does not end in time is killed."""
@@ -96,7 +111,7 @@ class Server:
 
     def kill(self) -> None:
         """Kills all processes of the server at once (kill -9)."""
-        if self.process is not None:
+        if self.process is not None and self.process.poll() is None:
             for pid in self.processes():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

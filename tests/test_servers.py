@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -33,6 +34,17 @@ def test_redis_keeps_data_over_a_restart_at_the_same_port(tmp_path: Path) -> Non
     finally:
         server.close()
     assert not server.folder.exists()
+
+
+def test_a_port_that_was_taken_meanwhile_is_given_up(tmp_path: Path) -> None:
+    server = RedisServer(tmp_path / "redis")
+    with socket.create_server(("127.0.0.1", server.port)):
+        server.start()
+    try:
+        with redis.Redis.from_url(server.url) as client:
+            assert client.ping()
+    finally:
+        server.close()
 
 
 def test_redis_with_a_log_keeps_data_when_it_is_killed(tmp_path: Path) -> None:

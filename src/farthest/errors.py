@@ -1,5 +1,8 @@
 """The errors that a user can cause or meet; each message names the place, what was expected and a likely mend."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 STOPPED_EARLY = 3
 """The status of a process whose enumeration ended before its depth limit, as its memory was used up."""
 
@@ -19,6 +22,15 @@ class PuzzleError(FarthestError):
 
 class ForbiddenCodeError(PuzzleError):
     """A puzzle is a class that this process may not run: whoever started it has not allowed the class's module."""
+
+
+@contextmanager
+def named_in(place: str) -> Iterator[None]:
+    """The error of a class that is refused in a ``with`` block says where the class was named: a job, an attempt."""
+    try:
+        yield
+    except ForbiddenCodeError as error:
+        raise ForbiddenCodeError(f"{place}: {error}") from None
 
 
 class BoardError(FarthestError):

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from farthest.coordinator import outstanding
 from farthest.coordinator.outstanding import LONGEST_QUEUE_SECONDS, Outstanding
-from farthest.stores.redis.attempt_stores import AttemptKeys
-from farthest.stores.redis.attempts import prefix
+from farthest.stores.redis.attempts import AttemptKeys, prefix
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.records import Report
 from farthest.worker.leases import Leases

@@ -133,15 +133,15 @@ def test_killed_in_layers_and_in_the_map(tmp_path: Path, puzzle: str, depths: tu
 
 def interrupted_in_the_map(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of pancake-9 that is told to stop while its map is made."""
-    unit_blobs = LayerFiles.unit_blobs
+    table = LayerFiles.table
     with monkeypatch.context() as patch:
 
         def interrupting(files: LayerFiles, depth: int, unit: int) -> Any:
             os.kill(os.getpid(), signal.SIGINT)
             patch.undo()
-            return unit_blobs(files, depth, unit)
+            return table(files, depth, unit)
 
-        patch.setattr(LayerFiles, "unit_blobs", interrupting)
+        patch.setattr(LayerFiles, "table", interrupting)
         with pytest.raises(Interrupted):
             run(folder, "pancake-9")
 
@@ -218,4 +218,4 @@ def test_a_map_on_its_way_to_an_object_store_needs_room_beside_the_layers(
         machine = Machine(settings, tmp_path / "jobs.db")
         machine.maps = maps
         found = plan(space.puzzle, settings, machine)
-        assert ("free for both; name another disk" in found.needs.problem) == problem
+        assert ("free for both; name another disk" in str(found.needs.problem)) == problem

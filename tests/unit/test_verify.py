@@ -22,7 +22,9 @@ from farthest.verify import maps
 from farthest.verify import sliding as verifier
 from farthest.verify.local import MapInMemory
 from farthest.verify.models import NO_KEY, LayoutError
-from farthest.verify.models.sliding import Ranking, SlidingModel
+from farthest.verify.models.ranking import Ranking
+from farthest.verify.models.sliding import SlidingModel
+from farthest.verify.models.sliding import ranking as ranking_of
 from farthest.verify.report import Report, Stored
 from strategies import grid_rows, layouts, make_puzzle, parity_bits, puzzles
 
@@ -476,7 +478,7 @@ def decode(ranking: Ranking, slots: NDArray[np.uint8]) -> list[tuple[int, ...]]:
     """Labels per cell, from the slots of the pieces."""
     label_of_piece = np.repeat(ranking.classes, ranking.counts)
     boards = np.empty(slots.T.shape, dtype=int)
-    cells = np.array(ranking.cell_of_slot)[slots]
+    cells = np.array(ranking.orbits[0])[slots]
     np.put_along_axis(boards, cells.T, np.broadcast_to(label_of_piece, slots.T.shape), axis=1)
     return [tuple(board) for board in boards.tolist()]
 
@@ -486,11 +488,11 @@ def exact_key(ranking: Ranking, board: Sequence[int]) -> int | None:
     free = list(range(ranking.cells))
     full = digit_sum = 0
     for label, radix in zip(ranking.classes, ranking.radices, strict=True):
-        places = [place for place, slot in enumerate(free) if board[ranking.cell_of_slot[slot]] == label]
+        places = [place for place, slot in enumerate(free) if board[ranking.orbits[0][slot]] == label]
         digit = sum(comb(place, i) for i, place in enumerate(places, 1))
         full = full * radix + digit
         digit_sum += digit
-        free = [slot for slot in free if board[ranking.cell_of_slot[slot]] != label]
+        free = [slot for slot in free if board[ranking.orbits[0][slot]] != label]
     if ranking.parity is None:
         return full
     right = ranking.parity[ranking.slot_of_cell[list(board).index(0)]]
@@ -520,7 +522,7 @@ def test_large_spaces_are_ranked_exactly(kind: str, data: st.DataObject) -> None
         "counts": counts,
         "parity": parity,
     }
-    ranking = Ranking(layout, counts)
+    ranking = ranking_of(layout, counts)
     first = data.draw(st.integers(0, ranking.keys - 1))
     last = min(first + 3, ranking.keys)
     slots = ranking.slots(np.arange(first, last, dtype=np.uint64))
@@ -538,6 +540,6 @@ def test_too_large_spaces_are_refused() -> None:
         "parity": None,
     }
     with pytest.raises(LayoutError, match="fewer than"):
-        Ranking(layout, counts)
+        ranking_of(layout, counts)
     with pytest.raises(LayoutError, match="cells"):
-        Ranking({**layout, "slots": list(range(300))}, [1, 299])
+        ranking_of({**layout, "slots": list(range(300))}, [1, 299])

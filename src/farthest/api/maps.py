@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from farthest.coordinator.settings import Outcome, Settings
     from farthest.families.user_input import GivenBoard, GivenOrigin, GivenPuzzle
+    from farthest.heuristics.contract import WholePatternMap
     from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
-    from farthest.queries.pattern_maps import StoredPattern
 
 
 def whole(name: str, value: Any) -> int | None:
@@ -122,7 +122,7 @@ def _residues(kind: str) -> bool:
     return kind == "residues"
 
 
-def pattern_map(pattern: GivenPuzzle, database: str | Path | None = None) -> StoredPattern:
+def pattern_map(pattern: GivenPuzzle, database: str | Path | None = None) -> WholePatternMap:
     """The stored map of a pattern, ``15-puzzle@1-7``, or of any puzzle to its goal, whole in memory: ``distances`` in
     the order of keys, and the ``space`` whose ``encode`` makes keys of boards (uint8, shape (boards, cells)).
 

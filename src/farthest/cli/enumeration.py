@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import click
 
 from farthest.cli.options import settings_options, usual_options
 from farthest.cli.printing import print_drawings, print_json, print_table, warn
+from farthest.documents import plain
 from farthest.errors import STOPPED_EARLY
 from farthest.safe_text import safe
 from farthest.wording import bytes_text, counted, seconds_text
@@ -245,9 +246,6 @@ def print_outcome(
 ) -> None:
     """The result for people, or as JSON, there with the ``status`` of its job. Warns where it differs from known
     answers."""
-    from farthest.documents import filled
-    from farthest.documents.jobs import OutcomeDocument
-
     origin = origin or puzzle.origin
     if origin == puzzle.origin:
         _warn_of_difference(puzzle, outcome)
@@ -259,13 +257,14 @@ def print_outcome(
             _print_goals(first, outcome)
         _print_end(puzzle, outcome, database, has_map=has_map)
         return
-    figures = [layer.document() for layer in outcome.figures]
+    document = plain(outcome)
+    figures = [layer.document() for layer in document.pop("figures")]
     print_json(
         {
-            **filled(OutcomeDocument, outcome),
+            **document,
             "database": database.place,
             **({"figures": figures} if figures else {}),
-            **({"goal": first and asdict(first)} if sought else {}),
+            **({"goal": first} if sought else {}),
             **({} if status is None else {"status": status}),
         }
     )

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.completion import (
-    complete_algorithms,
-    complete_folder,
-    complete_heuristic,
-    complete_job,
-    complete_puzzle,
-)
 from farthest.cli.options import (
     allow_module_option,
+    completed,
     database_option,
     force_option,
     json_option,
@@ -47,13 +40,13 @@ COUNTEREXAMPLES_SHOWN = 3
 
 
 @click.command()
-@click.argument("job", shell_complete=complete_job)
+@click.argument("job", shell_complete=completed("job"))
 @click.option(
     "--heuristic",
     "texts",
     metavar="TEXT",
     multiple=True,
-    shell_complete=complete_heuristic,
+    shell_complete=completed("heuristic"),
     help="Only this one; may be repeated.  [default: all that are for the puzzle]",
 )
 @click.option(
@@ -112,7 +105,7 @@ def _facts(opened: DistanceMap) -> dict[str, Any]:
     return {
         "job": opened.job,
         "puzzle": opened.record.name,
-        "origin": asdict(opened.origin),
+        "origin": opened.origin,
         "states": opened.states,
         "complete": opened.complete,
         "depth": opened.depth,
@@ -129,10 +122,10 @@ def _finding_fields(found: Findings) -> dict[str, Any]:
         "heuristic": claims.name,
         "claims": {"admissible": claims.admissible, "consistent": claims.consistent},
         **{name: getattr(found, name) for name in FOUND},
-        "counterexamples": [asdict(each) for each in found.too_large_first],
-        "worst": found.too_large_worst and asdict(found.too_large_worst),
-        "drop_counterexamples": [asdict(each) for each in found.drops_first],
-        "worst_drop": found.drop_worst and asdict(found.drop_worst),
+        "counterexamples": found.too_large_first,
+        "worst": found.too_large_worst,
+        "drop_counterexamples": found.drops_first,
+        "worst_drop": found.drop_worst,
     }
 
 
@@ -205,7 +198,7 @@ DISAGREEMENTS_SHOWN = 5
 
 
 @click.command()
-@click.argument("name", metavar="PUZZLE", shell_complete=complete_puzzle)
+@click.argument("name", metavar="PUZZLE", shell_complete=completed("puzzle"))
 @click.option(
     "--instances",
     type=click.IntRange(min=1, max=10**6),
@@ -227,7 +220,7 @@ DISAGREEMENTS_SHOWN = 5
     metavar="LIST",
     default=DEFAULT_ALGORITHMS,
     show_default=True,
-    shell_complete=complete_algorithms,
+    shell_complete=completed("algorithms"),
     help="Of bfs, dfs, astar, ida and iddfs, with commas between.",
 )
 @click.option(
@@ -235,7 +228,7 @@ DISAGREEMENTS_SHOWN = 5
     "heuristics",
     metavar="NAME",
     multiple=True,
-    shell_complete=complete_heuristic,
+    shell_complete=completed("heuristic"),
     help="For astar and ida; may be repeated.  [default: manhattan, or the strongest that needs no map]",
 )
 @click.option(
@@ -248,7 +241,7 @@ DISAGREEMENTS_SHOWN = 5
 @click.option(
     "--routes",
     metavar="FOLDER",
-    shell_complete=complete_folder,
+    shell_complete=completed("folder"),
     type=click.Path(path_type=Path),
     help="Write all routes, a text file for each algorithm.",
 )
@@ -397,7 +390,7 @@ def _fields(comparison: Comparison, tally: Tally) -> dict[str, Any]:
                 "heuristic": entrant.heuristic,
                 "optimal": comparison.admissible(entrant),
                 "failed": len(tally.failures.get(entrant, ())),
-                **{measure: spread and asdict(spread) for measure, spread in tally.spreads(entrant).items()},
+                **tally.spreads(entrant),
             }
             for entrant in comparison.entrants
         ],

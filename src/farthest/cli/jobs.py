@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.completion import complete_job
 from farthest.cli.options import (
+    completed,
     database_option,
     jobs_to_change,
     json_option,
@@ -140,7 +140,7 @@ def jobs(database: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("job", shell_complete=complete_job)
+@click.argument("job", shell_complete=completed("job"))
 @database_option
 @json_option
 def show(job: str, database: str | None, as_json: bool) -> None:
@@ -294,7 +294,7 @@ _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
 
 
 @click.command()
-@click.argument("jobs", metavar="JOB...", nargs=-1, required=True, shell_complete=complete_job)
+@click.argument("jobs", metavar="JOB...", nargs=-1, required=True, shell_complete=completed("job"))
 @scratch_option
 @database_option
 @json_option
@@ -322,10 +322,9 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
                 click.echo(f"Deleted job {gone.job} ({what}) from {opened.place}: {bytes_text(gone.bytes)}.")
         size = sum(one.bytes for one in deletion.gone)
         if as_json:
-            gone_all = [asdict(gone) for gone in deletion.gone]
-            alone = len(jobs) == len(gone_all) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
-            named = {name: gone_all[0][name] for name in ("job", "puzzle")} if alone else {}
-            print_json({**named, "deleted": gone_all, "bytes": size, "database": opened.place})
+            alone = len(jobs) == len(deletion.gone) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
+            named = {"job": deletion.gone[0].job, "puzzle": deletion.gone[0].puzzle} if alone else {}
+            print_json({**named, "deleted": deletion.gone, "bytes": size, "database": opened.place})
         elif len(jobs) > 1 or len(wanted) != 1:
             click.echo(f"{counted(len(deletion.gone), 'job')} deleted: {bytes_text(size)}.")
         if deletion.problem is not None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
-from farthest.cli.completion import complete_file, complete_origin, complete_puzzle
 from farthest.cli.printing import note
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from farthest.models.database import Database
     from farthest.models.job_reader import JobReader
     from farthest.models.jobs import Jobs
@@ -26,12 +27,27 @@ GENERATORS = "farthest.generators"
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Workers = Literal["threads", "celery"]
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
+
+
+def completed(kind: str) -> Completer:
+    """What a shell completes there: ``complete_KIND`` of ``cli.completion``, which no command needs to run."""
+
+    def complete(
+        context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        from farthest.cli import completion
+
+        completer: Completer = getattr(completion, f"complete_{kind}")
+        return completer(context, parameter, incomplete)
+
+    return complete
 
 
 def puzzle_argument(command: Command) -> Command:
     """PUZZLE, or `--generators` in its place."""
     named = click.argument(
-        "puzzle", metavar="PUZZLE", required=False, callback=_puzzle, shell_complete=complete_puzzle
+        "puzzle", metavar="PUZZLE", required=False, callback=_puzzle, shell_complete=completed("puzzle")
     )
     generators = click.option(
         "--generators",
@@ -111,7 +127,7 @@ scratch_option = click.option(
 database_option = click.option(
     "--database",
     metavar="URL",
-    shell_complete=complete_file,
+    shell_complete=completed("file"),
     help="SQLAlchemy URL or SQLite file; else $FARTHEST_DATABASE_URL, else farthest.db here.",
 )
 
@@ -146,14 +162,14 @@ RESULT_OPTIONS = (
         "from_",
         metavar="X",
         multiple=True,
-        shell_complete=complete_origin,
+        shell_complete=completed("origin"),
         help="Count moves from X, as --to.",
     ),
     click.option(
         "--to",
         metavar="X",
         multiple=True,
-        shell_complete=complete_origin,
+        shell_complete=completed("origin"),
         help="Count moves to X: goal, start, a board or moves; given several times, to the nearest of all; - reads "
         "boards from standard input, one a line.  [default: what the puzzle says]",
     ),
@@ -241,12 +257,12 @@ def _named_origin(from_: tuple[str, ...], to: tuple[str, ...]) -> Origin | None:
     standard input that has no boards, or too many."""
     if from_ and to:
         raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
-    from farthest.cli.bulk import boards_of_a_set
-    from farthest.puzzles.puzzle import Origin
-
     boards = from_ or to
     if not boards:
         return None
+    from farthest.cli.bulk import boards_of_a_set
+    from farthest.puzzles.puzzle import Origin
+
     return Origin("from" if from_ else "to", "\n".join(boards_of_a_set() if "-" in boards else boards))
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.completion import complete_origin, complete_puzzle
 from farthest.cli.options import (
     allow_module_option,
+    completed,
     database_option,
     force_option,
     json_option,
@@ -39,7 +39,7 @@ symmetry_option = click.option(
 
 
 @click.command()
-@click.argument("words", metavar="[NAME]...", nargs=-1, shell_complete=complete_puzzle)
+@click.argument("words", metavar="[NAME]...", nargs=-1, shell_complete=completed("puzzle"))
 @symmetry_option
 @allow_module_option
 @json_option
@@ -173,7 +173,7 @@ SEED_BITS = 32
 
 
 @click.command()
-@click.argument("puzzle", shell_complete=complete_puzzle)
+@click.argument("puzzle", shell_complete=completed("puzzle"))
 @click.option(
     "-n",
     "--count",
@@ -198,7 +198,7 @@ SEED_BITS = 32
     "--to",
     default="goal",
     metavar="X",
-    shell_complete=complete_origin,
+    shell_complete=completed("origin"),
     help="Boards that can be moved to X: goal, start, a board or moves.  [default: goal]",
 )
 @usual_options
@@ -291,7 +291,7 @@ def _of_map(
 
 
 @click.command()
-@click.argument("name", metavar="PUZZLE", shell_complete=complete_puzzle)
+@click.argument("name", metavar="PUZZLE", shell_complete=completed("puzzle"))
 @click.argument("boards", metavar="[BOARD]...", nargs=-1)
 @click.option(
     "--path", "path_of", metavar="BOARD", help="Draw a shortest solution of BOARD, of the stored map."

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from farthest.cli.completion import complete_job
 from farthest.cli.jobs import why_waiting
 from farthest.cli.options import (
     Workers,
+    completed,
     database_option,
     jobs_to_change,
     json_option,
@@ -70,7 +70,7 @@ def submit(puzzle: Puzzle, settings: Settings, database: str | None, as_json: bo
 
 
 @click.command()
-@click.argument("job", shell_complete=complete_job)
+@click.argument("job", shell_complete=completed("job"))
 @database_option
 @json_option
 def cancel(job: str, database: str | None, as_json: bool) -> None:
@@ -91,7 +91,7 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("job", shell_complete=complete_job)
+@click.argument("job", shell_complete=completed("job"))
 @click.option("--here", is_flag=True, help="Run it in the foreground instead of queueing it.")
 @workers_option
 @usual_options
@@ -123,7 +123,7 @@ def resume(job: str, here: bool, workers: Workers | None, database: str | None, 
 
 
 @click.command()
-@click.argument("job", shell_complete=complete_job)
+@click.argument("job", shell_complete=completed("job"))
 @database_option
 @json_option
 @click.pass_context

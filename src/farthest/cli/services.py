@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.completion import complete_host
-from farthest.cli.options import allow_module_option, database_option, json_option
+from farthest.cli.options import allow_module_option, completed, database_option, json_option
 from farthest.cli.printing import print_json, print_table
 from farthest.errors import SettingError
 from farthest.wording import bytes_text, counted
@@ -70,18 +69,18 @@ def workers(as_json: bool) -> None:
 
     found = living_workers()
     if as_json:
-        print_json(found.document())
+        print_json(found)
         return
-    if found.records:
+    if found.workers:
         print_table(
             ("worker", "version", "processes", "busy", "steps under way"),
-            [_row(record) for record in found.records],
+            [_row(record) for record in found.workers],
             right="llrr",
         )
     else:
         click.echo("No worker is alive; `farthest worker` starts one.")
-    click.echo(f"Queue: {counted(found.waiting, 'step')} that no worker has begun.")
-    for node in found.memory:
+    click.echo(f"Queue: {counted(found.queue, 'step')} that no worker has begun.")
+    for node in found.redis:
         most = f" of {bytes_text(node.most)}" if node.most else ""
         click.echo(f"{node.place}: {bytes_text(node.used)}{most} used, {bytes_text(node.peak)} at most.")
 
@@ -204,7 +203,7 @@ def migrate(database: str | None, as_json: bool) -> None:
     default="127.0.0.1",
     show_default=True,
     metavar="HOST",
-    shell_complete=complete_host,
+    shell_complete=completed("host"),
     help="Where to listen.",
 )
 @click.option(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.completion import complete_heuristic, complete_origin, complete_puzzle
 from farthest.cli.options import (
+    completed,
     memory_option,
     threads_option,
     usual_options,
@@ -26,7 +26,7 @@ TO_GOAL = ("goal",)
 
 
 @click.command()
-@click.argument("puzzle", shell_complete=complete_puzzle)
+@click.argument("puzzle", shell_complete=completed("puzzle"))
 @click.argument("board", required=False)
 @click.option(
     "--algorithm",
@@ -37,7 +37,7 @@ TO_GOAL = ("goal",)
 @click.option(
     "--heuristic",
     metavar="NAME",
-    shell_complete=complete_heuristic,
+    shell_complete=completed("heuristic"),
     help="Of ida and astar.  [default: the best that needs no map]",
 )
 @click.option(
@@ -46,7 +46,7 @@ TO_GOAL = ("goal",)
     metavar="X",
     multiple=True,
     default=TO_GOAL,
-    shell_complete=complete_origin,
+    shell_complete=completed("origin"),
     help="Where to: goal, start, a board or moves; given several times, to the nearest of all.  [default: goal]",
 )
 @click.option("--all", "all_", is_flag=True, help="Count all shortest solutions, and list them as moves.")

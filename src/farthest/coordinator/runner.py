@@ -30,10 +30,9 @@ from farthest.errors import (
     UnavailableError,
 )
 from farthest.machine import available_memory
-from farthest.map_files.place import job_token
 from farthest.models.jobs import Jobs
 from farthest.models.leases import LEASE_SECONDS, owner_token
-from farthest.models.records import ENUMERATION, Setbacks, Takeovers
+from farthest.models.records import ENUMERATION, Setbacks, Takeovers, job_token
 from farthest.retry import retry_while_away
 from farthest.wording import bytes_text, times
 

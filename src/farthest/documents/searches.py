@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
@@ -73,7 +72,7 @@ def search_document(record: JobRecord, searches: Searches) -> SearchDocument:
         record,
         **job_fields(record),
         engine=record.layout,
-        iterations=[asdict(one) for one in searches.iterations(record.id)],
+        iterations=searches.iterations(record.id),
         paths=search_paths(record, searches, None),
     )
 
@@ -104,6 +103,5 @@ def solved_document(
         outcome,
         moves=paths[0] if paths else None,
         paths=paths,
-        iterations=[asdict(one) for one in outcome.iterations],
         database=database,
     )

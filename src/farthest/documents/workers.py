@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from dataclasses import dataclass
+from typing import Annotated
 
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.app import queue_length
 from farthest.worker.registry import NodeMemory, WorkerRecord, list_workers, memory_of
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-
-class WorkersDocument(TypedDict):
+@dataclass(frozen=True, slots=True)
+class WorkersDocument:
     """The workers, their queue and their memory."""
 
     workers: Annotated[
@@ -30,24 +28,7 @@ class WorkersDocument(TypedDict):
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class LivingWorkers:
-    """``waiting``: steps that no worker has begun. ``memory``: of each Redis server."""
-
-    records: Sequence[WorkerRecord]
-    waiting: int
-    memory: Sequence[NodeMemory]
-
-    def document(self) -> WorkersDocument:
-        """The object of `farthest workers --json`."""
-        return {
-            "workers": [asdict(record) for record in self.records],  # type: ignore[misc]
-            "queue": self.waiting,
-            "redis": [asdict(node) for node in self.memory],  # type: ignore[misc]
-        }
-
-
-def living_workers() -> LivingWorkers:
+def living_workers() -> WorkersDocument:
     """Raises StorageError where Redis cannot be reached."""
     nodes = RedisNodes.from_environment()
-    return LivingWorkers(list_workers(nodes), queue_length(nodes), memory_of(nodes))
+    return WorkersDocument(list_workers(nodes), queue_length(nodes), memory_of(nodes))

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from farthest.errors import BoardError, FarthestError, PuzzleError
-from farthest.families.python.allowed import PuzzleSpace
 from farthest.puzzles.definition import WILDCARD, Board
-from farthest.puzzles.move_text import is_moves
-from farthest.puzzles.origin import MAX_NAMED, WORDS, joined
+from farthest.puzzles.origin import MAX_NAMED, WORDS, is_moves, joined
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
+
+    from farthest.families.python.allowed import PuzzleSpace
 
     GivenPuzzle = str | os.PathLike[str] | Puzzle | PuzzleSpace
     """A name of the catalogue, the path of a file, a puzzle, or an object of a class of one's own."""
@@ -46,18 +46,20 @@ _BOARDS = "a text, 'goal', 'start', 'moves: ...', or a tuple, list or array of t
 def puzzle_given(puzzle: GivenPuzzle) -> Puzzle:
     """The puzzle. Raises PuzzleError, and TypeError for what cannot be a puzzle."""
     given: object = puzzle
-    if isinstance(given, PuzzleSpace):
-        from farthest.families.python.definition import puzzle_of
-
-        return puzzle_of(given)
-    if isinstance(given, type):
-        raise PuzzleError(f"{given.__name__} is a class, expected an object of it; write {given.__name__}()")
     if isinstance(given, Puzzle):
         return given
     if isinstance(given, (str, os.PathLike)):
         from farthest.puzzles import catalogue
 
         return catalogue.load(cast("Any", given))
+    if isinstance(given, type):
+        raise PuzzleError(f"{given.__name__} is a class, expected an object of it; write {given.__name__}()")
+    from farthest.families.python.allowed import PuzzleSpace
+
+    if isinstance(given, PuzzleSpace):
+        from farthest.families.python.definition import puzzle_of
+
+        return puzzle_of(given)
     raise TypeError(f"puzzle: expected {_PUZZLES}, got {type(given).__name__}")
 
 

@@ -127,25 +127,28 @@ class Heuristic(Protocol):
         least over several goals, or where a component other than a MapTable can be ``UNREACHABLE``."""
 
 
-class PatternMap(Protocol):
+@dataclass(frozen=True, slots=True)
+class PatternMap:
     """A stored map that serves as a pattern database: dense, complete, of distances to the goal.
 
     ``puzzle``: the derived puzzle; ``space``: compiled with the map's layout. ``distances``: uint8 or uint16, in key
     order (for an additive pattern the places of `PatternTable`), or what stands for these in less memory; the type's
-    largest value where there is none. ``holes``: whether a key has no distance.
+    largest value where there is none. They may only be read. ``holes``: whether a key has no distance. ``job``: which
+    the map is of.
     """
 
-    @property
-    def puzzle(self) -> Puzzle: ...
+    puzzle: Puzzle
+    space: Space
+    distances: NDArray[np.uint8] | NDArray[np.uint16] | HalfBytes | ReducedMap
+    holes: bool
+    job: int
 
-    @property
-    def space(self) -> Space: ...
 
-    @property
-    def distances(self) -> NDArray[np.uint8] | NDArray[np.uint16] | HalfBytes | ReducedMap: ...
+@dataclass(frozen=True, slots=True)
+class WholePatternMap(PatternMap):
+    """With its distances as they are stored."""
 
-    @property
-    def holes(self) -> bool: ...
+    distances: NDArray[np.uint8] | NDArray[np.uint16]
 
 
 LoadMap = Callable[["Puzzle"], PatternMap]

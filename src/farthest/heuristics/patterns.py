@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.families.permutation.definition import permutation
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
 from farthest.puzzles.puzzle import Origin
 from farthest.random_source import RandomSource
@@ -234,6 +233,7 @@ def mirrored(name: str, heuristic: Heuristic, symmetries: Sequence[Symmetry]) ->
 
 def some_boards(puzzle: Puzzle, goal: Board) -> Boards:
     """Boards that random moves make of the goal, always the same."""
+    from farthest.families.permutation.definition import permutation
     from farthest.families.permutation.gather_space import PermutationBoards
 
     space = PermutationBoards(puzzle, Origin(), [goal])

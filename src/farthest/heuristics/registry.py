@@ -10,15 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from farthest.errors import MissingMapError, PuzzleError, ResourceError, SettingError
-from farthest.families.hanoi.definition import Hanoi, hanoi
-from farthest.families.lights.definition import Lights, lights
-from farthest.families.pegs.definition import Pegs
-from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.sliding.definition import Sliding, sliding
-from farthest.families.sliding.symmetries import pattern_images, symmetries
 from farthest.heuristics import counts
 from farthest.heuristics.contract import check_text
 from farthest.heuristics.counts import CellSums, GapCounts, distinct, is_pancake, nearest_table
@@ -38,7 +32,10 @@ from farthest.puzzles.patterns import pattern_of, pattern_of_labels
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
+    from farthest.families.permutation.definition import Permutation
     from farthest.families.permutation.symmetries import Conjugation, SlotImages
+    from farthest.families.sliding.definition import Sliding
+    from farthest.families.sliding.symmetries import Symmetry
     from farthest.heuristics.algorithms import Algorithm
     from farthest.heuristics.contract import Heuristic, LoadMap
     from farthest.puzzles.definition import Board
@@ -61,9 +58,9 @@ def in_full(text: str, puzzle: Puzzle) -> str:
 
 def partitions(puzzle: Puzzle) -> list[str]:
     """The names that mean something for the puzzle: a square of numbered pieces in their order, the blank first."""
-    definition = puzzle.definition
-    if not isinstance(definition, Sliding) or puzzle.metric != "step":
+    if puzzle.family != "sliding" or puzzle.metric != "step":
         return []
+    definition = _sliding(puzzle)
     cells = tuple(range(definition.cells))
     if definition.goals != (cells,) or definition.tokens[1:] != tuple(map(str, cells[1:])):
         return []
@@ -76,6 +73,21 @@ def partitions(puzzle: Puzzle) -> list[str]:
 
 if TYPE_CHECKING:
     Goals = Sequence[Board]
+
+
+# A family's modules are imported for its own puzzles alone.
+
+
+def _sliding(puzzle: Puzzle) -> Sliding:
+    from farthest.families.sliding.definition import sliding
+
+    return sliding(puzzle)
+
+
+def _permutation(puzzle: Puzzle) -> Permutation:
+    from farthest.families.permutation.definition import permutation
+
+    return permutation(puzzle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +105,7 @@ def _no_problem(puzzle: Puzzle) -> str | None:
 
 def _of_pieces(puzzle: Puzzle) -> str | None:
     """For heuristics from the distances of single pieces."""
-    if not isinstance(puzzle.definition, Sliding):
+    if puzzle.family != "sliding":
         return f"it measures ways of pieces on the board of a sliding puzzle, this is of the family {puzzle.family}"
     if puzzle.metric != "step":
         return f"in the metric {puzzle.metric} one move takes several pieces; it needs the metric step"
@@ -104,7 +116,7 @@ def _of_distinct_pieces(puzzle: Puzzle) -> str | None:
     problem = _of_pieces(puzzle)
     if problem:
         return problem
-    definition = sliding(puzzle)
+    definition = _sliding(puzzle)
     if not distinct(definition):
         label = max(range(1, len(definition.tokens)), key=lambda label: definition.counts[label])
         return (
@@ -118,31 +130,31 @@ def _of_grids(puzzle: Puzzle) -> str | None:
     problem = _of_distinct_pieces(puzzle)
     if problem:
         return problem
-    return None if sliding(puzzle).rows else "it needs the rows and columns of a grid; use 'manhattan'"
+    return None if _sliding(puzzle).rows else "it needs the rows and columns of a grid; use 'manhattan'"
 
 
 def _of_contents(puzzle: Puzzle) -> str | None:
-    if isinstance(puzzle.definition, Sliding | Permutation):
+    if puzzle.family in ("sliding", "permutation"):
         return None
     return f"it counts pieces of sliding and permutation puzzles, this is of the family {puzzle.family}"
 
 
 def _of_pancakes(puzzle: Puzzle) -> str | None:
-    if isinstance(puzzle.definition, Permutation) and is_pancake(puzzle.definition):
+    if puzzle.family == "permutation" and is_pancake(_permutation(puzzle)):
         return None
     return "it needs moves that all turn over the top of a pile, such as those of pancake-7"
 
 
 def _of_hanoi(puzzle: Puzzle) -> str | None:
-    return None if isinstance(puzzle.definition, Hanoi) else "it counts the discs of the family hanoi"
+    return None if puzzle.family == "hanoi" else "it counts the discs of the family hanoi"
 
 
 def _of_lights(puzzle: Puzzle) -> str | None:
-    return None if isinstance(puzzle.definition, Lights) else "it counts the lamps of the family lights"
+    return None if puzzle.family == "lights" else "it counts the lamps of the family lights"
 
 
 def _of_pegs(puzzle: Puzzle) -> str | None:
-    if not isinstance(puzzle.definition, Pegs):
+    if puzzle.family != "pegs":
         return "it counts the pegs of the family pegs"
     if puzzle.metric != "jump":
         return (
@@ -157,13 +169,25 @@ def _zero(puzzle: Puzzle, goals: Goals) -> Heuristic:
 
 
 def _misplaced(puzzle: Puzzle, goals: Goals) -> Heuristic:
-    if isinstance(puzzle.definition, Sliding):
-        return counts.misplaced_pieces(puzzle.definition, goals, puzzle.metric)
-    return counts.misplaced_contents(permutation(puzzle), goals)
+    if puzzle.family == "sliding":
+        return counts.misplaced_pieces(_sliding(puzzle), goals, puzzle.metric)
+    return counts.misplaced_contents(_permutation(puzzle), goals)
+
+
+def _discs(puzzle: Puzzle, goals: Goals) -> Heuristic:
+    from farthest.families.hanoi.definition import hanoi
+
+    return counts.misplaced_discs(hanoi(puzzle), goals)
+
+
+def _lamps(puzzle: Puzzle, goals: Goals) -> Heuristic:
+    from farthest.families.lights.definition import lights
+
+    return counts.wrong_lamps(lights(puzzle), goals, puzzle.metric)
 
 
 def _distances(name: str) -> Callable[[Puzzle, Goals], Heuristic]:
-    return lambda puzzle, goals: CellSums(name, [nearest_table(sliding(puzzle), goal) for goal in goals])
+    return lambda puzzle, goals: CellSums(name, [nearest_table(_sliding(puzzle), goal) for goal in goals])
 
 
 SIMPLE: dict[str, Simple] = {
@@ -171,13 +195,11 @@ SIMPLE: dict[str, Simple] = {
     "misplaced": Simple(_of_contents, _misplaced),
     "nearest": Simple(_of_pieces, _distances("nearest")),
     "manhattan": Simple(_of_distinct_pieces, _distances("manhattan")),
-    "matching": Simple(_of_pieces, lambda puzzle, goals: LeastMatching(sliding(puzzle), goals)),
-    "linear-conflict": Simple(_of_grids, lambda puzzle, goals: Conflicts(sliding(puzzle), goals)),
-    "gap": Simple(_of_pancakes, lambda puzzle, goals: GapCounts(permutation(puzzle), goals)),
-    "discs": Simple(_of_hanoi, lambda puzzle, goals: counts.misplaced_discs(hanoi(puzzle), goals)),
-    "lamps": Simple(
-        _of_lights, lambda puzzle, goals: counts.wrong_lamps(lights(puzzle), goals, puzzle.metric)
-    ),
+    "matching": Simple(_of_pieces, lambda puzzle, goals: LeastMatching(_sliding(puzzle), goals)),
+    "linear-conflict": Simple(_of_grids, lambda puzzle, goals: Conflicts(_sliding(puzzle), goals)),
+    "gap": Simple(_of_pancakes, lambda puzzle, goals: GapCounts(_permutation(puzzle), goals)),
+    "discs": Simple(_of_hanoi, _discs),
+    "lamps": Simple(_of_lights, _lamps),
     "pegs": Simple(_of_pegs, lambda puzzle, goals: counts.SparePegs(goals)),
 }
 """Of those for one puzzle the weakest comes first."""
@@ -228,7 +250,7 @@ def default_heuristic(puzzle: Puzzle, algorithm: Algorithm = "ida") -> str:
     if not puzzle.definition.has_moves:
         raise SettingError(_pattern_problem(puzzle))
     names = set(applicable(puzzle))
-    if isinstance(puzzle.definition, Sliding) and (algorithm == "astar" or puzzle.definition.counts[0] > 1):
+    if puzzle.family == "sliding" and (algorithm == "astar" or _sliding(puzzle).counts[0] > 1):
         names -= {"linear-conflict", "matching"}
     return next(name for name in STRONGEST if name in names)
 
@@ -255,12 +277,11 @@ class _Reader:
     def _mirrored(self, text: str) -> Heuristic:
         if text.startswith(SYMMETRIC * 2):
             raise self._error(text, f"has {SYMMETRIC} twice; leave one out")
-        if isinstance(self.puzzle.definition, Permutation):
+        if self.puzzle.family == "permutation":
             images = self._conjugations(text)
             term = self._term(text.removeprefix(SYMMETRIC))
             return conjugated(text, term, images, some_boards(self.puzzle, self.targets[0]))
-        definition = self.puzzle.definition
-        found = symmetries(definition, self.targets) if isinstance(definition, Sliding) else []
+        found = self._mirror_images()
         if not found:
             raise self._error(
                 text,
@@ -268,6 +289,13 @@ class _Reader:
                 f"except for the names of pieces, or a permutation puzzle; leave out {SYMMETRIC}",
             )
         return mirrored(text, self._term(text.removeprefix(SYMMETRIC)), found)
+
+    def _mirror_images(self) -> list[Symmetry]:
+        if self.puzzle.family != "sliding":
+            return []
+        from farthest.families.sliding.symmetries import symmetries
+
+        return symmetries(_sliding(self.puzzle), self.targets)
 
     def _conjugations(self, text: str) -> list[tuple[Conjugation, SlotImages]]:
         """All symmetries of a permutation puzzle that fix its goal."""
@@ -280,7 +308,7 @@ class _Reader:
         if len(self.targets) != 1 or WILDCARD in self.targets[0]:
             raise self._error(text, f"needs one goal without wildcards; leave out {SYMMETRIC}")
         try:
-            found = symmetries(cast("Permutation", self.puzzle.definition), self.targets[0]).maps
+            found = symmetries(_permutation(self.puzzle), self.targets[0]).maps
         except ResourceError as error:
             raise self._error(text, f"cannot be used: {error}; leave out {SYMMETRIC}") from None
         images = [(each, each.slotwise()) for each in found if isinstance(each, Conjugation)]
@@ -330,8 +358,10 @@ class _Reader:
     def _additive(self, name: str, pattern: Pattern, load_map: LoadMap) -> Heuristic:
         """The first map that is stored of those in which the pattern's distances are: so all patterns that could share
         a map do."""
+        from farthest.families.sliding.symmetries import pattern_images
+
         missing: dict[tuple[int, ...], MissingMapError] = {}
-        for image in pattern_images(sliding(self.puzzle), pattern.labels):
+        for image in pattern_images(_sliding(self.puzzle), pattern.labels):
             same = pattern_of_labels(self.puzzle, image.labels).puzzle
             try:
                 return AdditivePattern(name, image, load_map(same))

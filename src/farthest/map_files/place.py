@@ -4,7 +4,6 @@ written."""
 from __future__ import annotations
 
 import errno
-import hashlib
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from farthest.map_files.form import file_checksum, header_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
     from pathlib import Path
 
     from typing_extensions import Buffer
@@ -26,12 +24,6 @@ if TYPE_CHECKING:
 
 
 _NAME = re.compile(r"\d{1,19}-[0-9a-f]{8}(/[0-9a-f]{16})?\.map", re.ASCII)
-
-
-def job_token(job: int, created: datetime, puzzle_digest: str) -> str:
-    """What names of a job's files begin with: other jobs of that number, in other databases, have another one."""
-    begun = hashlib.sha256(f"{created.isoformat()} {puzzle_digest}".encode()).hexdigest()
-    return f"{job}-{begun[:8]}"
 
 
 def checked_name(name: str) -> str:

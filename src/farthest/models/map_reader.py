@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from sqlalchemy import Compiled, Connection, Dialect, LargeBinary, Select, bindparam, func, select
 
 from farthest.errors import JobError, StorageError
-from farthest.models.chunks import MOST_PAYLOAD, WIDTHS, Chunk, Unit, open_chunk, unpack_into
+from farthest.models.chunks import MOST_PAYLOAD, Chunk, open_chunk
 from farthest.models.database import Database
 from farthest.models.records import ChunkRecord, StateRecord, fields_of
 from farthest.models.sealing import (
@@ -26,11 +26,10 @@ from farthest.models.sealing import (
     record_digest,
 )
 from farthest.models.tables import chunk, job, state
+from farthest.wording import shown
 
 if TYPE_CHECKING:
-    import numpy as np
     import psycopg
-    from numpy.typing import NDArray
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -60,39 +59,12 @@ class MapReader:
         return None if lowest is None else int(lowest)
 
     def chunks(self, job_id: int) -> Generator[Chunk, None, None]:
-        """Streams the decoded chunks of a map, in key order. All are of one checkpoint, whatever is stored meanwhile.
-        Raises JobError if the job has no map, StorageError where a chunk is damaged or missing or the stamps differ.
+        """Streams the chunks of a map in key order, decoded by two threads. All are of one checkpoint, whatever is
+        stored meanwhile. Raises JobError if the job has no map, StorageError where a chunk is damaged or missing or the
+        stamps differ.
         """
-        yield from self._each(job_id, open_chunk)
-
-    def read_into(self, job_id: int, unit: Unit, out: NDArray[np.uint8]) -> None:
-        """Writes all distances of a dense map to ``out``, as bytes (little endian). Raises as ``chunks`` does."""
-        width = WIDTHS[unit]
-
-        def unpack(row: ChunkRecord) -> int:
-            unpack_into(row, unit, out[row.first_key * width : (row.last_key + 1) * width])
-            return row.last_key + 1 - row.first_key
-
-        keys = sum(self._each(job_id, unpack))
-        if keys * width != len(out):
-            raise self._missing(job_id, keys)
-
-    def bytes_of(self, job_id: int) -> Generator[tuple[int, NDArray[np.uint8]], None, None]:
-        """Streams the distances of a dense map of bytes, from its first key on: the first key of each chunk, and its
-        distances. Raises as ``chunks`` does."""
-        import numpy
-
-        def unpacked(row: ChunkRecord) -> tuple[int, NDArray[np.uint8]]:
-            whole = numpy.empty(row.last_key + 1 - row.first_key, dtype=numpy.uint8)
-            unpack_into(row, "uint8", whole)
-            return row.first_key, whole
-
-        yield from self._each(job_id, unpacked)
-
-    def _each(self, job_id: int, function: Callable[[ChunkRecord], Result]) -> Generator[Result, None, None]:
-        """The results of ``function`` for each chunk, in key order, computed by two threads."""
         with self._database.read() as connection:
-            keys = self._keys(connection, job_id)
+            keys, unit = self._keys_and_unit(connection, job_id)
             selected = _COLUMNS.where(chunk.c.job_id == job_id, chunk.c.first_key >= 0)
             rows = _payload_rows(connection, selected.order_by(chunk.c.first_key))
             digests: list[tuple[str | None]] = []
@@ -104,7 +76,7 @@ class MapReader:
                     yield one
 
             try:
-                yield from in_order(function, self._joined(job_id, records(), keys))
+                yield from in_order(open_chunk, self._joined(job_id, records(), keys, unit))
             finally:
                 rows.close()  # before the end of the transaction, also if the stream is closed early
             compare(connection, job_id, "chunk", chain("chunk", digests))
@@ -115,7 +87,7 @@ class MapReader:
             found = _payload_row(connection, _NEAREST, {"job": job_id, "key": key})
             row = None if found is None else _record(job_id, found)
             if row is None or not row.first_key <= key <= row.last_key:
-                keys = self._keys(connection, job_id)
+                keys, _ = self._keys_and_unit(connection, job_id)
                 if not 0 <= key < keys:
                     raise ValueError(f"key {key} is outside the map of job {job_id}, which has {keys} keys")
                 raise self._missing(job_id, 0 if row is None else row.last_key + 1)
@@ -148,31 +120,39 @@ class MapReader:
                 for row in result:
                     yield StateRecord(*row)
 
-    def _keys(self, connection: Connection, job_id: int) -> int:
-        row = connection.execute(select(job.c["keys"], job.c.name).where(job.c.id == job_id)).one_or_none()
+    def _keys_and_unit(self, connection: Connection, job_id: int) -> tuple[int, str]:
+        wanted = select(job.c["keys"], job.c.unit, job.c.name).where(job.c.id == job_id)
+        row = connection.execute(wanted).one_or_none()
         if row is None:
             raise self._no_job(job_id)
         if row[0] is None:
             raise JobError(
                 f"job {job_id} ({row.name}) has no stored map: run `farthest enumerate {row.name}` again"
             )
-        return int(row[0])
+        return int(row[0]), str(row.unit)
 
     def _no_job(self, job_id: int) -> JobError:
         return JobError(f"{self._database.place}: there is no job {job_id}; see `farthest jobs`")
 
-    def _joined(self, job_id: int, rows: Iterable[ChunkRecord], keys: int) -> Iterator[ChunkRecord]:
-        """Passes rows on; raises StorageError unless they have all ``keys`` without gaps, with one stamp."""
+    def _joined(
+        self, job_id: int, rows: Iterable[ChunkRecord], keys: int, unit: str
+    ) -> Iterator[ChunkRecord]:
+        """Passes rows on; raises StorageError unless they have all ``keys`` without gaps, with one stamp and in one
+        unit."""
         expected, depth = 0, None
         for row in rows:
             if row.first_key > expected:
                 raise self._missing(job_id, expected)
             if depth not in (None, row.depth):
                 raise self._mixed(job_id, depth, row.depth)
+            if not row.codec.endswith(f":{unit}"):
+                raise self._wrong(job_id, f"the codec of a chunk is {shown(row.codec)}, expected {unit}")
             expected, depth = row.last_key + 1, row.depth
             yield row
         if expected < keys:
             raise self._missing(job_id, expected)
+        if expected > keys:
+            raise self._wrong(job_id, f"its chunks have {expected} keys, expected {keys}")
 
     def _missing(self, job_id: int, key: int) -> StorageError:
         return self._wrong(job_id, f"the chunk that should begin at key {key} is missing")

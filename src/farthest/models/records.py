@@ -6,6 +6,7 @@ The fields of these classes are the columns of the tables (``models.tables``), a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -209,6 +210,12 @@ class Progress(TypedDict, total=False):
     nodes: int
     nodes_a_second: float
     pieces_waiting: int
+
+
+def job_token(job: int, created: datetime, puzzle_digest: str) -> str:
+    """What names of a job's files begin with: other jobs of that number, in other databases, have another one."""
+    begun = hashlib.sha256(f"{created.isoformat()} {puzzle_digest}".encode()).hexdigest()
+    return f"{job}-{begun[:8]}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

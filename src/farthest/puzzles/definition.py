@@ -245,39 +245,63 @@ class GoalPuzzle(PuzzleDefinition):
 
 
 class DigitPuzzle(GoalPuzzle):
-    """A puzzle whose boards are digits, one a cell, each below its radix: the pegs of discs, the colours of lamps."""
+    """A puzzle whose boards are digits, each below its radix: the pegs of discs, the colours of lamps. A digit is a
+    cell, or as many cells as ``digit_bytes``, the highest first."""
 
     __slots__ = ()
+
+    digit_bytes: ClassVar[int] = 1
+    meaning: ClassVar[str]
+    """What the digits are, for messages: ``the peg of each disc``."""
+    wrong: ClassVar[str]
+    """What messages say of a digit that is not below its radix: ``number`` (from 1), ``digit`` and ``most``."""
 
     @property
     @abstractmethod
     def radices(self) -> tuple[int, ...]:
-        """For each cell, the number of values that it can have."""
-
-    @property
-    @abstractmethod
-    def expected(self) -> str:
-        """What a board is, for messages: ``the colours of 9 lamps``."""
-
-    @abstractmethod
-    def wrong_digit(self, cell: int, digit: object) -> str:
-        """What messages say of a digit that is not below its radix."""
+        """For each digit, the number of values that it can have."""
 
     @property
     def cells(self) -> int:
-        return len(self.radices)
+        return self.digit_bytes * len(self.radices)
 
     def arrangements(self) -> int:
         return prod(self.radices)
 
+    def digits(self, board: Sequence[int]) -> Board:
+        """The digits of a board, ``WILDCARD`` where any."""
+        if self.digit_bytes == 1:
+            return tuple(board)
+        pairs = zip(board[::2], board[1::2], strict=True)
+        return tuple(WILDCARD if high == WILDCARD else int(high) * 256 + int(low) for high, low in pairs)
+
+    def board_of(self, digits: Iterable[int]) -> Board:
+        """Inverse of ``digits``."""
+        if self.digit_bytes == 1:
+            return tuple(digits)
+        pairs = ((WILDCARD, WILDCARD) if digit == WILDCARD else divmod(digit, 256) for digit in digits)
+        return tuple(byte for pair in pairs for byte in pair)
+
+    def parse_board(self, text: str, *, name: str = "") -> Board:
+        """See ``parsed``."""
+        return self.parsed(text, board_place(text, self, name), wildcards=False)
+
+    @abstractmethod
+    def parsed(self, text: str, place: str, *, wildcards: bool) -> Board:
+        """The board of a text, in which ``wildcards`` may be. Raises BoardError, the message beginning with
+        ``place``."""
+
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
         place = f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != self.cells:
-            raise BoardError(f"{place}: expected {self.expected}")
-        for cell, (digit, radix) in enumerate(zip(board, self.radices, strict=True)):
-            if not hasattr(digit, "__index__") or not 0 <= digit < radix:
-                raise BoardError(f"{place}: {self.wrong_digit(cell, digit)}")
-        return tuple(int(digit) for digit in board)
+            raise BoardError(f"{place}: expected {counted(self.cells, 'number')}: {self.meaning}")
+        if any(not hasattr(byte, "__index__") or not 0 <= byte <= 255 for byte in board):
+            raise BoardError(f"{place}: expected numbers from 0 to 255: {self.meaning}")
+        for number, (digit, radix) in enumerate(zip(self.digits(board), self.radices, strict=True), 1):
+            if digit >= radix:
+                wrong = self.wrong.format(number=number, digit=digit, most=radix - 1)
+                raise BoardError(f"{place}: {wrong}")
+        return tuple(int(byte) for byte in board)
 
     def boards_problem(self) -> str | None:
         """Why goals and start are no boards; None: they are."""
@@ -285,10 +309,12 @@ class DigitPuzzle(GoalPuzzle):
             return "a goal is there twice"
         for name, board in self.named_boards:
             least = 0 if name == "start" else WILDCARD
-            if len(board) != self.cells or any(
-                not least <= digit < radix for digit, radix in zip(board, self.radices, strict=True)
+            in_bytes = len(board) == self.cells and all(WILDCARD <= byte <= 255 for byte in board)
+            digits = self.digits(board) if in_bytes else ()
+            if self.board_of(digits) != board or any(
+                not least <= digit < radix for digit, radix in zip(digits, self.radices, strict=True)
             ):
-                return f"{name} is not {self.cells} numbers in their ranges"
+                return f"{name} is not {counted(self.cells, 'number')} in their ranges: {self.meaning}"
         return None
 
 

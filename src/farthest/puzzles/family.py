@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.picture import text_picture
 from farthest.puzzles.puzzle import FAMILIES, Rules, rules
 
 if TYPE_CHECKING:
@@ -134,7 +133,11 @@ class Family(Rules):
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
         """The picture of a board; ``WILDCARD`` is allowed."""
         found: Picture | None = self.call("picture", definition, board)
-        return found or text_picture(definition.draw_board(board), definition.palette())
+        if found is None:
+            from farthest.puzzles.picture import text_picture
+
+            return text_picture(definition.draw_board(board), definition.palette())
+        return found
 
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]

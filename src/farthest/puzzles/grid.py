@@ -220,7 +220,7 @@ def board_rows(
     """
     rows, divided = _split_rows(text, places, "/;\n\r" if barred else "/;\n\r|", single=single)
     if not rows:
-        raise fail("no pieces")
+        raise fail("it is empty")
     rows = [[WALL_TOKEN if token in walls else token for token in row] for row in rows]
     for i, row in enumerate(rows, 1):
         for j, token in enumerate(row, 1):

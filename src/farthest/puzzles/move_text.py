@@ -31,14 +31,8 @@ POWER = re.compile(
 )
 """What may follow a group, or the name of a move of a twisty puzzle: ``2``, ``'``, ``2'``, ``'2``, ``^2``, ``^-1``."""
 
-_WORD = re.compile(r"\s*(?:moves|scramble)\b", re.IGNORECASE)
 _SEPARATORS = ",;\r\n"
 _ARROW = re.compile(r"\s*(?:->|→)\s*")
-
-
-def is_moves(text: str) -> bool:
-    """Whether a board is given as moves: ``moves: R U'``."""
-    return _WORD.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""The text that names the boards of an origin: words, boards, or a set of them, one a line."""
+"""The text that names a board or the boards of an origin: words, boards, moves, or a set of them, one a line."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,12 @@ WORDS = ("goal", "start")
 MAX_NAMED = 10_000
 """Boards that an origin names one by one."""
 _SEPARATOR = "\n"
+_MOVES = re.compile(r"\s*(?:moves|scramble)\b", re.IGNORECASE)
+
+
+def is_moves(text: str) -> bool:
+    """Whether a board is written as moves that lead to it: ``moves: R U'``."""
+    return _MOVES.match(text) is not None
 
 
 def joined(names: Iterable[str]) -> str:

@@ -26,8 +26,7 @@ from typing import Any, cast
 from farthest.errors import BoardError, PuzzleError, ResourceError
 from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.family import board_given, families
-from farthest.puzzles.move_text import is_moves
-from farthest.puzzles.origin import WORDS
+from farthest.puzzles.origin import WORDS, is_moves
 from farthest.puzzles.puzzle import (
     FAMILIES,
     MAX_NAME,

@@ -16,19 +16,26 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, overload
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.definition import Board, PuzzleDefinition
-from farthest.puzzles.grid import MAX_CELLS, WALL_TOKEN, WILDCARD_TOKEN, token_problem
+from farthest.puzzles.definition import Board, DigitPuzzle, PuzzleDefinition
+from farthest.puzzles.grid import (
+    MAX_CELLS,
+    WALL_TOKEN,
+    WILDCARD_TOKEN,
+    Passages,
+    disconnection,
+    read_passages,
+    token_problem,
+)
 from farthest.wording import counted, near_match, shown
 
 Value = TypeVar("Value")
 Inner = TypeVar("Inner", bound="Table")
-
-Parse = Callable[[str, str, bool], Board]
-"""The board of a text: (text, what messages call it, whether ``*`` is allowed). Raises BoardError."""
+Digits = TypeVar("Digits", bound=DigitPuzzle)
 
 _HEADER = re.compile(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#.*)?$")  # no two parts that both take spaces
 
@@ -312,20 +319,21 @@ class BoardsTable(FamilyTable):
             names[board] = given.name
         return tuple(names)
 
-    def text_goals(self, parse: Parse, example: str, default: Board | None) -> tuple[Board, ...]:
-        """The goals of a table whose boards are texts; ``default`` where there are none (None: there is none then)."""
-        given = self.given_goals(example)
-        if not given:
-            return () if default is None else (default,)
-        return self.each_once((each, self._parsed(each, parse, example, wildcards=True)) for each in given)
+    def with_boards(self, plain: Digits) -> Digits:
+        """The definition with the goals and the start of the table, boards as texts, where it has them."""
+        example = plain.format_board((*plain.goals, plain.start or ())[0])
+        made: Any = plain
+        goals = self.given_goals(example)
+        if goals:
+            made = replace(
+                made, goals=self.each_once((each, self._parsed(each, plain, example)) for each in goals)
+            )
+        if "start" in self:
+            start = GivenBoard("start", "start", self.start)
+            made = replace(made, start=self._parsed(start, plain, example))
+        return cast(Digits, made)
 
-    def text_start(self, parse: Parse, example: str, default: Board | None) -> Board | None:
-        """The start of a table whose boards are texts, or the default."""
-        if "start" not in self:
-            return default
-        return self._parsed(GivenBoard("start", "start", self.start), parse, example, wildcards=False)
-
-    def _parsed(self, given: GivenBoard, parse: Parse, example: str, *, wildcards: bool) -> Board:
+    def _parsed(self, given: GivenBoard, plain: DigitPuzzle, example: str) -> Board:
         """The board of a text, or of its rows as an array of texts."""
         key, name, value = given
         if isinstance(value, list) and value and all(isinstance(row, str) for row in value):
@@ -333,9 +341,21 @@ class BoardsTable(FamilyTable):
         if not isinstance(value, str):
             raise self.fail(key, f'{name}: expected a text, got {shown(value)}; write {key} = "{example}"')
         try:
-            return parse(value, f"{name} {shown(value)}", wildcards)
+            return plain.parsed(value, f"{name} {shown(value)}", wildcards=key != "start")
         except BoardError as error:
             raise self.fail(key, str(error)) from None
+
+    def passages(self, cells: int, *, joined: str = "") -> tuple[Passages, Passages]:
+        """The passages of the keys ``edges`` and ``arcs``. ``joined``: what messages call the cells, all of which must
+        be joined; else they need not be."""
+        edges = read_passages("edges", self.fields.get("edges", []), cells, (), self.fail)
+        arcs = read_passages("arcs", self.fields.get("arcs", []), cells, edges, self.fail)
+        apart = disconnection(cells, edges + arcs) if joined else None
+        if apart:
+            key = "edges" if "edges" in self else "arcs"
+            mend = "expected one part, add edges between them"
+            raise self.fail(key, f"{apart.replace('cells', joined)}; {mend}")
+        return edges, arcs
 
 
 class Drawn(NamedTuple):

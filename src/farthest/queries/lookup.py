@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.models.chunks import code_array
+from farthest.models.chunks import UNREACHED, Chunk, code_array
 from farthest.models.map_reader import MapReader
 from farthest.models.sealing import damaged
 
@@ -19,34 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.models.chunks import Chunk as StoredChunk
+    from farthest.models.chunks import Unit
     from farthest.models.database import Database
     from farthest.spaces.contract import Codes
-
-    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16]
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """The distances of the keys ``first_key`` to ``last_key``, both included, in key order.
-
-    ``codes``: in a sparse map, where keys are numbers of states, the codes of the states; else None.
-    """
-
-    first_key: int
-    last_key: int
-    distances: Distances
-    codes: Codes | None = None
-
-    @property
-    def no_distance(self) -> int:
-        """What stands for a key without a distance."""
-        return 255 if self.distances.itemsize == 1 else 65535
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that its arrays take."""
-        return self.distances.nbytes + (0 if self.codes is None else self.codes.nbytes)
 
 
 class ChunkCache:
@@ -67,16 +41,16 @@ class ChunkCache:
         place = bisect_right(self._first_keys, key) - 1
         if place >= 0:
             chunk = self._chunks[self._first_keys[place]]
-            if key <= chunk.last_key:
-                self._chunks.move_to_end(chunk.first_key)
+            if key <= chunk.last:
+                self._chunks.move_to_end(chunk.first)
                 return chunk
         chunk = self._read(key)
-        self._first_keys.insert(place + 1, chunk.first_key)
-        self._chunks[chunk.first_key] = chunk
+        self._first_keys.insert(place + 1, chunk.first)
+        self._chunks[chunk.first] = chunk
         self._size += chunk.nbytes
         while self._size > self._limit and len(self._chunks) > 1:
             _, oldest = self._chunks.popitem(last=False)
-            self._first_keys.remove(oldest.first_key)
+            self._first_keys.remove(oldest.first)
             self._size -= oldest.nbytes
         return chunk
 
@@ -90,12 +64,12 @@ class FullReader:
         self._maps = MapReader(database)
         self._job = job
         self._keys = keys
-        self._cache = ChunkCache(lambda key: _opened(self._maps.chunk_at(job, key)), cache_bytes)
+        self._cache = ChunkCache(lambda key: self._maps.chunk_at(job, key), cache_bytes)
 
     @property
-    def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
+    def unit(self) -> Unit:
         """The type of the stored distances."""
-        return self.chunk_of(0).distances.dtype
+        return self.chunk_of(0).unit
 
     def close(self) -> None:
         """Nothing is held but chunks."""
@@ -111,7 +85,7 @@ class FullReader:
 
     def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
         """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
-        return map(_opened, self._maps.chunks(self._job))
+        return self._maps.chunks(self._job)
 
     def chunks_once(self) -> Iterator[Chunk]:
         """The same of all distances, in the least memory: nothing is kept for other questions."""
@@ -137,11 +111,11 @@ class FullReader:
         end = int(numpy.searchsorted(ascending, numpy.uint64(keys)))
         while at < end:
             chunk = self.chunk_of(int(ascending[at]))
-            last = numpy.uint64(chunk.last_key)
+            last = numpy.uint64(chunk.last)
             after = int(numpy.searchsorted(ascending[at:end], last, side="right")) + at
-            places = (ascending[at:after] - numpy.uint64(chunk.first_key)).astype(numpy.intp)
-            distances = chunk.distances[places].astype(numpy.int32)
-            distances[distances == chunk.no_distance] = -1
+            places = (ascending[at:after] - numpy.uint64(chunk.first)).astype(numpy.intp)
+            distances = chunk.distance_array()[places].astype(numpy.int32)
+            distances[distances == UNREACHED[chunk.unit]] = -1
             found[order[at:after]] = distances
             at = after
 
@@ -152,12 +126,13 @@ class FullReader:
             if index < 0:
                 continue
             chunk = self.chunk_of(numbers[index])
-            assert chunk.codes is not None
+            codes = chunk.code_array()
+            assert codes is not None
             here = slice(*numpy.searchsorted(chunk_of, (index, index + 1)))
-            places = numpy.searchsorted(chunk.codes, ascending[here])
-            places[places == len(chunk.codes)] = 0
-            right = chunk.codes[places] == ascending[here]
-            found[order[here][right]] = chunk.distances[places[right]]
+            places = numpy.searchsorted(codes, ascending[here])
+            places[places == len(codes)] = 0
+            right = codes[places] == ascending[here]
+            found[order[here][right]] = chunk.distance_array()[places[right]]
 
     @cached_property
     def _leads(self) -> tuple[list[int], Codes]:
@@ -169,10 +144,3 @@ class FullReader:
         # The written form is big endian.
         codes = b"".join(lead[::-1] if width == 8 else lead for _, lead in leads)
         return [number for number, _ in leads], code_array(codes, width)
-
-
-def _opened(stored: StoredChunk) -> Chunk:
-    unit = numpy.dtype(stored.unit).newbyteorder("<")
-    distances = numpy.frombuffer(memoryview(stored.distances), dtype=unit)
-    codes = code_array(stored.codes, stored.width) if stored.width else None
-    return Chunk(stored.first, stored.last, distances, codes)

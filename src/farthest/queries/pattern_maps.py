@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, JobError, MissingMapError, PuzzleError, ResourceError
-from farthest.heuristics.contract import HALF, HalfBytes, ReducedMap
+from farthest.heuristics.contract import HALF, HalfBytes, PatternMap, ReducedMap, WholePatternMap
 from farthest.models.job_reader import JobReader
-from farthest.models.map_reader import MapReader, in_order
+from farthest.models.map_reader import in_order
 from farthest.models.records import FINISHED
 from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import find
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.models.chunks import Unit
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.spaces.contract import Space
@@ -103,11 +101,8 @@ def memory_of(record: JobRecord, size: int) -> Bytes:
 
 
 def _pieces(database: Database, record: JobRecord) -> Iterator[tuple[int, Bytes]]:
-    if not record.keeps_residues:
-        yield from MapReader(database).bytes_of(record.id)
-        return
     for chunk in StoredMap(database, record).chunks_once():
-        yield chunk.first_key, numpy.asarray(chunk.distances, dtype=numpy.uint8)
+        yield chunk.first, numpy.asarray(chunk.distance_array(), dtype=numpy.uint8)
 
 
 def _halved(record: JobRecord, pieces: Pieces, keys: int) -> HalfBytes:
@@ -138,28 +133,6 @@ KEPT_BYTES = 4 * 2**30
 TO_GOAL = Origin()
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPattern:
-    """``PatternMap`` of a finished job: all distances in key order, which may only be read."""
-
-    puzzle: Puzzle
-    space: Space
-    distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
-    holes: bool
-    job: int
-
-
-@dataclass(frozen=True, slots=True)
-class CompactPattern:
-    """``PatternMap`` of a finished job, in less memory."""
-
-    puzzle: Puzzle
-    space: Space
-    distances: HalfBytes | ReducedMap
-    holes: bool
-    job: int
-
-
 class PatternMaps:
     """``LoadMap`` of a database: the newest complete map to the goal of the puzzle that is given."""
 
@@ -170,7 +143,7 @@ class PatternMaps:
         self._database = database
         self._jobs = JobReader(database)
 
-    def __call__(self, puzzle: Puzzle) -> StoredPattern | CompactPattern:
+    def __call__(self, puzzle: Puzzle) -> PatternMap:
         """The map of a puzzle with the same digest, whatever its name. Raises MissingMapError where there is none,
         ResourceError where it does not fit in memory, StorageError where it is damaged."""
         record = self._newest(puzzle)
@@ -199,13 +172,13 @@ class PatternMaps:
             what = f", except job {newest.id}, which is {why}; expected a complete one, to the goal"
         raise missing_map(self._database.place, puzzle, what)
 
-    def whole(self, puzzle: Puzzle) -> StoredPattern:
+    def whole(self, puzzle: Puzzle) -> WholePatternMap:
         """All distances in key order, of a database that is not ``compact``. Raises as a call."""
         found = self(puzzle)
-        assert isinstance(found, StoredPattern), "the maps are not compact"
+        assert isinstance(found, WholePatternMap), "the maps are not compact"
         return found
 
-    def _read(self, puzzle: Puzzle, record: JobRecord, *, compact: bool) -> StoredPattern | CompactPattern:
+    def _read(self, puzzle: Puzzle, record: JobRecord, *, compact: bool) -> PatternMap:
         space = space_of(record, puzzle)
         if space.keys is None:
             raise JobError(
@@ -215,17 +188,13 @@ class PatternMaps:
         if compact:
             small = compacted(self._database, record, space)
             if small is not None:
-                return CompactPattern(puzzle, space, small, holes, record.id)
-        if record.keeps_residues:
-            whole = StoredMap(self._database, record).array()
-            whole.flags.writeable = False
-            return StoredPattern(puzzle, space, whole, holes, record.id)
+                return PatternMap(puzzle, space, small, holes, record.id)
         unit = numpy.dtype(record.unit)
-        pages = memory_of(record, space.keys * unit.itemsize)
-        MapReader(self._database).read_into(record.id, cast("Unit", record.unit), pages)
-        distances = pages.view(unit.newbyteorder("<"))
+        distances = memory_of(record, space.keys * unit.itemsize).view(unit)
+        for chunk in StoredMap(self._database, record).chunks_once():
+            distances[chunk.first : chunk.last + 1] = chunk.distance_array()
         distances.flags.writeable = False
-        return StoredPattern(puzzle, space, distances, holes, record.id)
+        return WholePatternMap(puzzle, space, distances, holes, record.id)
 
 
 def missing_map(place: str, puzzle: Puzzle, what: str = "") -> MissingMapError:
@@ -247,7 +216,7 @@ def _enumeration(puzzle: Puzzle) -> str:
 
 
 _lock = threading.Lock()
-_kept: OrderedDict[tuple[str, int, str | None, bool], StoredPattern | CompactPattern] = OrderedDict()
+_kept: OrderedDict[tuple[str, int, str | None, bool], PatternMap] = OrderedDict()
 
 
 def stored_patterns(database: Database, puzzle: Puzzle) -> list[str]:

@@ -176,7 +176,7 @@ def _prove_map(distance_map: StoredMap, memory: int | None, scratch: Path | None
         rows=((row.key, row.distance, row.board) for row in rows),
     )
     if not record.keeps_residues:
-        pieces = ((chunk.codes, chunk.distances) for chunk in distance_map.chunks())
+        pieces = ((chunk.code_array(), chunk.distance_array()) for chunk in distance_map.chunks())
         return verify_map(stored, pieces, unit=distance_map.unit.name, length=record.keys or 0)
     means = Means(
         memory_limit(memory),

@@ -15,8 +15,7 @@ from farthest import _kernel
 from farthest.errors import DamagedMapError
 from farthest.machine import available_memory, memory_limit
 from farthest.map_files.form import LOW, PAGE, WordOrder
-from farthest.models.chunks import CHUNK_KEYS
-from farthest.queries.lookup import Chunk
+from farthest.models.chunks import CHUNK_KEYS, UNREACHED, WIDTHS, Chunk
 from farthest.spaces.contract import gather
 
 if TYPE_CHECKING:
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
 
     from farthest.map_files.file import MapPages
     from farthest.map_files.form import ResidueForm
+    from farthest.models.chunks import Unit
     from farthest.models.records import JobRecord
-    from farthest.queries.lookup import Distances
     from farthest.spaces.contract import Codes, Space
 
 
 if TYPE_CHECKING:
+    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16]
     Keys = NDArray[numpy.uint64]
-    Unit = numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]
     Read = Callable[[Keys], NDArray[numpy.int64]]
 
 EXPANDED_TOGETHER = 2**16
@@ -83,8 +82,8 @@ def layer_at(space: Space, form: ResidueForm, read: Read, origins: Keys, depth: 
 def spread(space: Space, form: ResidueForm, read: Read, origins: Keys, depth: int, unit: Unit) -> Distances:
     """The distances of all keys up to ``depth``, as ``unit``, whose greatest number stands for none: from the origins
     on, layer by layer."""
-    none = numpy.iinfo(unit).max
-    distances = numpy.full(form.order.keys, none, dtype=unit)
+    none = UNREACHED[unit]
+    distances: Distances = numpy.full(form.order.keys, none, dtype=unit)
     layer = origins
     distances[layer] = 0
     for distance in range(1, depth + 1):
@@ -140,9 +139,7 @@ class ResidueLayers:
         """Memory that is taken besides the map and the distances."""
         return (2 + self._bits) * (self._kernel.words * 8 + self._kernel.lines) + self._kernel.row_bytes
 
-    def chunks(
-        self, unit: numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16], threads: int
-    ) -> Iterator[Chunk | None]:
+    def chunks(self, unit: Unit, threads: int) -> Iterator[Chunk | None]:
         """The distances, of ``unit``, its greatest value where there is none, chunk by chunk; None at once, and nothing
         else, where the map says something else of a state."""
         kernel = self._kernel
@@ -153,7 +150,7 @@ class ResidueLayers:
         for first in range(0, kernel.keys, CHUNK_KEYS):
             out: Distances = numpy.empty(min(CHUNK_KEYS, kernel.keys - first), dtype=unit)
             _kernel.expand(kernel, planes, 0, [0] * kernel.shards, first, out, threads)
-            yield Chunk(first, first + len(out) - 1, out)
+            yield Chunk(first, first + len(out) - 1, unit, out.data)
 
     def _planes(self, threads: int) -> list[_kernel.Layer] | None:
         """The layers as bits of the number of each; None as ``chunks``."""
@@ -236,9 +233,7 @@ class ResidueReader:
         self._told = told
         self._depth = record.depth or 0
         self._threads = os.cpu_count() or 1
-        self.unit: numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16] = (
-            numpy.dtype(numpy.uint16) if record.unit == "uint16" else numpy.dtype(numpy.uint8)
-        )
+        self.unit: Unit = "uint16" if record.unit == "uint16" else "uint8"
 
     def close(self) -> None:
         """Gives up the file."""
@@ -272,10 +267,12 @@ class ResidueReader:
         keys = self._form.order.keys
         if "_all" not in self.__dict__:
             self._told_scan()
-            if keys * self.unit.itemsize + self._form.words * 8 > self._cache_bytes:
+            if keys * WIDTHS[self.unit] + self._form.words * 8 > self._cache_bytes:
                 yield from self._scanned(depth)
                 return
-        yield from _chunks_of(self._all)
+        for first in range(0, keys, CHUNK_KEYS):
+            some = self._all[first : first + CHUNK_KEYS]
+            yield Chunk(first, first + len(some) - 1, self.unit, some.data)
 
     def chunks_once(self) -> Iterator[Chunk]:
         """The same of all distances, in the least memory."""
@@ -288,11 +285,11 @@ class ResidueReader:
         yield from self._by_layers(layers)
 
     def _by_layers(self, layers: ResidueLayers) -> Iterator[Chunk]:
-        states, none = 0, numpy.iinfo(self.unit).max
+        states = 0
         for chunk in layers.chunks(self.unit, self._threads):
             self._check(chunk is not None)
             assert chunk is not None
-            states += int(numpy.count_nonzero(chunk.distances != none))
+            states += chunk.states
             yield chunk
         self._check(states == self._record.states)
 
@@ -309,16 +306,16 @@ class ResidueReader:
         self._pages.load_all()
         keys = self._form.order.keys
         distances: Distances = numpy.empty(keys, dtype=self.unit)
-        layers = self._layers(keys * self.unit.itemsize)
+        layers = self._layers(distances.nbytes)
         if layers is not None:
             for chunk in self._by_layers(layers):
-                distances[chunk.first_key : chunk.last_key + 1] = chunk.distances
+                distances[chunk.first : chunk.last + 1] = chunk.distance_array()
         elif self._compiled:
             self._compiled.expand(distances, self._depth, self._threads)
         else:
             distances = spread(self._space, self._form, self._read, self._origins, self._depth, self.unit)
-        none = numpy.iinfo(self.unit).max
-        self._check(int(numpy.count_nonzero(distances != none)) == self._record.states)
+        states = int(numpy.count_nonzero(distances != UNREACHED[self.unit]))
+        self._check(states == self._record.states)
         distances.flags.writeable = False
         return distances
 
@@ -339,10 +336,10 @@ class ResidueReader:
             )
             found = self.distances(keys[wanted])
             reached = found >= 0
-            distances = numpy.full(len(keys), numpy.iinfo(self.unit).max, dtype=self.unit)
+            distances = numpy.full(len(keys), UNREACHED[self.unit], dtype=self.unit)
             distances[wanted[reached]] = found[reached]
             states += int(numpy.count_nonzero(reached))
-            yield Chunk(first, end - 1, distances)
+            yield Chunk(first, end - 1, self.unit, distances.data)
         self._check(depth is not None or states == self._record.states)
 
     @cached_property
@@ -410,9 +407,3 @@ class ResidueReader:
                 f"job {self._record.id} ({self._record.name}): its residue map contradicts itself; `farthest verify` "
                 "says where, and enumerating the puzzle again mends it"
             )
-
-
-def _chunks_of(distances: Distances) -> Iterator[Chunk]:
-    for first in range(0, len(distances), CHUNK_KEYS):
-        some = distances[first : first + CHUNK_KEYS]
-        yield Chunk(first, first + len(some) - 1, some)

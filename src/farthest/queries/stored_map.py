@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy
 
-from farthest.errors import BoardError, JobError, ResourceError, UnreachableError
-from farthest.families.python.allowed import named_in
+from farthest.errors import BoardError, JobError, ResourceError, UnreachableError, named_in
 from farthest.families.user_input import board_given, is_plain
-from farthest.machine import memory_limit
+from farthest.models.chunks import UNREACHED
 from farthest.models.job_reader import JobReader
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.queries.lookup import FullReader
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 
     from farthest.families.user_input import GivenBoard
     from farthest.map_files.file import MapPages
+    from farthest.models.chunks import Chunk
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
-    from farthest.queries.lookup import Chunk
     from farthest.queries.residues import ResidueReader
     from farthest.spaces.contract import Boards, Codes, Space
 
@@ -160,7 +159,7 @@ class StoredMap:
     @cached_property
     def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
         """The type of the stored distances; its largest value stands for none."""
-        return self._reader.unit
+        return numpy.dtype(self._reader.unit)
 
     @property
     def complete(self) -> bool:
@@ -223,6 +222,8 @@ class StoredMap:
         It takes one or two bytes a key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and
         back. Raises ResourceError where that is more than four fifths of the free memory.
         """
+        from farthest.machine import memory_limit
+
         needed = self._length * self.unit.itemsize
         if needed > memory_limit(None):
             raise ResourceError(
@@ -232,14 +233,14 @@ class StoredMap:
             )
         whole = numpy.empty(self._length, dtype=self.unit)
         for chunk in self.chunks_once():
-            whole[chunk.first_key : chunk.last_key + 1] = chunk.distances
+            whole[chunk.first : chunk.last + 1] = chunk.distance_array()
         return whole
 
     def codes(self) -> Codes:
         """The code of each distance of `array`; in a dense map its key."""
         if self.space.keys is not None:
             return numpy.arange(self._length, dtype=numpy.uint64)
-        return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
+        return numpy.concatenate([chunk.code_array() for chunk in self.chunks()])
 
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
@@ -275,14 +276,15 @@ class StoredMap:
         for chunk in self.chunks(depth):
             if not left:
                 return
-            wanted = chunk.distances != chunk.no_distance if depth is None else chunk.distances == depth
+            distances, of_chunk = chunk.distance_array(), chunk.code_array()
+            wanted = distances != UNREACHED[chunk.unit] if depth is None else distances == depth
             places = numpy.flatnonzero(wanted)
             left -= len(places)
             for at in range(0, len(places), BLOCK_STATES):
                 some = places[at : at + BLOCK_STATES]
-                keys = some.astype(numpy.uint64) + numpy.uint64(chunk.first_key)
-                codes = keys if chunk.codes is None else chunk.codes[some]
-                yield CodeBlock(keys, codes, chunk.distances[some])
+                keys = some.astype(numpy.uint64) + numpy.uint64(chunk.first)
+                codes = keys if of_chunk is None else of_chunk[some]
+                yield CodeBlock(keys, codes, distances[some])
 
     def state_blocks(self, depth: int | None = None) -> Iterator[StateBlock]:
         """The same as `key_blocks`, with the boards."""

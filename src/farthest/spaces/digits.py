@@ -14,7 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from farthest.arrays import np
-from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle
 from farthest.puzzles.origin import filled_boards
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, check_keys, check_version, is_packed
@@ -37,22 +37,23 @@ VERSION = 1
 
 
 class DigitBoards(ABC):
-    """The part of ``Space`` that does not depend on codes. ``radices``: the number of values of each digit."""
+    """The part of ``Space`` that does not depend on codes."""
 
-    def __init__(self, puzzle: Puzzle, origin: Origin, radices: Sequence[int], *, undirected: bool) -> None:
+    def __init__(self, puzzle: Puzzle, origin: Origin, definition: DigitPuzzle, *, undirected: bool) -> None:
         self.puzzle = puzzle
         self.origin = origin
-        self.cells = puzzle.definition.cells
-        self.radices = tuple(radices)
+        self.definition = definition
+        self.cells = definition.cells
+        self.radices = definition.radices
         self.undirected = undirected
         found = filled_boards(
-            puzzle.definition,
+            definition,
             origin.where,
             puzzle.name,
             lambda board: prod(map(len, self._choices(board))),
             lambda board: product(*self._choices(board)),
         )
-        self.origins = list(map(self.board, found))
+        self.origins = [definition.board_of(digits) for digits in found]
 
     @abstractmethod
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
@@ -67,23 +68,17 @@ class DigitBoards(ABC):
         """The same for packed boards."""
         return None
 
-    # What a board holds beside its digits.
-
-    def pattern_digits(self, pattern: Board) -> Board:
-        """The digits of a board, perhaps with ``WILDCARD``."""
-        return pattern
-
-    def board(self, digits: Board) -> Board:
-        """The board of digits."""
-        return digits
-
     def digits(self, boards: Boards) -> Digits:
         """The digits of boards."""
-        return boards.astype(np.int64)
+        digits = boards.astype(np.int64)
+        return digits if self.definition.digit_bytes == 1 else digits[:, ::2] * 256 + digits[:, 1::2]
 
     def boards(self, digits: NDArray[np.integer[Any]]) -> Boards:
         """Inverse of ``digits``."""
-        return digits.astype(np.uint8, copy=False)
+        if self.definition.digit_bytes == 1:
+            return digits.astype(np.uint8, copy=False)
+        pairs = np.stack([digits >> 8, digits & 255], axis=-1)
+        return pairs.astype(np.uint8).reshape(len(digits), self.cells)
 
     def neighbours(
         self, boards: Boards, *, toward: bool
@@ -102,7 +97,7 @@ class DigitBoards(ABC):
 
     def _choices(self, pattern: Board) -> list[Sequence[int]]:
         """For each digit of a board, perhaps with ``WILDCARD``, its values."""
-        digits = zip(self.pattern_digits(pattern), self.radices, strict=True)
+        digits = zip(self.definition.digits(pattern), self.radices, strict=True)
         return [range(radix) if digit == WILDCARD else (digit,) for digit, radix in digits]
 
 

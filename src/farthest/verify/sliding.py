@@ -28,7 +28,8 @@ from farthest.puzzles.origin import names_of
 from farthest.puzzles.puzzle import Origin
 from farthest.verify.local import Finding, Findings, MapInMemory, MapProof, StateProof, look_at_blocks
 from farthest.verify.models import LayoutError
-from farthest.verify.models.sliding import SlidingModel, Slots
+from farthest.verify.models.ranking import Slots
+from farthest.verify.models.sliding import SlidingModel
 from farthest.verify.report import BadState, Proof, Stored
 from farthest.verify.rows import Distances, Mask
 

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from farthest.coordinator.settings import Estimate
+    from farthest.models.chunks import Chunk
     from farthest.models.database import Database
     from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.queries.lookup import Chunk
     from farthest.spaces.contract import Codes
     from farthest.web.gate import WebSettings
 

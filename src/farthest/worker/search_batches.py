@@ -24,11 +24,26 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from farthest.environment import DATABASE_URL, MAPS
-from farthest.errors import JobError, LateStepError, LostStateError, PuzzleError, StorageError, VersionError
-from farthest.families.python.allowed import named_in
+from farthest.errors import (
+    JobError,
+    LateStepError,
+    LostStateError,
+    PuzzleError,
+    StorageError,
+    VersionError,
+    named_in,
+)
 from farthest.puzzles.puzzle import Puzzle
 from farthest.search.contract import Node, PieceResult, Problem, engine_fields
-from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, touch, unbelieved
+from farthest.stores.redis.attempts import (
+    PROTOCOL,
+    drop,
+    other_version,
+    prefix,
+    read_meta,
+    touch,
+    unbelieved,
+)
 from farthest.stores.redis.records import numbers, recorded, with_checksum
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
@@ -191,11 +206,7 @@ class SearchWork(Work):
 
     def facts(self) -> SearchFacts:
         """The facts of the search. Raises as ``SearchFacts.of``."""
-        found: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.keys.meta_key))
-        fields = {
-            name.decode(errors="replace"): value.decode(errors="replace") for name, value in found.items()
-        }
-        return SearchFacts.of(fields, self.attempt)
+        return SearchFacts.of(read_meta(self.nodes, self.attempt), self.attempt)
 
     def batch(self, bound: int, number: int) -> list[Node]:
         """The nodes of a batch. Raises LateStepError where nobody waits for it, LostStateError."""
@@ -208,7 +219,7 @@ class SearchWork(Work):
         """Stores the results of the first pieces of a batch, once, and reports them. Returns whether anyone waits for
         them."""
         result = with_checksum(f"r:{bound}:{number}", _json(pieces))
-        return bool(self.set_record(bound, number, result, holder, self._nodes_key(bound)))
+        return self.set_record(bound, number, result, holder, self._nodes_key(bound))
 
 
 def _json(value: Any) -> str:

@@ -43,11 +43,10 @@ from farthest.errors import (
 )
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import ATTEMPT_NAME
-from farthest.stores.redis.attempt_stores import AttemptKeys
-from farthest.stores.redis.attempts import prefix, touch
+from farthest.stores.redis.attempts import AttemptKeys, prefix, touch
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
-from farthest.stores.redis.records import Error, Report, numbers, set_record
+from farthest.stores.redis.records import NOBODY_WAITS, Error, RecordTexts, Report, numbers, set_records
 from farthest.worker.leases import Leases, holder_name, renewed
 
 if TYPE_CHECKING:
@@ -165,12 +164,15 @@ class Work(ABC):
         store, as steps do, whose commit is one with that of their blobs. Raises LateStepError where nobody waits for
         it."""
 
-    def set_record(self, depth: int, item: int, record: str, holder: str, *wanted_in: str) -> int:
-        """Sets the record of an item, once, and reports it; gives what ``records.set_record`` does. ``wanted_in``: the
-        key of a hash in which the item must be."""
-        keys = [self.keys.meta_key, self.records_key(depth), self.keys.done_key, *wanted_in]
-        report = Report(depth, item, holder, kind=self.kind)
-        return set_record(self.nodes, keys, (self.under_way, str(depth)), item, record, report)
+    def set_record(self, depth: int, item: int, record: str, holder: str, *wanted_in: str) -> bool:
+        """Sets the record of an item, once, and reports it. Returns whether anyone waits for it, or it was set before.
+        ``wanted_in``: the key of a hash in which the item must be."""
+        texts = RecordTexts(record, Report(depth, item, holder, kind=self.kind).text())
+        under_way = self.under_way, str(depth)
+        outcomes = set_records(
+            self.nodes, self.keys, self.records_key(depth), under_way, {item: texts}, *wanted_in
+        )
+        return outcomes != [NOBODY_WAITS]
 
     def _todo_key(self, depth: int) -> str:
         return f"{prefix(self.attempt)}todo:{self.kind}:{depth}"

@@ -1,7 +1,6 @@
 """Maps of patterns as heuristics: against distances of patterns found one board at a time."""
 
 from collections import deque
-from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
@@ -13,7 +12,7 @@ import naive
 from farthest.errors import MissingMapError
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.symmetries import pattern_images
-from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
+from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternMap, PatternTable
 from farthest.heuristics.patterns import AdditivePattern
 from farthest.heuristics.registry import open_heuristic
 from farthest.puzzles.catalogue import load
@@ -28,17 +27,9 @@ NAME = "sliding-2x3"
 OTHER = 64
 
 
-@dataclass
-class Found:
+def found_map(puzzle: Puzzle, space: Any, distances: NDArray[np.uint8]) -> PatternMap:
     """A map as the database would give it."""
-
-    puzzle: Puzzle
-    space: Any
-    distances: NDArray[np.uint8]
-
-    @property
-    def holes(self) -> bool:
-        return 255 in self.distances
+    return PatternMap(puzzle, space, distances, 255 in distances, 1)
 
 
 class Maps:
@@ -48,20 +39,20 @@ class Maps:
         self.parent = parent
         self.asked: list[str] = []
 
-    def __call__(self, puzzle: Puzzle) -> Found:
+    def __call__(self, puzzle: Puzzle) -> PatternMap:
         self.asked.append(puzzle.name)
         pattern = pattern_of(self.parent, puzzle.name.partition("@")[2])
         if pattern.additive:
             least = pattern_distances(self.parent, pattern.labels)
             places = permutations(range(self.parent.definition.cells), len(pattern.labels))
             distances = np.array([least.get(place, 255) for place in places], dtype=np.uint8)
-            return Found(puzzle, None, distances)
+            return found_map(puzzle, None, distances)
         space = compile_space(puzzle, Origin("to", "goal"))
         assert space.keys is not None
         distances = np.full(space.keys, 255, dtype=np.uint8)
         for board, distance in naive.distances(puzzle, Origin("to", "goal")).items():
             distances[int(space.encode(np.array([board], dtype=np.uint8))[0])] = distance
-        return Found(puzzle, space, distances)
+        return found_map(puzzle, space, distances)
 
 
 def pattern_distances(puzzle: Puzzle, labels: tuple[int, ...]) -> dict[tuple[int, ...], int]:
@@ -210,7 +201,7 @@ def test_the_first_of_the_maps_that_are_there_is_shared() -> None:
     puzzle = load("sliding-3x3")
     maps = Maps(puzzle)
 
-    def load_map(pattern: Puzzle) -> Found:
+    def load_map(pattern: Puzzle) -> PatternMap:
         if pattern.name.endswith("@1.2"):
             raise MissingMapError(pattern.name)
         return maps(pattern)
@@ -265,7 +256,7 @@ def test_placements_without_a_way() -> None:
 
 
 def test_a_map_that_is_missing() -> None:
-    def missing(puzzle: Puzzle) -> Found:
+    def missing(puzzle: Puzzle) -> PatternMap:
         raise MissingMapError(f"no map of {puzzle.name}; run `farthest enumerate {puzzle.name}` first")
 
     puzzle = load(NAME)

@@ -255,7 +255,7 @@ def test_wrong_names_of_rush_hour_boards() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "no pieces"),
+        ("", "it is empty"),
         ("2113/2113/4665/4775", "4 rows, expected 5"),
         ("2113/2113/4665/4775/700", "row 5 has 3 cells, expected 4"),
         ("2113211346654775700", "19 cells, expected 20"),

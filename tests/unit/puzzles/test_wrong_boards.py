@@ -14,8 +14,8 @@ LONG = "a board is written like '0 1 2 3 / 4 5 6 7 / 8 9 10 11'"
 CASES = [
     ("example", "8-puzzle", "1 2 3 / 4 5 6 / 7 8 8",
      "piece 8 appears twice, expected once; blank 0 is missing", HOLDS),
-    ("empty", "8-puzzle", "", "no pieces", EIGHT),
-    ("spaces", "8-puzzle", "  / /\n", "no pieces", EIGHT),
+    ("empty", "8-puzzle", "", "it is empty", EIGHT),
+    ("spaces", "8-puzzle", "  / /\n", "it is empty", EIGHT),
     ("short", "8-puzzle", "12345678", "8 cells, expected 9", EIGHT),
     ("long", "8-puzzle", "1234567800", "10 cells, expected 9", EIGHT),
     ("very-long", "8-puzzle", "1" * 1000, "1,000 cells, expected 9", EIGHT),

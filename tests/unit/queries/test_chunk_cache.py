@@ -1,10 +1,10 @@
 """The cache of decoded chunks: right, bounded, and the chunk used longest ago goes first."""
 
-import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.queries.lookup import Chunk, ChunkCache
+from farthest.models.chunks import Chunk
+from farthest.queries.lookup import ChunkCache
 
 SIZE = 10
 
@@ -18,7 +18,7 @@ class Source:
     def __call__(self, key: int) -> Chunk:
         first = key - key % SIZE
         self.read.append(first)
-        return Chunk(first, first + SIZE - 1, numpy.arange(first, first + SIZE, dtype=numpy.uint8))
+        return Chunk(first, first + SIZE - 1, "uint8", bytes(range(first, first + SIZE)))
 
 
 @given(keys=st.lists(st.integers(0, 99)), limit=st.integers(0, 60))
@@ -29,7 +29,7 @@ def test_any_order_of_keys(keys: list[int], limit: int) -> None:
     reads = 0
     for key in keys:
         chunk = cache.chunk_of(key)
-        assert chunk.distances[key - chunk.first_key] == key
+        assert chunk.distance_array()[key - chunk.first] == key
         first = key - key % SIZE
         if first in kept:
             kept.remove(first)
@@ -38,8 +38,3 @@ def test_any_order_of_keys(keys: list[int], limit: int) -> None:
         kept.append(first)
         del kept[: max(0, len(kept) - max(1, limit // SIZE))]
         assert len(source.read) == reads
-
-
-def test_what_stands_for_no_distance() -> None:
-    assert Chunk(0, 0, numpy.zeros(1, dtype=numpy.uint8)).no_distance == 255
-    assert Chunk(0, 0, numpy.zeros(1, dtype="<u2")).no_distance == 65535

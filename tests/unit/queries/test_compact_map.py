@@ -21,6 +21,7 @@ from farthest.families.permutation.representatives import Representatives, repre
 from farthest.families.user_input import board_given
 from farthest.heuristics.contract import Heuristic, MapTable, ReducedMap
 from farthest.heuristics.registry import open_heuristic
+from farthest.models.chunks import Chunk
 from farthest.models.map_reader import MapReader
 from farthest.queries import pattern_maps as compact_map
 from farthest.queries import residues as residue_reader
@@ -168,7 +169,8 @@ def test_a_damaged_map_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         for key in (keys[together & (keys != other)][0], keys[~together][-1]):
             changed = distances.copy()
             changed[key] ^= 1
-            monkeypatch.setattr(MapReader, "bytes_of", lambda maps, job, given=changed: iter([(0, given)]))
+            whole = Chunk(0, len(changed) - 1, "uint8", changed.data)
+            monkeypatch.setattr(MapReader, "chunks", lambda maps, job, whole=whole: iter([whole]))
             expected = r"its map is damaged: the distance of key \d+ \(board .*\) is \d+"
             with pytest.raises(DamagedMapError, match=expected):
                 compacted(opened.database, opened.record, opened.space)

@@ -123,8 +123,8 @@ def test_layers_that_the_map_contradicts_are_noticed(tmp_path: Path) -> None:
         changed[word] ^= numpy.uint64(1)
         for held, right in ((words, True), (changed, False)):
             layers = ResidueLayers(kernel, reader._pages.form, held, [0], reader._depth)
-            (found,) = layers.chunks(numpy.dtype(numpy.uint8), 1)
-            assert (found is not None and (found.distances == pair.full.array()).all()) == right
+            (found,) = layers.chunks("uint8", 1)
+            assert (found is not None and (found.distance_array() == pair.full.array()).all()) == right
     pair.close()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from farthest.families.jugs.definition import amounts, board_of, jugs
+from farthest.families.jugs.definition import jugs
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -12,7 +12,8 @@ from space_battery import check_dense, distance, space_layers
 
 def naive_moves(puzzle: Puzzle, board: Board) -> list[tuple[str, Board]]:
     """Fill, empty and pour, where something changes."""
-    definition, held = jugs(puzzle), amounts(board)
+    definition = jugs(puzzle)
+    held = list(definition.digits(board))
     found = []
     for a, capacity in enumerate(definition.capacities):
         if "fill" in definition.moves:
@@ -26,7 +27,7 @@ def naive_moves(puzzle: Puzzle, board: Board) -> list[tuple[str, Board]]:
                     after[a] -= 1
                     after[b] += 1
                 found.append((f"pour {a + 1}→{b + 1}", after))
-    return [(name, board_of(after)) for name, after in found if after != held]
+    return [(name, definition.board_of(after)) for name, after in found if after != held]
 
 
 def puzzle_of(table: str) -> Puzzle:
@@ -57,9 +58,12 @@ def test_classic_measurements() -> None:
     """Four of 3 and 5: 6 moves. Halving 8 by 5 and 3: 7 pourings (Bachet 1612; Tartaglia)."""
     puzzle = load("die-hard-jugs")
     layers = space_layers(puzzle, puzzle.origin)
-    assert min(d for d, layer in enumerate(layers) if any(4 in amounts(board) for board in layer)) == 6
+    assert (
+        min(d for d, layer in enumerate(layers) if any(4 in jugs(puzzle).digits(board) for board in layer))
+        == 6
+    )
     (known,) = puzzle.known
     assert (sum(map(len, layers)), len(layers) - 1) == (known.states, known.eccentricity)
     halving = load("jugs-8-5-3")
     layers = space_layers(halving, halving.origin)
-    assert distance(layers, board_of([4, 4, 0])) == 7
+    assert distance(layers, jugs(halving).board_of([4, 4, 0])) == 7

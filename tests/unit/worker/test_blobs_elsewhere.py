@@ -137,7 +137,7 @@ def test_marks_that_are_none(begin: Begin, mark: str) -> None:
     run.nodes.main.hset(run.meta_key, "mark", mark)
     step_all(run)
     assert {entry["error"] for entry in told(run)} == {"lost"}
-    assert "expected eight hexadecimal digits" in told(run)[0]["message"]
+    assert "at `$.mark`" in told(run)[0]["message"]
 
 
 @pytest.mark.parametrize(

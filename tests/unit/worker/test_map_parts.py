@@ -9,12 +9,11 @@ import pytest
 
 from farthest import frames
 from farthest.errors import JobError, LateStepError, LostStateError, NoBaseError
-from farthest.map_files.place import job_token
 from farthest.models.chunks import Chunk, MadeChunk, StoredDraft, digest_of
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps, write_drafts
-from farthest.models.records import LayerRecord
+from farthest.models.records import LayerRecord, job_token
 from farthest.stores.contract import Base
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.map_parts import AttemptParts, PartMaker

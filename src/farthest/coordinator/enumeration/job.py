@@ -32,8 +32,8 @@ from farthest.errors import (
     PuzzleError,
     ResourceError,
     StorageError,
+    named_in,
 )
-from farthest.families.python.allowed import named_in
 from farthest.models.chunks import digest_of, layers_digest
 from farthest.models.records import Takeovers
 from farthest.models.stored_job import origin_of, puzzle_of, space_of

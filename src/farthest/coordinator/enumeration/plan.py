@@ -283,7 +283,7 @@ class _Planner:
             again = self._bitmaps_in_files(space, found, layers.states)
             if again.files is not None and any(again.files.begun()):
                 return self._with_room_for_map(again.needing(why=LEFT_BEFORE))
-        found = found.needing(why="" if needed > allowed else "they fit")
+        found = found.needing(why=None if needed > allowed else "they fit")
         found = self._timed(found, seconds_in_memory(kernel, layers.states, in_place=in_place))
         if needed > allowed:
             residues = memory("residues") if self._map == "full" and kernel.reversible else None
@@ -326,7 +326,7 @@ class _Planner:
             found = files
         elif layers:
             memory = runs_memory(space, layers, counted_only=settings.histogram_only)
-            found = found.needing(memory=min(memory, limit), why="")
+            found = found.needing(memory=min(memory, limit), why=None)
         stepped = total if settings.max_depth is None else sum(layers)
         if stepped and space.puzzle.family != "python":  # a class takes as long as it takes
             each = PACKED_SECONDS if is_packed(space.layout_fields()) else SCATTER_SECONDS
@@ -341,7 +341,7 @@ class _Planner:
             return self._begun(self._most_states(), limit, 0, why=why)
         needed = states * SCATTER_BYTES + PROCESS_BYTES
         disk = map_bytes(self._map, states, (space.keys or 0) // 4)
-        return self._begun(self._most_states(), needed, disk, why="they fit" if needed <= limit else "")
+        return self._begun(self._most_states(), needed, disk, why="they fit" if needed <= limit else None)
 
     def _runs_in_files(self, space: ScatterSpace, found: Plan, states: int | None) -> Plan | None:
         """With layers in files, where they are to be chosen: states that are known do not fit the memory, a folder is
@@ -440,7 +440,7 @@ class _Planner:
     def _begun(self, states_at_most: int, memory: int, disk: int, **facts: Any) -> Plan:
         """A plan with what the space itself tells."""
         space = self._space
-        states, states_from = known_states(space, own_origin=True) or (None, "")
+        states, states_from = known_states(space, own_origin=True) or (None, None)
         gathers = space.engine == "gather"
         both_ways = (
             gather(space).kernel.reversible if gathers else space.engine == "pattern" or space.undirected

@@ -14,19 +14,22 @@ from farthest.coordinator.settings import STATE_ROWS, Settings
 from farthest.environment import scratch_folder
 from farthest.errors import DamagedMapError
 from farthest.map_files.form import layout_digest, map_digest
-from farthest.map_files.place import job_token
 from farthest.models.chunks import (
     CHUNK_KEYS,
     UNREACHED,
     WIDTHS,
     Chunk,
     MapDigest,
-    code_array,
     layers_digest,
 )
 from farthest.models.database import Database
 from farthest.models.maps import Maps
-from farthest.models.records import JobRecord, LayerRecord, MapFileRecord
+from farthest.models.records import (
+    JobRecord,
+    LayerRecord,
+    MapFileRecord,
+    job_token,
+)
 from farthest.spaces.contract import gather
 from farthest.stores.contract import unit_for
 from farthest.stores.memory.gather_store import gathered_form, residue_blocks, scattered_form
@@ -390,8 +393,8 @@ def layer_rows(space: Space, chunks: Iterator[Chunk], depth: int, limit: int) ->
 def _sparse_rows(space: Space, chunk: Chunk, depth: int | None = None) -> Iterable[Row]:
     import numpy
 
-    codes = code_array(chunk.codes, chunk.width)
-    distances = numpy.frombuffer(memoryview(chunk.distances), dtype=numpy.dtype(chunk.unit).newbyteorder("<"))
+    codes, distances = chunk.code_array(), chunk.distance_array()
+    assert codes is not None, "the map is sparse"
     numbers = numpy.arange(chunk.first, chunk.last + 1)
     if depth is not None:
         wanted = distances == depth

@@ -17,7 +17,6 @@ from farthest.machine import cores, memory_limit
 from farthest.search.contract import Problem, engine_fields, targets
 from farthest.search.deepening import Deepening
 from farthest.search.engines import engine_with
-from farthest.search.plain import search_plain
 from farthest.search.solvable import why_unsolvable
 
 if TYPE_CHECKING:
@@ -180,6 +179,8 @@ class _Search:
         return executor
 
     def _search_graph(self) -> SearchOutcome:
+        from farthest.search.plain import search_plain
+
         self._job.begin({}, resumable=False)
         memory = memory_limit(self._settings.memory)
         algorithm = self._settings.algorithm

@@ -23,7 +23,6 @@ from farthest.models.records import FINISHED, SEARCH, IterationRecord, SubtreeRe
 from farthest.models.searches import Searches
 from farthest.search.contract import Node, PieceResult, way_of
 from farthest.search.deepening import Frontier, Place, Totals
-from farthest.stores.redis.records import recorded, with_checksum
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -235,11 +234,15 @@ def search_digest(
 
 def _row(bound: int, place: Place, found: Node | PieceResult) -> str:
     """A piece's node or result as it is stored, with a checksum: JSON that was changed would give a wrong answer."""
+    from farthest.stores.redis.records import with_checksum
+
     return with_checksum(f"{bound}:{_text(place)}", msgspec.json.encode(found).decode())
 
 
 def _read_row(bound: int, place: str, row: str, kind: type[Made]) -> Made:
     """Inverse of ``_row``. Raises LostStateError."""
+    from farthest.stores.redis.records import recorded
+
     return recorded(row.encode(), f"{bound}:{place}", f"piece {place} at bound {bound}", kind)
 
 

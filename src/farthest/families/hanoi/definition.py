@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName, board_place
-from farthest.puzzles.grid import Passages, disconnection, number_in_name, read_passages
+from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName
+from farthest.puzzles.grid import Passages, disconnection, number_in_name
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import BoardsTable, Given, Number, Word
@@ -45,6 +45,8 @@ class Hanoi(DigitPuzzle):
     start: Board | None
 
     called = "hanoi"
+    meaning = "the peg of each disc, the smallest first"
+    wrong = "disc {number} is on {digit}, expected a peg from 0 to {most}"
 
     def problem(self) -> str | None:
         if not 2 <= self.pegs <= MAX_PEGS or not 1 <= self.discs <= MAX_DISCS:
@@ -76,16 +78,29 @@ class Hanoi(DigitPuzzle):
         one = [f"{a}→{b}" for a, b in self.arcs if (b, a) not in self.arcs]
         return [("variant", variant), ("discs move", " ".join(both + one))]
 
-    @property
-    def expected(self) -> str:
-        return f"the pegs of {counted(self.discs, 'disc')}, the smallest first"
-
-    def wrong_digit(self, cell: int, digit: object) -> str:
-        return f"disc {cell + 1} is on {digit!r}, expected a peg from 0 to {self.pegs - 1}"
-
-    def parse_board(self, text: str, *, name: str = "") -> Board:
+    def parsed(self, text: str, place: str, *, wildcards: bool) -> Board:
         """The pegs of the discs, smallest first; or the discs of each peg, pegs ended by /."""
-        return parse_pegs(text, self.pegs, self.discs, board_place(text, self, name), wildcards=False)
+        pegs, discs = self.pegs, self.discs
+        example = ("" if pegs <= 10 else " ").join(["0"] * discs)
+        mend = f"write the peg of each disc, the smallest first, such as {example!r}"
+        if "/" in text or "|" in text:
+            return _parse_stacks(text.replace("|", "/"), pegs, discs, place)
+        tokens = text.replace(",", " ").split()
+        if pegs <= 10 and len(tokens) == 1:
+            tokens = list(tokens[0])
+        if len(tokens) != discs:
+            raise BoardError(f"{place}: {counted(len(tokens), 'peg')}, expected {discs}, one a disc; {mend}")
+        board = []
+        for disc, token in enumerate(tokens, 1):
+            if token == "*" and wildcards:
+                board.append(WILDCARD)
+            elif token.isascii() and token.isdigit() and len(token) <= 3 and int(token) < pegs:
+                board.append(int(token))
+            else:
+                raise BoardError(
+                    f"{place}: disc {disc} is on {shown(token)}, expected a peg from 0 to {pegs - 1}; {mend}"
+                )
+        return tuple(board)
 
     def format_board(self, board: Sequence[int]) -> str:
         between = "" if self.pegs <= 10 else " "
@@ -106,30 +121,6 @@ def hanoi(puzzle: Puzzle) -> Hanoi:
     """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Hanoi), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def parse_pegs(text: str, pegs: int, discs: int, place: str, *, wildcards: bool) -> Board:
-    """The peg of each disc of a board given as text. Raises BoardError, the message beginning with ``place``."""
-    example = ("" if pegs <= 10 else " ").join(["0"] * discs)
-    mend = f"write the peg of each disc, the smallest first, such as {example!r}"
-    if "/" in text or "|" in text:
-        return _parse_stacks(text.replace("|", "/"), pegs, discs, place)
-    tokens = text.replace(",", " ").split()
-    if pegs <= 10 and len(tokens) == 1:
-        tokens = list(tokens[0])
-    if len(tokens) != discs:
-        raise BoardError(f"{place}: {counted(len(tokens), 'peg')}, expected {discs}, one a disc; {mend}")
-    board = []
-    for disc, token in enumerate(tokens, 1):
-        if token == "*" and wildcards:
-            board.append(WILDCARD)
-        elif token.isascii() and token.isdigit() and len(token) <= 3 and int(token) < pegs:
-            board.append(int(token))
-        else:
-            raise BoardError(
-                f"{place}: disc {disc} is on {shown(token)}, expected a peg from 0 to {pegs - 1}; {mend}"
-            )
-    return tuple(board)
 
 
 def _parse_stacks(text: str, pegs: int, discs: int, place: str) -> Board:
@@ -186,31 +177,13 @@ class HanoiTable(BoardsTable):
 
     def read(self) -> Hanoi:
         pegs, discs = self.pegs, self.discs
-
-        def parse(text: str, place: str, wildcards: bool) -> Board:
-            return parse_pegs(text, pegs, discs, place, wildcards=wildcards)
-
-        example = ("" if pegs <= 10 else " ").join([str(pegs - 1)] * discs)
-        return Hanoi(
-            pegs,
-            discs,
-            self._ways(pegs),
-            self.text_goals(parse, example, (pegs - 1,) * discs),
-            self.text_start(parse, example, (0,) * discs),
-        )
+        return self.with_boards(Hanoi(pegs, discs, self._ways(pegs), ((pegs - 1,) * discs,), (0,) * discs))
 
     def _ways(self, pegs: int) -> Passages:
         if "edges" not in self and "arcs" not in self:
             return variant_arcs(self.variant, pegs)
         self.only_one("variant", ["edges", "arcs"], "leave the variant out")
-        edges = read_passages("edges", self.fields.get("edges", []), pegs, (), self.fail)
-        arcs = read_passages("arcs", self.fields.get("arcs", []), pegs, edges, self.fail)
-        apart = disconnection(pegs, edges + arcs)
-        if apart:
-            key = "edges" if "edges" in self else "arcs"
-            raise self.fail(
-                key, f"{apart.replace('cells', 'pegs')}; expected one part, add edges between them"
-            )
+        edges, arcs = self.passages(pegs, joined="pegs")
         return tuple(sorted({*edges, *((b, a) for a, b in edges), *arcs}))
 
 

@@ -30,9 +30,11 @@ class HanoiBoards(DigitBoards):
     """Digit i is the peg of disc i, disc 0 the smallest. Only the smallest disc of a peg moves, onto an empty peg or a
     larger disc."""
 
+    definition: Hanoi
+
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
-        self.definition = hanoi(puzzle)
-        super().__init__(puzzle, origin, self.definition.radices, undirected=self.definition.undirected)
+        definition = hanoi(puzzle)
+        super().__init__(puzzle, origin, definition, undirected=definition.undirected)
 
     def arcs(self, *, forward: bool) -> list[tuple[int, int]]:
         """From peg to peg. Made backward, a move takes the disc from where it lies back to where it was."""

@@ -7,11 +7,10 @@ A board is two bytes for each jug, the higher one first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
 
 from farthest.errors import BoardError
-from farthest.puzzles.definition import WILDCARD, Board, GoalPuzzle, MoveName, board_place
+from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.tables import BoardsTable, Given
@@ -23,7 +22,7 @@ MAX_CAPACITY = 65_534
 
 
 @dataclass(frozen=True, slots=True)
-class Jugs(GoalPuzzle):
+class Jugs(DigitPuzzle):
     """Capacities, the moves that are allowed (some of MOVES, in that order), goals and start.
 
     ``goals``: boards, perhaps with a jug of any amount (``WILDCARD`` twice); none at all is possible.
@@ -35,6 +34,9 @@ class Jugs(GoalPuzzle):
     start: Board | None
 
     called = "jugs"
+    digit_bytes = 2
+    meaning = "two for the amount in each jug"
+    wrong = "jug {number} holds {digit}, expected 0 to {most}"
 
     def problem(self) -> str | None:
         if not 1 <= len(self.capacities) <= MAX_JUGS:
@@ -43,30 +45,11 @@ class Jugs(GoalPuzzle):
             return f"expected capacities from 1 to {MAX_CAPACITY}"
         if not self.moves or tuple(move for move in MOVES if move in self.moves) != self.moves:
             return f"the moves are not some of {', '.join(MOVES)} in that order"
-        if len(set(self.goals)) != len(self.goals):
-            return "a goal is there twice"
-        for name, board in self.named_boards:
-            pairs = zip(board[::2], board[1::2], strict=False)
-            if (
-                len(board) != self.cells
-                or any(not WILDCARD <= byte <= 255 for byte in board)
-                or any((high == WILDCARD) != (low == WILDCARD) for high, low in pairs)
-                or (name == "start" and WILDCARD in board)
-            ):
-                return f"{name} is not an amount for each jug, two numbers each"
-            if any(
-                amount > capacity for amount, capacity in zip(amounts(board), self.capacities, strict=True)
-            ):
-                return f"in {name} a jug holds more than its capacity"
-        return None
+        return self.boards_problem()
 
     @property
-    def cells(self) -> int:
-        """Two a jug."""
-        return 2 * len(self.capacities)
-
-    def arrangements(self) -> int:
-        return prod(capacity + 1 for capacity in self.capacities)
+    def radices(self) -> tuple[int, ...]:
+        return tuple(capacity + 1 for capacity in self.capacities)
 
     def size(self) -> str:
         return f"{counted(len(self.capacities), 'jug')}: {' '.join(map(str, self.capacities))}"
@@ -74,30 +57,33 @@ class Jugs(GoalPuzzle):
     def facts(self) -> list[tuple[str, str]]:
         return [("capacities", " ".join(map(str, self.capacities))), ("moves", ", ".join(self.moves))]
 
-    def parse_board(self, text: str, *, name: str = "") -> Board:
+    def parsed(self, text: str, place: str, *, wildcards: bool) -> Board:
         """The amounts, separated by spaces, commas or /."""
-        return parse_amounts(text, self.capacities, board_place(text, self, name), wildcards=False)
+        mend = f"write the amounts, such as {' '.join('0' for _ in self.capacities)!r}"
+        tokens = text.replace(",", " ").replace("/", " ").split()
+        if len(tokens) != len(self.capacities):
+            raise BoardError(
+                f"{place}: {counted(len(tokens), 'amount')}, expected {len(self.capacities)}, one a jug; {mend}"
+            )
+        values = []
+        for jug, (token, capacity) in enumerate(zip(tokens, self.capacities, strict=True), 1):
+            if token == "*" and wildcards:
+                values.append(WILDCARD)
+            elif token.isascii() and token.isdigit() and len(token) <= 5 and int(token) <= capacity:
+                values.append(int(token))
+            else:
+                raise BoardError(f"{place}: jug {jug} holds {shown(token)}, expected 0 to {capacity}; {mend}")
+        return self.board_of(values)
 
     def format_board(self, board: Sequence[int]) -> str:
-        return " ".join("*" if amount == WILDCARD else str(amount) for amount in amounts(board))
-
-    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        place = f"board{f' for {name}' if name else ''}"
-        if not hasattr(board, "__len__") or len(board) != self.cells:
-            raise BoardError(f"{place}: expected {self.cells} numbers, two for each jug")
-        if any(not hasattr(byte, "__index__") or not 0 <= byte <= 255 for byte in board):
-            raise BoardError(f"{place}: expected numbers from 0 to 255, two for each jug")
-        for jug, (amount, capacity) in enumerate(zip(amounts(board), self.capacities, strict=True), 1):
-            if amount > capacity:
-                raise BoardError(f"{place}: jug {jug} holds {amount}, expected 0 to {capacity}")
-        return tuple(int(byte) for byte in board)
+        return " ".join("*" if amount == WILDCARD else str(amount) for amount in self.digits(board))
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """A bar for each jug."""
         width = max(len(str(capacity)) for capacity in self.capacities)
         scale = max(1, -(-max(self.capacities) // 40))
         lines = []
-        for amount, capacity in zip(amounts(board), self.capacities, strict=True):
+        for amount, capacity in zip(self.digits(board), self.capacities, strict=True):
             full = 0 if amount == WILDCARD else -(-amount // scale)
             bar = "█" * full + "·" * (-(-capacity // scale) - full)
             lines.append(f"{'*' if amount == WILDCARD else amount:>{width}}/{capacity:<{width}} {bar}")
@@ -112,40 +98,6 @@ def jugs(puzzle: Puzzle) -> Jugs:
     """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Jugs), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def amounts(board: Sequence[int]) -> list[int]:
-    """The amounts in the jugs, ``WILDCARD`` where any."""
-    pairs = zip(board[::2], board[1::2], strict=True)
-    return [WILDCARD if high == WILDCARD else int(high) * 256 + int(low) for high, low in pairs]
-
-
-def board_of(values: Sequence[int]) -> Board:
-    """Inverse of ``amounts``."""
-    return tuple(
-        byte
-        for value in values
-        for byte in ((WILDCARD, WILDCARD) if value == WILDCARD else divmod(value, 256))
-    )
-
-
-def parse_amounts(text: str, capacities: Sequence[int], place: str, *, wildcards: bool) -> Board:
-    """The board of amounts given as text. Raises BoardError, the message beginning with ``place``."""
-    mend = f"write the amounts, such as {' '.join('0' for _ in capacities)!r}"
-    tokens = text.replace(",", " ").replace("/", " ").split()
-    if len(tokens) != len(capacities):
-        raise BoardError(
-            f"{place}: {counted(len(tokens), 'amount')}, expected {len(capacities)}, one a jug; {mend}"
-        )
-    values = []
-    for jug, (token, capacity) in enumerate(zip(tokens, capacities, strict=True), 1):
-        if token == "*" and wildcards:
-            values.append(WILDCARD)
-        elif token.isascii() and token.isdigit() and len(token) <= 5 and int(token) <= capacity:
-            values.append(int(token))
-        else:
-            raise BoardError(f"{place}: jug {jug} holds {shown(token)}, expected 0 to {capacity}; {mend}")
-    return board_of(values)
 
 
 class JugsTable(BoardsTable):
@@ -165,20 +117,11 @@ class JugsTable(BoardsTable):
 
     def read(self) -> Jugs:
         capacities = self._capacities()
-
-        def parse(text: str, place: str, wildcards: bool) -> Board:
-            return parse_amounts(text, capacities, place, wildcards=wildcards)
-
-        example = " ".join(["0"] * len(capacities))
-        goals = self.text_goals(parse, example, None)
+        plain = Jugs(capacities, self._moves(), (), (0,) * (2 * len(capacities)))
         if "measure" in self:
-            if goals:
-                raise self.fail(
-                    "measure", "both measure and a goal are given; expected one of them, write all as goals"
-                )
-            goals = self._measured(capacities)
-        start = self.text_start(parse, example, (0,) * (2 * len(capacities)))
-        return Jugs(capacities, self._moves(), goals, start)
+            self.only_one("measure", ["goal", "goals"], "write all as goals")
+            plain = replace(plain, goals=self._measured(plain))
+        return self.with_boards(plain)
 
     def _capacities(self) -> tuple[int, ...]:
         mend = "write capacities = [3, 5]"
@@ -212,14 +155,15 @@ class JugsTable(BoardsTable):
             raise self.fail("moves", "a move is there twice, expected each once; leave one out")
         return tuple(move for move in MOVES if move in value)
 
-    def _measured(self, capacities: tuple[int, ...]) -> tuple[Board, ...]:
+    def _measured(self, plain: Jugs) -> tuple[Board, ...]:
+        capacities = plain.capacities
         value, most = self.measure, max(capacities)
         if type(value) is not int or not 0 <= value <= most:
             raise self.fail(
                 "measure", f"expected a whole number from 0 to {most}, got {shown(value)}; write another"
             )
         return tuple(
-            board_of([value if other == jug else WILDCARD for other in range(len(capacities))])
+            plain.board_of([value if other == jug else WILDCARD for other in range(len(capacities))])
             for jug, capacity in enumerate(capacities)
             if capacity >= value
         )
@@ -233,7 +177,9 @@ def picture(definition: Jugs, board: Sequence[int]) -> Picture:
     """Jugs as high as they hold, filled as far as they are."""
     unit = _JUG / max(definition.capacities)
     shapes = []
-    for number, (amount, capacity) in enumerate(zip(amounts(board), definition.capacities, strict=True)):
+    for number, (amount, capacity) in enumerate(
+        zip(definition.digits(board), definition.capacities, strict=True)
+    ):
         x, top = number * _APART, _JUG - capacity * unit
         shapes.append(Shape(x, top, 1, capacity * unit, -1))
         if amount > 0:

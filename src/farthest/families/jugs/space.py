@@ -11,8 +11,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from farthest.arrays import np
-from farthest.families.jugs.definition import amounts, board_of, jugs
-from farthest.puzzles.definition import Board
+from farthest.families.jugs.definition import Jugs, jugs
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import is_packed
 from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits
@@ -20,7 +19,7 @@ from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards, Codes
+    from farthest.spaces.contract import Codes
     from farthest.spaces.digits import Digits, Step
 
     Column = NDArray[np.int64]
@@ -43,26 +42,10 @@ def compile(  # noqa: A001 - what families call it
 class JugsBoards(DigitBoards):
     """Digit i is the amount in jug i."""
 
+    definition: Jugs
+
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
-        self.definition = jugs(puzzle)
-        radices = [capacity + 1 for capacity in self.definition.capacities]
-        super().__init__(puzzle, origin, radices, undirected=False)
-
-    def pattern_digits(self, pattern: Board) -> Board:
-        return tuple(amounts(pattern))
-
-    def board(self, digits: Board) -> Board:
-        return board_of(digits)
-
-    def digits(self, boards: Boards) -> Digits:
-        pairs = boards.astype(np.int64)
-        digits: Digits = pairs[:, ::2] * 256 + pairs[:, 1::2]
-        return digits
-
-    def boards(self, digits: NDArray[np.integer[Any]]) -> Boards:
-        boards = np.empty((len(digits), self.cells), dtype=np.uint8)
-        boards[:, ::2], boards[:, 1::2] = digits >> 8, digits & 255
-        return boards
+        super().__init__(puzzle, origin, jugs(puzzle), undirected=False)
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
         def step(name: str, rows: NDArray[np.intp], changes: Changes) -> Step:

@@ -12,12 +12,21 @@ from dataclasses import dataclass
 from math import comb
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName, board_place
-from farthest.puzzles.grid import WALL, grid_problem, grid_size, number_cells, number_in_name, read_passages
+from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName
+from farthest.puzzles.grid import (
+    WALL,
+    WALL_TOKEN,
+    WILDCARD_TOKEN,
+    board_rows,
+    grid_problem,
+    grid_size,
+    number_cells,
+    number_in_name,
+)
 from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import BoardsTable, Flag, Given, Number, Word
-from farthest.wording import counted, shown
+from farthest.wording import shown
 
 MAX_LAMPS = 64
 COLOURS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -47,6 +56,8 @@ class Lights(DigitPuzzle):
     start: Board | None
 
     called = "lights"
+    meaning = "the colour of each lamp"
+    wrong = "lamp {number} of the board has the colour {digit}, expected one from 0 to {most}"
 
     def problem(self) -> str | None:
         lamps = len(self.presses)
@@ -78,21 +89,27 @@ class Lights(DigitPuzzle):
             ("presses", changed),
         ]
 
-    def parse_board(self, text: str, *, name: str = "") -> Board:
+    def parsed(self, text: str, place: str, *, wildcards: bool) -> Board:
         """The colours row by row; marks between them, and walls, may be left out."""
-        return parse_colours(
-            text, self.rows, self.cells, self.colours, board_place(text, self, name), wildcards=False
+        example = "/".join(self._lines([0] * self.cells))
+        digits = COLOURS[: self.colours]
+        values = {sign: colour for colour, digit in enumerate(digits) for sign in (digit, digit.upper())}
+        values |= dict.fromkeys(_OFF, 0)
+        if wildcards:
+            values[WILDCARD_TOKEN] = WILDCARD
+        rows = board_rows(
+            "".join(sign for sign in text if sign not in " \t,"),
+            self.rows or (tuple(range(self.cells)),),
+            single=True,
+            barred=False,
+            accepted=values,
+            expected=digits,
+            fail=lambda problem: BoardError(f"{place}: {problem}; write the colours, such as {example!r}"),
         )
+        return tuple(values[sign] for row in rows for sign in row if sign != WALL_TOKEN)
 
     def format_board(self, board: Sequence[int]) -> str:
         return "/".join(self._lines(board))
-
-    @property
-    def expected(self) -> str:
-        return f"the colours of {counted(self.cells, 'lamp')}"
-
-    def wrong_digit(self, cell: int, digit: object) -> str:
-        return f"lamp {cell} has the colour {digit!r}, expected one from 0 to {self.colours - 1}"
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
         return [" ".join(row).replace("0", "·") for row in self._lines(board)]
@@ -111,49 +128,6 @@ def lights(puzzle: Puzzle) -> Lights:
     """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Lights), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def parse_colours(text: str, rows: Rows, lamps: int, colours: int, place: str, *, wildcards: bool) -> Board:
-    """The colour of each lamp of a board given as text. Raises BoardError, the message beginning with ``place``."""
-    example = "/".join("".join("#" if lamp == WALL else "0" for lamp in row) for row in rows) or "0" * lamps
-    mend = f"write the colours, such as {example!r}"
-    for mark in "|;\n":
-        text = text.replace(mark, "/")
-    found = ["".join(row.replace(",", " ").split()) for row in text.split("/")]
-    found = [row for row in found if row]
-    walled = "#" in text
-    expected = [[lamp for lamp in row if walled or lamp != WALL] for row in rows] or [list(range(lamps))]
-    expected = [row for row in expected if row]
-    if len(found) == 1:
-        expected = [[lamp for row in expected for lamp in row]]
-    if len(found) != len(expected):
-        raise BoardError(f"{place}: {counted(len(found), 'row')}, expected {len(expected)}; {mend}")
-    board = [0] * lamps
-    for i, (row, wanted) in enumerate(zip(found, expected, strict=True), 1):
-        if len(row) != len(wanted):
-            raise BoardError(
-                f"{place}: row {i} has {counted(len(row), 'lamp')}, expected {len(wanted)}; {mend}"
-            )
-        for j, (sign, lamp) in enumerate(zip(row, wanted, strict=True), 1):
-            if (sign == "#") != (lamp == WALL):
-                what = ("wall", "lamp") if sign == "#" else ("lamp", "wall")
-                raise BoardError(f"{place}: row {i}, column {j} is a {what[0]}, expected a {what[1]}; {mend}")
-            if lamp != WALL:
-                board[lamp] = _colour(
-                    sign, colours, f"{place}: row {i}, column {j}", mend, wildcards=wildcards
-                )
-    return tuple(board)
-
-
-def _colour(sign: str, colours: int, place: str, mend: str, *, wildcards: bool) -> int:
-    if sign == "*" and wildcards:
-        return WILDCARD
-    colour = 0 if sign in _OFF else COLOURS.find(sign.lower())
-    if not 0 <= colour < colours:
-        raise BoardError(
-            f"{place} holds {shown(sign)}, expected one of {' '.join(COLOURS[:colours])}; {mend}"
-        )
-    return colour
 
 
 class LightsTable(BoardsTable):
@@ -196,13 +170,7 @@ class LightsTable(BoardsTable):
             presses = grid_presses(rows, NEIGHBOURS[self.neighbours], torus=self.torus, own=self.self_)
         if not any(presses):
             raise self.fail("self", "no press would change anything; join lamps, or leave self out")
-
-        def parse(text: str, place: str, wildcards: bool) -> Board:
-            return parse_colours(text, rows, lamps, colours, place, wildcards=wildcards)
-
-        example = "0" * lamps if graph else "/".join("0" * len(row) for row in rows)
-        goals = self.text_goals(parse, example, (0,) * lamps)
-        return Lights(rows, presses, colours, goals, self.text_start(parse, example, None))
+        return self.with_boards(Lights(rows, presses, colours, ((0,) * lamps,), None))
 
     def _rows(self) -> Rows:
         """The grid of ``size``, or of the first board that is drawn."""
@@ -247,8 +215,7 @@ class LightsTable(BoardsTable):
         return self.lamps
 
     def _graph_presses(self, lamps: int) -> tuple[tuple[int, ...], ...]:
-        edges = read_passages("edges", self.fields.get("edges", []), lamps, (), self.fail)
-        arcs = read_passages("arcs", self.fields.get("arcs", []), lamps, edges, self.fail)
+        edges, arcs = self.passages(lamps)
         changed: list[set[int]] = [{lamp} if self.self_ else set() for lamp in range(lamps)]
         for a, b in [*edges, *((b, a) for a, b in edges), *arcs]:
             changed[a].add(b)

@@ -37,12 +37,13 @@ def compile(  # noqa: A001 - what families call it
 class LightsBoards(DigitBoards):
     """Digit i is the colour of lamp i."""
 
+    definition: Lights
+
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
-        self.definition = lights(puzzle)
+        definition = lights(puzzle)
         multi = puzzle.metric == "multi"
-        self._times = range(1, self.definition.colours if multi else 2)
-        undirected = self.definition.colours == 2 or multi
-        super().__init__(puzzle, origin, self.definition.radices, undirected=undirected)
+        self._times = range(1, definition.colours if multi else 2)
+        super().__init__(puzzle, origin, definition, undirected=definition.colours == 2 or multi)
 
     def presses(self, *, forward: bool) -> Iterator[tuple[str, Sequence[int], int]]:
         """Each move: its name, the lamps that it changes, and how many colours it turns them on."""

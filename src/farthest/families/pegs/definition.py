@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from farthest.errors import BoardError
-from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName, board_place
+from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName
 from farthest.puzzles.grid import number_cells
 from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
 from farthest.puzzles.puzzle import Puzzle
@@ -24,6 +24,7 @@ MAX_PLACES = 1024
 """Places of a drawing, holes or not."""
 
 PEGS, EMPTY, ANY = "o1O●", ".0○", "*"
+NO_WILDCARD = "* stands for any content, expected in goals only; write o or ."
 Jump = tuple[int, int, int]
 """The holes that a jump goes from, over and to."""
 
@@ -42,6 +43,8 @@ class Pegs(DigitPuzzle):
     start: Board | None
 
     called = "peg"
+    meaning = "1 for a peg, 0 for an empty hole"
+    wrong = "hole {number} of the board holds {digit}, expected 1 for a peg, 0 for none"
 
     def problem(self) -> str | None:
         return _fields_problem(self) or self.boards_problem() or _full_problem(self)
@@ -65,25 +68,29 @@ class Pegs(DigitPuzzle):
             facts.append(("pegs at the start", str(sum(self.start))))
         return facts
 
-    def parse_board(self, text: str, *, name: str = "") -> Board:
+    def parsed(self, text: str, place: str, *, wildcards: bool) -> Board:
         """A sign for each hole in reading order; rows may end at / or a new line."""
-        board = _parse(text, self.hole_rows, board_place(text, self, name), self.example())
-        if WILDCARD in board:
-            raise BoardError(
-                f"{board_place(text, self, name)}: * stands for any content, expected in goals only; write o or ."
-            )
+        rows = self.hole_rows
+        drawn = [
+            parse_signs(line, place, self.example())
+            for line in text.replace("|", "/").replace("/", "\n").splitlines()
+        ]
+        drawn = [row for row in drawn if row]
+        mend = f"write for example {self.example()!r}"
+        found = sum(map(len, drawn))
+        if found != self.holes:
+            raise BoardError(f"{place}: {counted(found, 'hole')}, expected {self.holes}; {mend}")
+        lengths, wanted = (" ".join(str(len(row)) for row in each) for each in (drawn, rows))
+        if len(drawn) > 1 and lengths != wanted:
+            raise BoardError(f"{place}: rows of {lengths} holes, expected {wanted}; {mend}")
+        board = tuple(hole for row in drawn for hole in row)
+        if WILDCARD in board and not wildcards:
+            raise BoardError(f"{place}: {NO_WILDCARD}")
         return board
 
     def format_board(self, board: Sequence[int]) -> str:
         signs = [ANY if hole == WILDCARD else "o" if hole else "." for hole in board]
         return "/".join("".join(signs[hole] for hole in row) for row in self.hole_rows)
-
-    @property
-    def expected(self) -> str:
-        return f"{counted(self.holes, 'number')}, 1 for a peg, 0 for an empty hole"
-
-    def wrong_digit(self, cell: int, digit: object) -> str:
-        return f"hole {cell} holds {digit!r}, expected 1 for a peg, 0 for none"
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
         if not self.rows:
@@ -119,26 +126,6 @@ def parse_signs(text: str, place: str, example: str) -> list[int]:
                 f"write for example {example!r}"
             )
     return board
-
-
-def _parse(text: str, rows: Sequence[Sequence[int]], place: str, example: str) -> Board:
-    drawn = [
-        parse_signs(line, place, example) for line in text.replace("|", "/").replace("/", "\n").splitlines()
-    ]
-    drawn = [row for row in drawn if row]
-    expected = sum(map(len, rows))
-    found = sum(map(len, drawn))
-    if found != expected:
-        raise BoardError(
-            f"{place}: {counted(found, 'hole')}, expected {expected}; write for example {example!r}"
-        )
-    lengths = [len(row) for row in rows]
-    if len(drawn) > 1 and [len(row) for row in drawn] != lengths:
-        raise BoardError(
-            f"{place}: rows of {' '.join(str(len(row)) for row in drawn)} holes, expected "
-            f"{' '.join(map(str, lengths))}; write for example {example!r}"
-        )
-    return tuple(hole for row in drawn for hole in row)
 
 
 def _fields_problem(definition: Pegs) -> str | None:
@@ -240,7 +227,7 @@ class PegsTable(BoardsTable):
                 f"{given.name}: {counted(len(board), 'hole')}, expected {holes}; draw all of them",
             )
         if given.name == "start" and WILDCARD in board:
-            raise self.fail("start", "start: * stands for any content, expected in goals only; write o or .")
+            raise self.fail("start", f"start: {NO_WILDCARD}")
         return board
 
     def _lines(self, given: GivenBoard) -> list[str]:

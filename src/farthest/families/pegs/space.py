@@ -90,7 +90,7 @@ class PegBoards(DigitBoards):
 
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         self.jumps = jumps_of(puzzle)
-        super().__init__(puzzle, origin, [2] * puzzle.definition.cells, undirected=False)
+        super().__init__(puzzle, origin, pegs(puzzle), undirected=False)
 
     @property
     def jumps_away(self) -> list[Jump]:

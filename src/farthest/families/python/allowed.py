@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any, dataclass_transform
 
 from farthest.environment import PUZZLE_MODULES
-from farthest.errors import ForbiddenCodeError, PuzzleError, SettingError
+from farthest.errors import PuzzleError, SettingError
 
 
 @dataclass_transform(eq_default=False)
@@ -69,15 +69,6 @@ def allowing(names: Iterable[str], place: str) -> Iterator[None]:
 def allowed_modules() -> frozenset[str]:
     """The modules whose classes this process may run. Raises SettingError for a wrong FARTHEST_PUZZLE_MODULES."""
     return _modules | _listed(PUZZLE_MODULES.text())
-
-
-@contextmanager
-def named_in(place: str) -> Iterator[None]:
-    """What is refused in a ``with`` block is told with the place where the class was named: a job, a run."""
-    try:
-        yield
-    except ForbiddenCodeError as error:
-        raise ForbiddenCodeError(f"{place}: {error}") from None
 
 
 def allow_own(own: type[PuzzleSpace]) -> str:

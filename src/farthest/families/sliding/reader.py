@@ -18,7 +18,6 @@ from farthest.puzzles.grid import (
     grid_edges,
     number_cells,
     number_in_name,
-    read_passages,
     token_problem,
 )
 from farthest.puzzles.picture import Rows
@@ -62,7 +61,9 @@ class SlidingTable(DrawnTable):
         pieces, listed = self._counted_pieces(boards, blank)
         for board in boards:
             self._check_pieces(board, pieces, listed)
-        rows, edges, arcs = self._graph(len(goals[0].tokens)) if graph else self._grid(goals[0])
+        rows, (edges, arcs) = (
+            ((), self.passages(len(goals[0].tokens), joined="cells")) if graph else self._grid(goals[0])
+        )
         drawn = [token for board in boards for token in board.tokens if token != WILDCARD_TOKEN]
         tokens = tuple(dict.fromkeys([blank, *drawn, *pieces]))
         labels = {token: label for label, token in enumerate(tokens)} | {WILDCARD_TOKEN: WILDCARD}
@@ -141,17 +142,7 @@ class SlidingTable(DrawnTable):
                 "expected the same pieces, correct one of them",
             )
 
-    def _graph(self, cells: int) -> tuple[Rows, Passages, Passages]:
-        """Rows (none), edges and arcs, with all cells joined."""
-        edges = read_passages("edges", self.fields.get("edges", []), cells, (), self.fail)
-        arcs = read_passages("arcs", self.fields.get("arcs", []), cells, edges, self.fail)
-        apart = disconnection(cells, edges + arcs)
-        if apart:
-            key = "edges" if "edges" in self else "arcs"
-            raise self.fail(key, f"{apart}; expected one part, add edges between them")
-        return (), edges, arcs
-
-    def _grid(self, drawn: Drawn) -> tuple[Rows, Passages, Passages]:
+    def _grid(self, drawn: Drawn) -> tuple[Rows, tuple[Passages, Passages]]:
         rows = number_cells([[token == WALL_TOKEN for token in row] for row in drawn.rows])
         edges = grid_edges(rows)
         apart = disconnection(len(drawn.tokens), edges)
@@ -159,7 +150,7 @@ class SlidingTable(DrawnTable):
             raise self.fail(
                 drawn.key, f"{apart}; expected one part, open walls or make the cells of others walls"
             )
-        return rows, edges, ()
+        return rows, (edges, ())
 
 
 _PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.json")

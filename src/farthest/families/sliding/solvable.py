@@ -12,20 +12,21 @@ decided here.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from math import comb, factorial, prod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import filled
-from farthest.families.sliding.wilson import RING, ListedBlock, blocks_of, ring_order
+from farthest.families.sliding.wilson import LINE, RING, THETA, ListedBlock, blocks_of, ring_order, row_block
 from farthest.puzzles.family import undecided, why_none
 from farthest.puzzles.grid import neighbours_of, round_trips
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from farthest.families.permutation.solvable import MovedPieces
     from farthest.families.sliding.definition import Sliding
@@ -35,69 +36,57 @@ if TYPE_CHECKING:
     from farthest.random_source import RandomSource
 
 
-class Classes(Protocol):
-    """The classes of boards that moves join."""
-
-    def class_of(self, board: Board) -> Hashable:
-        """Equal for the boards of one class, and only for those."""
-
-    def size(self, board: Board) -> int:
-        """How many boards are in the class of this one."""
-
-    def drawn(self, board: Board, rng: RandomSource) -> Board:
-        """A board of its class, each with the same chance."""
-
-    def why_apart(self, board: Board, target: Board) -> str:
-        """Why the two are not in one class."""
-
-
 def classes_of(definition: Sliding) -> Classes | None:
     """The classes of boards, where moves can be taken back; None where blanks are several and single cells cut the
     graph."""
     beside = neighbours_of(definition.cells, definition.edges + definition.arcs)
     ends = [cell for cell, others in enumerate(beside) if len(others) == 1]
     if all(len(others) <= 2 for others in beside):
-        return OneRow(definition, ring_order(ends[0] if ends else 0, beside), ring=not ends)
+        return InOrder(definition, ring_order(ends[0] if ends else 0, beside), LINE if ends else RING)
     blocks = blocks_of(definition.cells, definition.edges + definition.arcs)
     if definition.counts[0] == 1:
         return OneBlank(definition, blocks)
     return AllJoined(definition) if len(blocks) == 1 else None
 
 
-class OneBlank:
-    """One blank: the arrangement of each block, the blank moved to cell 0."""
+class Classes(ABC):
+    """The classes of boards that moves join: the blanks are brought to cells of their own, and there the pieces of each
+    block are permuted among themselves."""
 
-    def __init__(self, definition: Sliding, blocks: list[Block]) -> None:
+    def __init__(self, definition: Sliding, blocks: Sequence[Block]) -> None:
         self._body = definition
         self._blocks = blocks
-        self._before = _ways_back(definition)
+
+    @abstractmethod
+    def home(self, board: Board) -> list[int]:
+        """The board after the blanks have walked to cells of their own."""
+
+    @abstractmethod
+    def away(self, held: list[int], rng: RandomSource) -> Board:
+        """Such a board after the blanks have walked to any cells, all with the same chance."""
 
     def class_of(self, board: Board) -> Hashable:
-        held = self._home(board)
+        """Equal for the boards of one class, and only for those."""
+        held = self.home(board)
         return tuple(block.class_of(_on(block, held)) for block in self._blocks)
 
     def size(self, board: Board) -> int:
-        """Each cell is as often blank as any other."""
-        held, size = self._home(board), self._body.cells
-        for block in self._blocks:
-            size *= block.size(_on(block, held))
-        return size
+        """How many boards are in the class of this one: the blanks may be on all sets of cells."""
+        held = self.home(board)
+        places = comb(self._body.cells, self._body.counts[0])
+        return places * prod(block.size(_on(block, held)) for block in self._blocks)
 
     def drawn(self, board: Board, rng: RandomSource) -> Board:
-        held = self._home(board)
+        """A board of its class, each with the same chance."""
+        held = self.home(board)
         for block in self._blocks:
             for cell, label in zip(block.cells, block.drawn(_on(block, held), rng), strict=True):
                 held[cell] = label
-        way = [rng.below(self._body.cells)]
-        while way[-1]:
-            way.append(self._before[way[-1]])
-        for cell in reversed(way):
-            blank = held.index(0)
-            held[blank], held[cell] = held[cell], 0
-        return tuple(held)
+        return self.away(held, rng)
 
     def why_apart(self, board: Board, target: Board) -> str:
-        here, there = self._home(board), self._home(target)
+        """Why the two are not in one class."""
+        here, there = self.home(board), self.home(target)
         block = next(
             block
             for block in self._blocks
@@ -106,7 +95,7 @@ class OneBlank:
         mine, wanted = _on(block, here), _on(block, there)
         whole = len(self._blocks) == 1
         place = "" if whole else f" on the cells {_listed(sorted((*block.cells, block.root)))}"
-        brought = "" if board[0] == target[0] == 0 else "with the blank brought to cell 0, "
+        brought = self._brought(board, target)
         if Counter(mine) != Counter(wanted):
             return (
                 f"pieces: {brought}{'cell' if len(mine) == 1 else 'the cells'} {_listed(block.cells)} "
@@ -119,18 +108,34 @@ class OneBlank:
                 "and this one is in the wrong half (it would be in the right one with any two of these "
                 "pieces exchanged)"
             )
-        if block.name == RING:
+        if block.name == THETA:
             return (
-                f"order: the pieces{place} can only go round, {brought}from cell {block.cells[0]} on in the order "
-                f"{self._tokens(mine)}, and at the target {self._tokens(wanted)}; put them in that order"
+                f"Wilson's theta graph: {len(block.group)} of its permutations of six pieces can be made, and none of "
+                f"them takes {self._tokens(mine)} to {self._tokens(wanted)} on the cells {_listed(block.cells)}"
             )
+        can = "can only go round" if block.name == RING else "cannot pass each other on the line"
         return (
-            f"Wilson's theta graph: {len(block.group)} of its permutations of six pieces can be made, and none of them "
-            f"takes {self._tokens(mine)} to {self._tokens(wanted)} on the cells {_listed(block.cells)}"
+            f"order: the pieces{place} {can}, {brought}from cell {block.cells[0]} on in the order "
+            f"{self._tokens(mine)}, and at the target {self._tokens(wanted)}; put them in that order"
         )
 
-    def _home(self, board: Board) -> list[int]:
-        """The board after the blank has walked to cell 0."""
+    def _brought(self, board: Board, target: Board) -> str:
+        """What messages say before the pieces of a block are told."""
+        del board, target
+        return ""
+
+    def _tokens(self, labels: Sequence[int]) -> str:
+        return " ".join(self._body.tokens[label] for label in labels)
+
+
+class OneBlank(Classes):
+    """One blank, which walks to cell 0."""
+
+    def __init__(self, definition: Sliding, blocks: Sequence[Block]) -> None:
+        super().__init__(definition, blocks)
+        self._before = _ways_back(definition)
+
+    def home(self, board: Board) -> list[int]:
         held = list(board)
         blank = held.index(0)
         while blank:
@@ -139,73 +144,61 @@ class OneBlank:
             blank = after
         return held
 
-    def _tokens(self, labels: list[int] | tuple[int, ...]) -> str:
-        return " ".join(self._body.tokens[label] for label in labels)
+    def away(self, held: list[int], rng: RandomSource) -> Board:
+        way = [rng.below(self._body.cells)]
+        while way[-1]:
+            way.append(self._before[way[-1]])
+        for before, cell in pairwise(reversed(way)):
+            held[before], held[cell] = held[cell], 0
+        return tuple(held)
+
+    def _brought(self, board: Board, target: Board) -> str:
+        return "" if board[0] == target[0] == 0 else "with the blank brought to cell 0, "
 
 
-class OneRow:
-    """A line or a ring: the order of the pieces along it."""
+class InOrder(Classes):
+    """Any number of blanks, which walk to the last cells of ``order``: the pieces keep their order along it."""
 
-    def __init__(self, definition: Sliding, order: list[int], *, ring: bool) -> None:
-        self._body = definition
+    def __init__(self, definition: Sliding, order: Sequence[int], name: str) -> None:
+        pieces = order[: -definition.counts[0]]
+        super().__init__(definition, [row_block(order[-1], pieces, name)])
         self._order = order
-        self._ring = ring
 
-    def class_of(self, board: Board) -> Hashable:
-        return min(self._turned(board))
+    def home(self, board: Board) -> list[int]:
+        pieces = [board[cell] for cell in self._order if board[cell]]
+        return self._placed(pieces, range(len(board)))
 
-    def size(self, board: Board) -> int:
-        return comb(self._body.cells, self._body.counts[0]) * len(set(self._turned(board)))
-
-    def drawn(self, board: Board, rng: RandomSource) -> Board:
-        """Any cells blank, any turn of the row on the others."""
-        pieces = rng.chosen(self._turned(board))
-        cells = list(range(self._body.cells))
+    def away(self, held: list[int], rng: RandomSource) -> Board:
+        cells = list(range(len(held)))
         rng.shuffle(cells)
+        pieces = [held[cell] for cell in self._order if held[cell]]
         free = set(cells[: len(pieces)])
-        found = [0] * self._body.cells
-        for cell, label in zip((cell for cell in self._order if cell in free), pieces, strict=True):
-            found[cell] = label
-        return tuple(found)
+        return tuple(self._placed(pieces, [i for i, cell in enumerate(self._order) if cell in free]))
 
-    def why_apart(self, board: Board, target: Board) -> str:
-        mine, wanted = (" ".join(self._body.tokens[label] for label in self._row(b)) for b in (board, target))
-        where = "can only go round the ring" if self._ring else "cannot pass each other on the line"
-        return (
-            f"order: the pieces {where}, and from cell {self._order[0]} on their order is {mine}, at the target "
-            f"{wanted}; put them in that order"
-        )
-
-    def _row(self, board: Board) -> tuple[int, ...]:
-        return tuple(board[cell] for cell in self._order if board[cell])
-
-    def _turned(self, board: Board) -> list[tuple[int, ...]]:
-        row = self._row(board)
-        return [row[i:] + row[:i] for i in range(len(row))] if self._ring else [row]
+    def _placed(self, pieces: Sequence[int], places: Iterable[int]) -> list[int]:
+        """The board with the pieces at these places of the order."""
+        held = [0] * self._body.cells
+        for piece, place in zip(pieces, places, strict=False):
+            held[self._order[place]] = piece
+        return held
 
 
-class AllJoined:
+class AllJoined(Classes):
     """Every board can be reached from every board."""
 
     def __init__(self, definition: Sliding) -> None:
-        self._body = definition
+        super().__init__(definition, [])
 
-    def class_of(self, board: Board) -> Hashable:
-        del board
-        return ()
+    def home(self, board: Board) -> list[int]:
+        return list(board)
+
+    def away(self, held: list[int], rng: RandomSource) -> Board:
+        rng.shuffle(held)
+        return tuple(held)
 
     def size(self, board: Board) -> int:
         del board
         return self._body.arrangements()
-
-    def drawn(self, board: Board, rng: RandomSource) -> Board:
-        found = list(board)
-        rng.shuffle(found)
-        return tuple(found)
-
-    def why_apart(self, board: Board, target: Board) -> str:
-        """Never asked."""
-        raise AssertionError(f"{board} and {target} are joined")
 
 
 def _on(block: Block, held: list[int]) -> tuple[int, ...]:
@@ -290,14 +283,15 @@ class Joined:
 
     def __init__(self, walks: BlankWalks, board: Board) -> None:
         # Boards with one blank, as most are, need nothing of permutation puzzles.
-        from farthest.families.permutation.assembly import PieceSet, assemble, parts
+        from farthest.families.permutation.assembly import PieceSet, assemble
+        from farthest.families.permutation.groups import orbits
         from farthest.families.permutation.moves import Move
         from farthest.families.permutation.solvable import MovedPieces
 
         self._walks = walks
         self._pieces = walks.slots(board)
         moves = [Move(str(i), walk, (0,) * len(walk)) for i, walk in enumerate(walks.walks)]
-        self._orbits = parts(len(self._pieces), moves)
+        self._orbits = orbits(len(self._pieces), walks.walks)
         self._moved: MovedPieces | None = None
         if moves:
             definition = assemble([PieceSet("", 1, tuple((str(label), 0) for label in self._pieces))], moves)
@@ -340,12 +334,9 @@ class Joined:
 
 def _generators(slots: int, permutations: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """A few of the permutations that generate all of them."""
-    from farthest.families.permutation.assembly import parts
-    from farthest.families.permutation.groups import Group
-    from farthest.families.permutation.moves import Move
+    from farthest.families.permutation.groups import Group, orbits
 
-    every = parts(slots, [Move("", to, ()) for to in permutations])
-    most = prod(factorial(len(part)) for part in every)
+    most = prod(factorial(len(orbit)) for orbit in orbits(slots, permutations))
     chosen: list[tuple[int, ...]] = []
     group = Group(slots, chosen)
     for permutation in permutations:

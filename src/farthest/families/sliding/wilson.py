@@ -15,8 +15,9 @@ alone:
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from math import factorial, prod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from farthest.puzzles.grid import neighbours_of
 from farthest.spaces.arrangement import is_odd
@@ -31,29 +32,17 @@ Pieces = tuple[int, ...]
 """The labels on the cells of a block, in the order of its ``cells``."""
 
 
-class Block(Protocol):
-    """``cells``: those of the block apart from ``root``, the one nearest the blank."""
+@dataclass(frozen=True, slots=True)
+class FreeBlock:
+    """All permutations, or only the even ones. ``root``: the cell nearest the blank; ``cells``: the others.
+
+    As of every block: ``class_of`` is equal for arrangements that can be reached from each other, and only for those;
+    ``size``: how many can be reached from one; ``drawn``: one of them, each with the same chance.
+    """
 
     root: int
     cells: tuple[int, ...]
-
-    def class_of(self, pieces: Pieces) -> Hashable:
-        """Equal for arrangements that can be reached from each other, and only for those."""
-
-    def size(self, pieces: Pieces) -> int:
-        """How many arrangements can be reached from this one."""
-
-    def drawn(self, pieces: Pieces, rng: RandomSource) -> Sequence[int]:
-        """One of them, each with the same chance."""
-
-
-class FreeBlock:
-    """All permutations, or only the even ones."""
-
-    def __init__(self, root: int, cells: tuple[int, ...], *, even: bool) -> None:
-        self.root = root
-        self.cells = cells
-        self.even = even
+    even: bool
 
     def class_of(self, pieces: Pieces) -> Hashable:
         return tuple(sorted(pieces)), self._halved(pieces) and is_odd(pieces)
@@ -74,14 +63,14 @@ class FreeBlock:
         return self.even and 1 < len(set(pieces)) == len(pieces)
 
 
+@dataclass(frozen=True, slots=True)
 class ListedBlock:
     """A small group: ``group``, for each of its elements the places in ``cells`` that the pieces come from."""
 
-    def __init__(self, root: int, cells: tuple[int, ...], group: list[tuple[int, ...]], name: str) -> None:
-        self.root = root
-        self.cells = cells
-        self.group = group
-        self.name = name
+    root: int
+    cells: tuple[int, ...]
+    group: list[tuple[int, ...]]
+    name: str
 
     def class_of(self, pieces: Pieces) -> Hashable:
         return min(self._images(pieces))
@@ -96,7 +85,17 @@ class ListedBlock:
         return (tuple(pieces[place] for place in places) for places in self.group)
 
 
-RING, THETA = "ring", "theta graph"
+Block = FreeBlock | ListedBlock
+
+RING, LINE, THETA = "ring", "line", "theta graph"
+
+
+def row_block(root: int, cells: Sequence[int], name: str) -> ListedBlock:
+    """The block of a ``RING``, on which pieces go round, or of a ``LINE``, on which they keep their places."""
+    turns = range(len(cells)) if name == RING else range(1)
+    return ListedBlock(
+        root, tuple(cells), [(*range(first, len(cells)), *range(first)) for first in turns], name
+    )
 
 
 def blocks_of(cells: int, passages: Passages, blank: int = 0) -> list[Block]:
@@ -149,9 +148,7 @@ def _block(root: int, part: list[int], beside: list[list[int]]) -> Block:
     ]
     passages = sum(map(len, own)) // 2
     if passages <= len(inside):  # a ring, or a passage alone
-        order = ring_order(root, own)[1:]
-        turns = [(*range(first, len(order)), *range(first)) for first in range(len(order))]
-        return ListedBlock(root, tuple(order), turns, RING)
+        return row_block(root, ring_order(root, own)[1:], RING)
     cells = tuple(sorted(part))
     if _is_theta(inside, own):
         return ListedBlock(root, cells, _walks(root, cells, own), THETA)

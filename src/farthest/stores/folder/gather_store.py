@@ -5,7 +5,7 @@ L(d+1) = pull(L(d)) without what is excluded:
     in place (bipartite, undirected, origins of one colour)    L(d-1); shards of one colour at each depth
     undirected                                                 L(d) and L(d-1)
     graded (all paths to a state are equally long)             nothing
-    any                                                        all layers (visited_files.py)
+    any                                                        all layers
 
 Shards are stepped by units (plan.py). While one is stepped, what the next one needs is read, and the one before is
 written, by a thread each.
@@ -17,20 +17,23 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
-from farthest.errors import LostStateError, StorageError
-from farthest.stores.contract import excluded, excluded_layers
+from farthest.errors import LostStateError
+from farthest.stores.contract import excluded
 from farthest.stores.folder.journal import Room
-from farthest.stores.folder.layer_files import LayerFiles, Sources, VisitedFiles, residue_blocks
+from farthest.stores.folder.layer_files import LayerFiles, Sources
 from farthest.stores.folder.store import StoreInFiles
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Buffer
 
     from farthest.map_files.form import ResidueForm
-    from farthest.stores.folder.journal import EnumerationFolder
+    from farthest.stores.folder.journal import EnumerationFolder, UnitTable
     from farthest.stores.folder.plan import Plan
 
 
@@ -92,24 +95,24 @@ class FolderStore(StoreInFiles[LayerFiles]):
         isa: str = "",
     ) -> None:
         self.kernel = kernel
-        self._excluded = excluded(graded=kernel.graded, undirected=kernel.reversible, alternating=in_place)
         unit = max(len(shards) for plan in plans for shards in plan.units)
         self._most_read = unit * kernel.words_per_shard * 8  # bytes of sources at once
         self._slots = slots
         self._stepper = _kernel.UnitStepper(kernel, slots, isa)
         self._stepping = threading.Lock()  # held while the slots are used
-        self._lock = threading.RLock()  # held while what follows is changed
         self._reader = ThreadPoolExecutor(1, "farthest-read")
-        self._begun: list[int] = []
         self._turns = 0  # units read
         self._rooms: list[Room] = []  # that are free
-        self._forget_slots()
+        self._forget_inputs()
 
         def open_files() -> None:
             self._threads.append(self._reader)
             kernel.prepare(list(range(kernel.shards)), threads)
-            self._files = (VisitedFiles if self._excluded == "all" else LayerFiles)(
-                folder, plans, lambda depth: residues is not None and residues.number(depth) != 0
+            self._files = LayerFiles(
+                folder,
+                plans,
+                excluded(graded=kernel.graded, undirected=kernel.reversible, alternating=in_place),
+                lambda depth: residues is not None and residues.number(depth) != 0,
             )
             if self._files.depth < 0:
                 self._write_origins(origins)
@@ -121,18 +124,14 @@ class FolderStore(StoreInFiles[LayerFiles]):
         by_shard: dict[int, list[int]] = {}
         for key in sorted(set(origins)):
             by_shard.setdefault(key // per_shard, []).append(key % per_shard)
-        for unit in self._units(0, by_shard):
+        for unit in self._blocks(0, by_shard):
             here = [by_shard.get(shard, []) for shard in self._files.plan(0).units[unit]]
             self._files.write(0, unit, [(self._stepper.blob_of(keys), len(keys), b"") for keys in here])
         self._files.complete(0)
 
-    def _units(self, depth: int, shards: Iterable[int]) -> list[int]:
-        """The units of a layer that hold any of the shards, in their order."""
-        return sorted({unit for shard in shards if (unit := self._files.unit_of(depth, shard)) is not None})
-
     def units(self, depth: int, shards: Iterable[int]) -> list[list[int]]:
         """The shards, with those that are stepped together with them, unit by unit in the plan's order."""
-        return [self._files.plan(depth).units[unit] for unit in self._units(depth, shards)]
+        return [self.shards_of(depth, unit) for unit in self._blocks(depth, shards)]
 
     # ShardStore
 
@@ -146,42 +145,31 @@ class FolderStore(StoreInFiles[LayerFiles]):
             for shard in shards
         ]
 
-    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        self._check_next(depth)
-        units = self._units(depth, shards)
-        if depth not in self._counts:
-            self._counts[depth] = {}
-            self._counts.pop(depth - 3, None)
-            self._begun = []
-            self._files.begin(depth)
-            self._committed = set(self._files.tables[depth])
-            self._forget_slots()
-        self._begun = sorted({*self._begun, *units})
-        return [shard for unit in self._begun for shard in self._files.plan(depth).units[unit]]
+    def _blocks(self, depth: int, shards: Iterable[int]) -> list[int]:
+        """The units that hold any of the shards, in their order."""
+        return sorted({unit for shard in shards if (unit := self._files.unit_of(depth, shard)) is not None})
+
+    def shards_of(self, depth: int, block: int) -> list[int]:
+        return self._files.plan(depth).units[block]
 
     def open(self, depth: int, shards: Sequence[int]) -> UnitStepInput:
         """Units that hold any of the shards, as a whole."""
-        if depth != self._files.depth + 1 or depth not in self._counts:
-            raise StorageError(f"depth {depth} is not being stepped; depth {max(self._counts)} is")
+        self._check_stepped(depth)
         with self._lock:
             return self._opened(depth, shards)
 
     def _opened(self, depth: int, shards: Sequence[int]) -> UnitStepInput:
-        missing = [unit for unit in self._units(depth, shards) if unit not in self._committed]
+        missing = [unit for unit in self._blocks(depth, shards) if unit not in self._committed]
         reads = {
             unit: self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit)
             for unit in missing
         }
         if missing:
-            following = [unit for unit in self._begun if unit > missing[-1] and unit not in self._committed]
-            if following and following[0] not in self._ahead:
-                self._ahead[following[0]] = self._read(depth, following[0])
-        plan = self._files.plan(depth)
-        return UnitStepInput(self, depth, [shard for unit in missing for shard in plan.units[unit]], reads)
-
-    def shards_of(self, depth: int, unit: int) -> list[int]:
-        """The shards of a unit, in its order."""
-        return self._files.plan(depth).units[unit]
+            following = [unit for unit in self._begun - self._committed if unit > missing[-1]]
+            if following and min(following) not in self._ahead:
+                self._ahead[min(following)] = self._read(depth, min(following))
+        stepped = [shard for unit in missing for shard in self.shards_of(depth, unit)]
+        return UnitStepInput(self, depth, stepped, reads)
 
     def stepped(
         self, depth: int, unit: int, future: Future[UnitRead], threads: int
@@ -201,7 +189,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
             loads, rest = read.loads, read.rest
             if (again := self._read_again(depth, unit, read)) is not None:
                 loads, rest = [], again.result()
-            try:
+            with self._damage("a layer"):
                 self._stepper.load(loads, threads)
                 while rest.empty or rest.stored:
                     read.room.clear()
@@ -209,8 +197,6 @@ class FolderStore(StoreInFiles[LayerFiles]):
                         loads = self._files.read_some(rest, self._most_read, read.room)
                     self._stepper.load(loads, threads)
                 fresh = self._stepper.step(steps, threads, read.unite)
-            except ValueError as error:
-                raise LostStateError(f"{self.folder.path}: a file of a layer is damaged: {error}") from error
             with self._lock:
                 self._turn += 1
             for room in (read.room, read.older):
@@ -223,29 +209,15 @@ class FolderStore(StoreInFiles[LayerFiles]):
         with self._lock:
             if read.turn == self._turn:
                 return None
-            self._forget_slots()
+            self._forget_inputs()
             self._turns += 1
             return self._reader.submit(self._files.missing, depth, unit, self._held)
 
     def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
-        """Files are written while the next unit is stepped."""
-        self._check_under_way(depth)
         for unit, shards in step_input.fresh.items():
-            with self._lock:
-                self._settle()
-                if unit in self._committed:
-                    continue
-                self._committed.add(unit)
-                self._write_behind(self._files.write, depth, unit, shards)
+            self._commit_blocks(depth, [unit], shards)
 
-    def _is_begun(self, depth: int) -> bool:
-        return True
-
-    def _missing(self, depth: int) -> str:
-        missing = [unit for unit in self._begun if unit not in self._files.tables[depth]]
-        return f"{len(missing)} of its units" if missing else ""
-
-    # Reading ahead and writing behind
+    # Reading ahead
 
     def _read(self, depth: int, unit: int) -> Future[UnitRead]:
         self._turns += 1
@@ -256,11 +228,11 @@ class FolderStore(StoreInFiles[LayerFiles]):
         room, older = (self._rooms.pop() if self._rooms else Room() for _ in range(2))
         with self.folder.errors():
             loads = self._files.read_some(sources, self._most_read, room)
-            exclude = self._files.excluded(excluded_layers(self._excluded, depth), depth, unit, older)
+            exclude = self._files.excluded(depth, unit, older)
         return UnitRead(turn, loads, sources, exclude, room, older, self._files.renews(depth, unit))
 
-    def _forget_slots(self) -> None:
-        """What the slots hold, and what was read ahead for them, is of no use any more."""
+    def _forget_inputs(self) -> None:
+        """What the slots hold is of no use any more, too."""
         self._held: list[int | None] = [None] * self._slots
         self._ahead: dict[int, Future[UnitRead]] = {}
         self._turn = self._turns + 1
@@ -268,9 +240,40 @@ class FolderStore(StoreInFiles[LayerFiles]):
     # Results
 
     def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
-        """The words of the residue map up to ``depth``, of which the store was told: (the first word's number, words),
-        some at a time."""
-        return residue_blocks(self.kernel, self._stepper, self._files, form, depth, threads)
+        """The words of the residue map up to ``depth``: (the first word's number, words) of each shard, put together of
+        the layers whose states have a number other than 0. Where the process is killed meanwhile, the files are still
+        there, and the map is made again. In memory are some shards' words a thread. Raises LostStateError where a file
+        is missing or damaged."""
+        layers = [layer for layer in self.folder.layers[: depth + 1] if form.number(layer.depth)]
+        with ThreadPoolExecutor(threads, "farthest-map") as pool:
+            for parity in (0, 1) if form.modulus == 4 else (0,):  # modulo 3 both plans are the same
+                here = [layer for layer in layers if form.modulus == 3 or layer.depth & 1 == parity]
+                for unit, shards in enumerate(self._files.plan(parity).units):
+                    with self.folder.errors():
+                        tables = {
+                            layer.depth: self._files.table(layer.depth, unit)
+                            for layer in here
+                            if unit in layer.units
+                        }
+                    words = partial(self._residue_words, form, unit, tables)
+                    for first in range(0, len(shards), threads):
+                        some = range(first, min(first + threads, len(shards)))
+                        for at, made in zip(some, pool.map(words, some), strict=True):
+                            yield shards[at] * self.kernel.words_per_shard * form.planes, made.data
+
+    def _residue_words(
+        self, form: ResidueForm, unit: int, tables: dict[int, UnitTable], at: int
+    ) -> NDArray[np.uint64]:
+        """The words of the shard that is number ``at`` of a unit, whose files hold what ``tables`` say by depth."""
+        import numpy as np  # an enumeration without a map does not need it
+
+        words = np.zeros(self.kernel.words_per_shard * form.planes, dtype=np.uint64)
+        for depth, table in tables.items():
+            if table.sizes[at]:
+                blob = self._files.blob(depth, unit, table, at)
+                with self._damage(f"layer {depth}"):
+                    self._stepper.mark(blob, form.number(depth), form.planes, words)
+        return words
 
     def keys(self, depth: int, limit: int) -> list[int]:
         per_shard = self.kernel.keys // self.kernel.shards
@@ -278,11 +281,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
         for shard, blob in self._files.blobs(depth):
             if len(keys) >= limit:
                 break
-            try:
+            with self._damage(f"layer {depth}"):
                 found = self._stepper.keys_of(blob, limit - len(keys))
-            except ValueError as error:
-                raise LostStateError(
-                    f"{self.folder.path}: a file of layer {depth} is damaged: {error}"
-                ) from error
             keys += [shard * per_shard + key for key in found]
         return keys

@@ -26,7 +26,7 @@ import json
 import os
 import struct
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -302,9 +302,20 @@ class EnumerationFolder:
             os.fsync(journal.fileno())
         self.layers.append(layer)
 
-    def errors(self) -> _Errors:
+    @contextmanager
+    def errors(self) -> Iterator[None]:
         """Turns errors of the system into StorageError, NoRoomError where the disk is full."""
-        return _Errors(self.path)
+        try:
+            yield
+        except OSError as error:
+            if error.errno in FULL:
+                raise NoRoomError(
+                    f"{self.path}: there is no room for the layers ({error.strerror}); make room and give the same "
+                    "command again, which goes on from here"
+                ) from error
+            raise StorageError(
+                f"{self.path}: the layers cannot be kept there ({error.strerror}); name another folder with --scratch"
+            ) from error
 
     def remove(self, name: str) -> None:
         """Removes a file, if it is there."""
@@ -342,26 +353,6 @@ def same_identity(header: Mapping[str, Any], identity: Mapping[str, Any]) -> boo
     """Whether a folder's header is of that enumeration, in however many units."""
     found = {name: value for name, value in header.items() if name != "units"}
     return json.dumps(found, sort_keys=True) == json.dumps(dict(identity), sort_keys=True)
-
-
-class _Errors:
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, OSError):
-            return
-        if error.errno in FULL:
-            raise NoRoomError(
-                f"{self._path}: there is no room for the layers ({error.strerror}); make room and give the same "
-                "command again, which goes on from here"
-            ) from error
-        raise StorageError(
-            f"{self._path}: the layers cannot be kept there ({error.strerror}); name another folder with --scratch"
-        ) from error
 
 
 def _line(layer: LayerFigures) -> bytes:
@@ -433,6 +424,17 @@ class UnitFiles:
             )
 
     # Single files
+
+    def names(self) -> set[str]:
+        """The names of all files in the folder."""
+        return {file.name for file in os.scandir(self.folder.path)}
+
+    def remove_others(self, names: Iterable[str], needed: Container[str]) -> None:
+        """Removes those of the files of layers that are not needed: they were to be removed, or were not written to
+        their end, when the process was killed."""
+        for name in names:
+            if name[0] in KINDS and name not in needed:
+                self.folder.remove(name)
 
     def place(self, depth: int, unit: int, kind: str = "L") -> UnitPlace:
         """Where a file is; ``kind``: see UnitPlace."""

@@ -4,30 +4,29 @@ A unit of L(d+1) is written, synced and named; only then the same unit of L(d-1)
 more. So at any time there are L(d), units of L(d+1) and the others of L(d-1): two layers and a unit of a space that is
 searched in place, else three. Whoever goes on begins with the first unit that has no file.
 
+Where states may be found again at any later depth, V<d>.<unit> has all states of a unit up to depth d. What is not new
+to the unit is in its V file and in its layers since then. When these are RENEWED layers, the step of the unit makes a V
+file of all: it is written before the unit's layer, which commits both; then the V file before and the layers that are
+in it are removed, but those that the next layer is found from.
+
 Files of layers that a residue map is made of stay until the enumeration ends.
 """
 
 from __future__ import annotations
 
-import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from farthest.errors import LostStateError
-from farthest.stores.folder.journal import EnumerationFolder, Room, UnitFiles, UnitPlace, UnitTable
-from farthest.stores.folder.plan import Plan
+from farthest.stores.contract import excluded_layers
+from farthest.stores.folder.journal import EnumerationFolder, Room, UnitFiles, UnitTable
 from farthest.stores.folder.run_files import RENEWED
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from typing_extensions import Buffer
-
-    from farthest import _kernel
-    from farthest.map_files.form import ResidueForm
+    from farthest.stores.contract import Excluded
+    from farthest.stores.folder.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +40,21 @@ class Sources:
 
 
 class LayerFiles(UnitFiles):
-    """The files of layers that are gathered. ``plans``: by the parity of the depth. ``keeps``: whether the files of the
-    layer at a depth stay."""
+    """The files of layers that are gathered. ``plans``: by the parity of the depth. ``stays``: whether the files of the
+    layer at a depth stay to the end. ``visited[u]``: the depth of unit u's V file, and what it holds; both plans are
+    the same where there are any."""
 
     def __init__(
-        self, folder: EnumerationFolder, plans: tuple[Plan, Plan], keeps: Callable[[int], bool]
+        self,
+        folder: EnumerationFolder,
+        plans: tuple[Plan, Plan],
+        rule: Excluded,
+        stays: Callable[[int], bool],
     ) -> None:
         super().__init__(folder)
-        self._keeps = keeps
+        self.visited: dict[int, tuple[int, UnitTable]] = {}
+        self._rule = rule
+        self._stays = stays
         self._plans = plans
         self._where = tuple(
             {shard: (unit, at) for unit, shards in enumerate(plan.units) for at, shard in enumerate(shards)}
@@ -61,25 +67,32 @@ class LayerFiles(UnitFiles):
 
     def _reopen(self) -> None:
         depth = self.depth = len(self.folder.layers) - 1
-        self.tables = {depth: {unit: self._table(depth, unit) for unit in self.folder.layers[-1].units}}
+        names = self.names()
+        self.tables = {known: {} for known in range(max(depth - 1, 0), depth + 2)}
+        for unit in range(len(self.plan(depth + 1).units)):
+            if self.place(depth + 1, unit).name in names:
+                self.tables[depth + 1][unit] = self.table(depth + 1, unit)
+        done = self.tables[depth + 1]
+        if self._rule == "all":
+            for unit in range(len(self.plan(0).units)):
+                depths = range(depth + (unit in done), -1, -1)
+                newest = next((at for at in depths if self.place(at, unit, "V").name in names), -1)
+                if newest >= 0:
+                    self.visited[unit] = newest, self.table(newest, unit, "V")
+        for layer in self.folder.layers:
+            for unit in layer.units:
+                if self._needed(layer.depth, unit, depth + (unit in done)):
+                    self.tables.setdefault(layer.depth, {})[unit] = self.table(layer.depth, unit)
         self.check_last()
-        names = {file.name for file in os.scandir(self.folder.path)}
-        units = range(len(self.plan(depth + 1).units))
-        done = [unit for unit in units if self.place(depth + 1, unit).name in names]
-        self.tables[depth + 1] = {unit: self._table(depth + 1, unit) for unit in done}
-        if depth:
-            before = set(self.folder.layers[-2].units).difference(done)
-            self.tables[depth - 1] = {unit: self._table(depth - 1, unit) for unit in sorted(before)}
         known = {self.place(at, unit).name for at, tables in self.tables.items() for unit in tables}
-        for layer in filter(lambda layer: self._keeps(layer.depth), self.folder.layers):
-            kept = {self.place(layer.depth, unit).name for unit in layer.units} - known
-            if missing := kept - names:
+        known |= {self.place(at, unit, "V").name for unit, (at, _) in self.visited.items()}
+        for layer in filter(lambda layer: self._stays(layer.depth), self.folder.layers):
+            stay = {self.place(layer.depth, unit).name for unit in layer.units} - known
+            if missing := stay - names:
                 raise LostStateError(f"{self.folder.path / min(missing)}: the file is missing")
-            self._kept_bytes += sum((self.folder.path / name).stat().st_size for name in kept)
-            known |= kept
-        for name in names:  # what was to be removed, or not written to its end, when the process was killed
-            if name.startswith("L") and name not in known:
-                self.folder.remove(name)
+            self._kept_bytes += sum((self.folder.path / name).stat().st_size for name in stay)
+            known |= stay
+        self.remove_others(names, known)
 
     def plan(self, depth: int) -> Plan:
         """The plan of a layer."""
@@ -90,8 +103,9 @@ class LayerFiles(UnitFiles):
         place = self._where[depth & 1].get(shard)
         return None if place is None else place[0]
 
-    def _table(self, depth: int, unit: int) -> UnitTable:
-        return self.table_of_file(self.place(depth, unit), len(self.plan(depth).units[unit]))
+    def table(self, depth: int, unit: int, kind: str = "L") -> UnitTable:
+        """What a unit's file holds. Raises LostStateError where it is missing or damaged."""
+        return self.table_of_file(self.place(depth, unit, kind), len(self.plan(depth).units[unit]))
 
     def states(self, depth: int) -> dict[int, int]:
         """States of each shard that has some."""
@@ -102,38 +116,71 @@ class LayerFiles(UnitFiles):
             if states
         }
 
+    def committed(self, depth: int) -> set[int]:
+        """The units of the layer under way that are written."""
+        return set(self.tables[depth])
+
+    def all_tables(self) -> Iterator[UnitTable]:
+        yield from super().all_tables()
+        yield from (table for _, table in self.visited.values())
+
+    # What steps need
+
+    def _left_out(self, depth: int, unit: int) -> list[int]:
+        """The layers, besides the unit's V file, whose states are not new to the unit at ``depth``."""
+        newest = self.visited[unit][0] if unit in self.visited else -1
+        layers = excluded_layers(self._rule, depth)
+        return [known for known in layers if known > newest and unit in self.tables.get(known, ())]
+
+    def _needed(self, known: int, unit: int, depth: int) -> bool:
+        """Whether the unit's layer ``known`` is still needed once its layer ``depth`` is written: all units are found
+        from the layer before."""
+        newest = self.visited[unit][0] if unit in self.visited else -1
+        return known >= depth - 1 or (known > newest and known in excluded_layers(self._rule, depth + 1))
+
     def renews(self, depth: int, unit: int) -> bool:
         """Whether the step of a unit is to give the blobs of all its states up to ``depth``."""
-        return False
+        return self._rule == "all" and len(self._left_out(depth, unit)) >= RENEWED
 
     def write(self, depth: int, unit: int, shards: Sequence[tuple[bytes, int, bytes]]) -> None:
         """Commits a unit: of each of its shards the blob and the states, and the blob of all up to ``depth`` where it
         renews that."""
+        renewed = any(united for _, _, united in shards)
+        before = self.visited.get(unit)
+        if renewed:
+            older = [self.tables[known][unit] for known in self._left_out(depth, unit)]
+            older += [] if before is None else [before[1]]
+            totals = map(sum, zip((n for _, n, _ in shards), *(table.states for table in older), strict=True))
+            united = [(blob, total) for (_, _, blob), total in zip(shards, totals, strict=True)]
+            table = self.write_file(self.place(depth, unit, "V"), united)
         self.tables[depth][unit] = self.write_file(
             self.place(depth, unit), [(blob, states) for blob, states, _ in shards]
         )
-        self._forget_older(depth, unit)
+        if renewed:
+            self.visited[unit] = depth, table
+            if before is not None:
+                self.remove_file(self.place(before[0], unit, "V"))
+        self._forget_older(depth, [unit])
 
-    def _forget_older(self, depth: int, unit: int) -> None:
-        """Retires what no step needs once a unit's layer ``depth`` is written."""
-        self._forget(depth - 2, unit)
-
-    def _forget(self, depth: int, unit: int) -> None:
-        """No step needs the unit any more."""
-        if (table := self.tables.get(depth, {}).pop(unit, None)) is None:
-            return
-        if self._keeps(depth):
-            self._kept_bytes += table.file_bytes
-        else:
-            self.remove_file(self.place(depth, unit))
+    def _forget_older(self, depth: int, units: Iterable[int]) -> None:
+        """No step needs older layers of the units once their layer ``depth`` is written."""
+        for unit in units:
+            for known in [known for known in self.tables if unit in self.tables[known]]:
+                if self._needed(known, unit, depth):
+                    continue
+                table = self.tables[known].pop(unit)
+                if self._stays(known):
+                    self._kept_bytes += table.file_bytes
+                else:
+                    self.remove_file(self.place(known, unit))
 
     def complete(self, depth: int) -> None:
         """Notes that all units of the layer are committed, and removes what is older than the next one needs."""
         self.note_complete(depth)
-        for old in [known for known in self.tables if known < depth - 1]:
-            for unit in list(self.tables[old]):
-                self._forget(old, unit)
-            del self.tables[old]
+        for known in [known for known in self.tables if known < depth - 1]:
+            self._forget_older(depth, list(self.tables[known]))
+            if not self.tables[known]:
+                del self.tables[known]
 
     # Reading
 
@@ -165,205 +212,36 @@ class LayerFiles(UnitFiles):
             with self.opened(self.place(sources.depth, of)) as file:
                 while sources.stored and sources.stored[0][0] == of and size < most:
                     _, at, slot = sources.stored.popleft()
-                    loads.append((slot, self._bytes(file, tables[of], at, room)))
+                    loads.append((slot, self.blob_at(file, tables[of], at, room)))
                     size += tables[of].sizes[at]
         return loads
 
-    def excluded(self, depths: Sequence[int], depth: int, unit: int, room: Room) -> list[list[memoryview]]:
-        """For each shard of a unit of layer ``depth`` the blobs of its states at earlier ``depths``, in ``room``."""
+    def excluded(self, depth: int, unit: int, room: Room) -> list[list[memoryview]]:
+        """For each shard of a unit the blobs of its states that are not new at ``depth``, in ``room``."""
         exclude: list[list[memoryview]] = [[] for _ in self.plan(depth).units[unit]]
-        for older in depths:
-            table = self.tables.get(older, {}).get(unit)
-            if table is None or not table.total:
-                continue
-            self.add_blobs(exclude, self.place(older, unit), table, room)
+        files = [(self.place(known, unit), self.tables[known][unit]) for known in self._left_out(depth, unit)]
+        if unit in self.visited:
+            at, table = self.visited[unit]
+            files.append((self.place(at, unit, "V"), table))
+        for place, table in files:
+            if table.total:
+                with self.opened(place) as file:
+                    for at, blobs in enumerate(exclude):
+                        if table.sizes[at]:
+                            blobs.append(self.blob_at(file, table, at, room))
         return exclude
-
-    def add_blobs(
-        self, exclude: list[list[memoryview]], place: UnitPlace, table: UnitTable, room: Room
-    ) -> None:
-        """Adds the blobs of a unit's file to those of its shards, in ``room``."""
-        with self.opened(place) as file:
-            for at, blobs in enumerate(exclude):
-                if table.sizes[at]:
-                    blobs.append(self._bytes(file, table, at, room))
 
     def blobs(self, depth: int) -> Iterator[tuple[int, memoryview]]:
         """(shard, blob) of each shard that has states at ``depth``, by ascending shards."""
         for shard in sorted(self.states(depth)):
             unit, at = self._where[depth & 1][shard]
-            table = self.tables[depth][unit]
-            with self.folder.errors(), self.opened(self.place(depth, unit)) as file:
-                blob = self._bytes(file, table, at, Room(table.sizes[at]))
-            yield shard, blob
+            yield shard, self.blob(depth, unit, self.tables[depth][unit], at)
 
-    def unit_blobs(self, depth: int, unit: int) -> tuple[UnitTable, Callable[[int], memoryview]]:
-        """Of a unit of a complete layer that is kept: what its file holds, and what reads the blob of the shard that is
-        number n of it."""
-        with self.folder.errors():
-            table = self._table(depth, unit)
+    def blob(self, depth: int, unit: int, table: UnitTable, at: int) -> memoryview:
+        """The blob of the shard that is number ``at`` of a unit, whose file holds what ``table`` says."""
+        with self.folder.errors(), self.opened(self.place(depth, unit)) as file:
+            return self.blob_at(file, table, at, Room(table.sizes[at]))
 
-        def read(at: int) -> memoryview:
-            with self.folder.errors(), self.opened(self.place(depth, unit)) as file:
-                return self._bytes(file, table, at, Room(table.sizes[at]))
-
-        return table, read
-
-    def _bytes(self, file: int, table: UnitTable, at: int, room: Room) -> memoryview:
-        """The blob of the shard that is number ``at`` of a unit."""
+    def blob_at(self, file: int, table: UnitTable, at: int, room: Room) -> memoryview:
+        """The blob of the shard that is number ``at`` of the unit of an open file, in ``room``."""
         return self.bytes_at(file, table.starts[at], table.sizes[at], room)
-
-
-class VisitedFiles(LayerFiles):
-    """The files of layers of a space whose states may be found again at any later depth. V<d>.<unit> has all states of
-    a unit up to depth d.
-
-    What is not new to a unit is in its V file and in its layers since then. When these are RENEWED layers, the step of
-    the unit makes a V file of all: it is written before the unit's layer, which commits both; then the V file before
-    and the layers that are in it are removed, but those that the next layer is found from.
-
-    ``visited[u]``: the depth of unit u's V file, and what it holds. Both plans are the same."""
-
-    def __init__(
-        self, folder: EnumerationFolder, plans: tuple[Plan, Plan], keeps: Callable[[int], bool]
-    ) -> None:
-        self.visited: dict[int, tuple[int, UnitTable]] = {}
-        super().__init__(folder, plans, keeps)
-
-    def _reopen(self) -> None:
-        depth = self.depth = len(self.folder.layers) - 1
-        names = {file.name for file in os.scandir(self.folder.path)}
-        self.tables = {known: {} for known in range(max(depth - 1, 0), depth + 2)}
-        units = range(len(self.plan(0).units))
-        for unit in units:
-            if self.place(depth + 1, unit).name in names:
-                self.tables[depth + 1][unit] = self._table(depth + 1, unit)
-            newest = self._newest(unit, names)
-            if newest >= 0:
-                place = self.place(newest, unit, "V")
-                self.visited[unit] = newest, self.table_of_file(place, len(self.plan(0).units[unit]))
-            done = unit in self.tables[depth + 1]
-            for known, layer in enumerate(self.folder.layers):
-                if known > min(newest, depth - 1 if done else depth - 2) and unit in layer.units:
-                    self.tables.setdefault(known, {})[unit] = self._table(known, unit)
-        self.check_last()
-        here = {self.place(at, unit).name for at, tables in self.tables.items() for unit in tables}
-        here |= {self.place(at, unit, "V").name for unit, (at, _) in self.visited.items()}
-        for name in names:  # what was to be removed, or not written to its end, when the process was killed
-            if name[0] in "LV" and name not in here:
-                self.folder.remove(name)
-
-    def _newest(self, unit: int, names: set[str]) -> int:
-        """The depth of the newest V file of a unit that was committed, -1 where there is none."""
-        last = self.depth + (unit in self.tables[self.depth + 1])
-        return max((at for at in range(last + 1) if self.place(at, unit, "V").name in names), default=-1)
-
-    def all_tables(self) -> Iterator[UnitTable]:
-        yield from super().all_tables()
-        yield from (table for _, table in self.visited.values())
-
-    def _since(self, depth: int, unit: int) -> list[int]:
-        """The layers before ``depth`` that are not in the unit's V file, ascending."""
-        newest = self.visited[unit][0] if unit in self.visited else -1
-        return sorted(known for known in self.tables if newest < known < depth and unit in self.tables[known])
-
-    def renews(self, depth: int, unit: int) -> bool:
-        return len(self._since(depth, unit)) >= RENEWED
-
-    def write(self, depth: int, unit: int, shards: Sequence[tuple[bytes, int, bytes]]) -> None:
-        since = self._since(depth, unit)
-        if not any(united for _, _, united in shards):
-            super().write(depth, unit, shards)
-            return
-        older = [self.tables[known][unit].states for known in since]
-        before = self.visited.get(unit)
-        if before is not None:
-            older.append(before[1].states)
-        totals = [sum(states) for states in zip((n for _, n, _ in shards), *older, strict=True)]
-        united = [(blob, total) for (_, _, blob), total in zip(shards, totals, strict=True)]
-        table = self.write_file(self.place(depth, unit, "V"), united)
-        super().write(depth, unit, shards)
-        self.visited[unit] = depth, table
-        if before is not None:
-            self.remove_file(self.place(before[0], unit, "V"))
-        for known in since:
-            if known < depth - 1:
-                self._forget(known, unit)
-
-    def _forget_older(self, depth: int, unit: int) -> None:
-        """What is in no V file stays."""
-
-    def complete(self, depth: int) -> None:
-        self.note_complete(depth)
-        for known in [known for known in self.tables if known < depth - 1]:
-            for unit in list(self.tables[known]):
-                if unit in self.visited and known <= self.visited[unit][0]:
-                    self._forget(known, unit)
-            if not self.tables[known]:
-                del self.tables[known]
-
-    def excluded(self, depths: Sequence[int], depth: int, unit: int, room: Room) -> list[list[memoryview]]:
-        """All states before ``depth``."""
-        exclude = super().excluded(self._since(depth, unit), depth, unit, room)
-        if unit in self.visited:
-            at, table = self.visited[unit]
-            self.add_blobs(exclude, self.place(at, unit, "V"), table, room)
-        return exclude
-
-
-def residue_blocks(
-    kernel: _kernel.Space,
-    stepper: _kernel.UnitStepper,
-    files: LayerFiles,
-    form: ResidueForm,
-    depth: int,
-    threads: int,
-) -> Iterator[tuple[int, Buffer]]:
-    """The residue map of layers in files: (the first word's number, words) of each shard, put together of the layers
-    whose states have a number other than 0. Where the process is killed meanwhile, the files are still there, and the
-    map is made again. In memory are some shards' words a thread. Raises LostStateError
-    where a file is missing or damaged."""
-    layers = [layer for layer in files.folder.layers[: depth + 1] if form.number(layer.depth)]
-    with ThreadPoolExecutor(threads, "farthest-map") as pool:
-        for parity in (0, 1) if form.modulus == 4 else (0,):  # modulo 3 both plans are the same
-            here = [layer for layer in layers if form.modulus == 3 or layer.depth & 1 == parity]
-            for unit, shards in enumerate(files.plan(parity).units):
-                depths = [layer.depth for layer in here if unit in layer.units]
-                made = _Unit(kernel, stepper, files, form, unit, depths)
-                for first in range(0, len(shards), threads):
-                    some = range(first, min(first + threads, len(shards)))
-                    for at, words in zip(some, pool.map(made.words, some), strict=True):
-                        yield shards[at] * kernel.words_per_shard * form.planes, words.data
-
-
-class _Unit:
-    """The shards of a unit, and the layers in which it has states."""
-
-    def __init__(
-        self,
-        kernel: _kernel.Space,
-        stepper: _kernel.UnitStepper,
-        files: LayerFiles,
-        form: ResidueForm,
-        unit: int,
-        depths: Sequence[int],
-    ) -> None:
-        self._words = kernel.words_per_shard * form.planes
-        self._stepper = stepper
-        self._path = files.folder.path
-        self._form = form
-        self._layers = [(depth, *files.unit_blobs(depth, unit)) for depth in depths]
-
-    def words(self, at: int) -> NDArray[np.uint64]:
-        """The words of the shard that is number ``at`` of the unit."""
-        import numpy as np  # an enumeration without a map does not need it
-
-        words = np.zeros(self._words, dtype=np.uint64)
-        for depth, table, read in self._layers:
-            if not table.sizes[at]:
-                continue
-            try:
-                self._stepper.mark(read(at), self._form.number(depth), self._form.planes, words)
-            except ValueError as error:
-                raise LostStateError(f"{self._path}: a file of layer {depth} is damaged: {error}") from error
-        return words

@@ -30,7 +30,6 @@ from farthest.stores.contract import (
     check_states,
     excluded,
     excluded_layers,
-    reached,
     typed,
     unit_for,
 )
@@ -50,24 +49,24 @@ class LayersInMemory(JobStore):
     def __init__(self, shards: int) -> None:
         self.shards = shards
         self._counts: dict[int, dict[int, int]] = {}
-        self._stamp = [0] * shards
         self._depth = 0
-        self._begun: list[int] = []  # the shards of the layer being stepped
-        self._taken: set[int] = set()  # those that open() has given out
+        self._begun: set[int] = set()  # the shards of the layer being stepped
+        self._taken: set[int] = set()  # those of them that open() has given out
+        self._committed: set[int] = set()
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
         if depth != self._depth:
-            missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
+            missing = self._begun - self._committed
             if depth != self._depth + 1 or missing:
                 raise StorageError(
                     f"layer {depth} cannot begin: layer {self._depth} is the last one begun, and {len(missing)} of its "
                     f"shards are not committed"
                 )
-            self._begun = sorted(self._prepared(depth, set(shards)))
+            self._begun = self._prepared(depth, set(shards))
             self._depth = depth
             self._counts[depth] = {}
-            self._taken = set()
-        return list(self._begun)
+            self._taken, self._committed = set(), set()
+        return sorted(self._begun)
 
     @abstractmethod
     def _prepared(self, depth: int, shards: set[int]) -> set[int]:
@@ -78,7 +77,7 @@ class LayersInMemory(JobStore):
         overwrites or takes away what it reads."""
         if depth != self._depth or depth == 0:
             raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
-        free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
+        free = [shard for shard in shards if shard not in self._taken]
         self._taken.update(free)
         return free
 
@@ -90,7 +89,6 @@ class LayersInMemory(JobStore):
         if self._depth != 0:
             raise StorageError("a store can be restored only before its first step")
         self._depth = depth
-        self._stamp = [depth] * self.shards
 
 
 class MemoryStore(LayersInMemory):
@@ -231,8 +229,8 @@ class MemoryStore(LayersInMemory):
         if any(counts):
             self._check_depth(depth)
         population, layer_counts = self._population[self._array(depth)], self._counts[depth]
+        self._committed.update(step_input.shards)
         for shard, count in zip(step_input.shards, counts, strict=True):
-            self._stamp[shard] = depth
             population[shard] = count
             if count:
                 layer_counts[shard] = count
@@ -285,12 +283,11 @@ class MemoryStore(LayersInMemory):
             _kernel.clear(self.kernel, layer)
         found = 0
         for chunk in chunks:
-            first, data = chunk.first, memoryview(chunk.distances)
-            here = reached(data, chunk.unit)
+            here = chunk.states
             if not here:  # as most of a checkpoint that was taken early
                 continue
             found += here
-            distances = typed(data, chunk.unit)
+            first, distances = chunk.first, chunk.distance_array()
             try:
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
                 if self._found:
@@ -376,7 +373,7 @@ def _words_of_distances(
 
     keys = BLOCK_WORDS * WORD_BITS // 8
     for chunk in store.chunks(depth, keys, threads):
-        distances = np.frombuffer(memoryview(chunk.distances), dtype=f"<u{WIDTHS[chunk.unit]}")
+        distances = chunk.distance_array()
         reached_here = distances != UNREACHED[chunk.unit]
         numbers = np.where(reached_here, distances % form.modulus + 1, 0).astype(np.uint8)
         words = np.zeros((-(-len(numbers) // WORD_BITS), form.planes), dtype=np.uint64)

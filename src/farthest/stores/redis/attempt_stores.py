@@ -16,21 +16,30 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from farthest.environment import WORKER_MEMORY
 from farthest.errors import LateStepError, LostStateError, RedisFullError, SettingError, StorageError
+from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, Kind, mark_of
 from farthest.stores.contract import check_depth
 from farthest.stores.redis import attempts
-from farthest.stores.redis.attempts import AttemptFacts, prefix
+from farthest.stores.redis.attempts import AttemptFacts, AttemptKeys, read_meta
 from farthest.stores.redis.places import RedisPlace
-from farthest.stores.redis.records import Pointer, Record, Report, numbers
+from farthest.stores.redis.records import (
+    NOBODY_WAITS,
+    OURS,
+    Pointer,
+    Record,
+    RecordTexts,
+    Report,
+    numbers,
+    set_records,
+)
 from farthest.wording import shown
 
 if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
-    from farthest.stores.blobs.blob import BlobCache
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Blocks
     from farthest.stores.contract import StepInput
@@ -39,61 +48,6 @@ if TYPE_CHECKING:
 
 MARK = b"farthest"
 """What the mark of an attempt holds."""
-
-
-class AttemptKeys:
-    """The keys of the attempt called ``attempt`` on the main node."""
-
-    def __init__(self, attempt: str) -> None:
-        self.attempt = attempt
-        self._prefix = prefix(attempt)
-
-    @property
-    def done_key(self) -> str:
-        """The done-list."""
-        return f"{self._prefix}done"
-
-    @property
-    def meta_key(self) -> str:
-        """What the attempt is, and how far."""
-        return f"{self._prefix}meta"
-
-    def records_key(self, depth: int) -> str:
-        """The records of a layer."""
-        return f"{self._prefix}c:{depth}"
-
-    def parts_key(self, depth: int) -> str:
-        """The records of the parts of the map up to a depth."""
-        return f"{self._prefix}parts:{depth}"
-
-    def bases_key(self, depth: int) -> str:
-        """The records of those parts of the map up to a depth, a checkpoint, that are in the place of blobs."""
-        return f"{self._prefix}bases:{depth}"
-
-    @property
-    def visited_key(self) -> str:
-        """Where each block's blob of all its states is."""
-        return f"{self._prefix}v"
-
-
-COMMIT = """
-local under_way = redis.call('HGET', KEYS[1], 'depth') == ARGV[1]
-local outcome = {}
-for i = 2, #ARGV, 4 do
-  local record = redis.call('HGET', KEYS[2], ARGV[i])
-  if under_way and not record then
-    record = ARGV[i + 1]
-    redis.call('HSET', KEYS[2], ARGV[i], record)
-    if ARGV[i + 2] ~= '' then redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 2]) end
-    if ARGV[i + 3] ~= '' then redis.call('RPUSH', KEYS[4], ARGV[i + 3]) end
-  end
-  outcome[#outcome + 1] = record == ARGV[i + 1] and 1 or 0
-end
-return {under_way and 1 or 0, outcome}
-"""
-"""Sets records where there are none, if the layer is under way. KEYS: meta, records, visited, done. ARGV: depth, then
-for each block its number, record, visited pointer or '', entry of the done-list or ''. Gives whether the layer is under
-way, and for each block 1 where the record is now this one (it may be since the command was sent before), else 0."""
 
 
 @dataclass(slots=True)
@@ -139,17 +93,18 @@ class Access:
     place: BlobPlace
 
     @classmethod
+    def begun(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, place: BlobPlace) -> Access:
+        """To an attempt that its coordinator begins."""
+        return cls(nodes, attempt, facts, BlobCache(WORKER_MEMORY.size()), None, place)
+
+    @classmethod
     def found(
         cls, nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str, place: BlobPlace | None = None
     ) -> Access:
         """To an attempt that a coordinator has begun; ``place``: None for the nodes. Raises LateStepError when it has
         ended, VersionError for another version's."""
-        meta_key = AttemptKeys(attempt).meta_key
-        fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
-        texts = {
-            name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()
-        }
-        return cls(nodes, attempt, AttemptFacts.of(texts, attempt), cache, holder, place or RedisPlace(nodes))
+        facts = AttemptFacts.of(read_meta(nodes, attempt), attempt)
+        return cls(nodes, attempt, facts, cache, holder, place or RedisPlace(nodes))
 
 
 class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
@@ -166,20 +121,12 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
         self.place = access.place
         self.blocks = blocks
         self.poll: Callable[[], None] = lambda: None
-        self._set_records = self.nodes.main.register_script(COMMIT)
 
     @classmethod
     @abstractmethod
-    def of(cls, access: Access) -> Self:
-        """A worker's store of an attempt. Raises VersionError when this process cannot work for it."""
-
-    @classmethod
     def attach(cls, access: Access) -> Self:
         """A worker's store of an attempt. Raises VersionError when this process cannot work for it, SettingError where
         it sees another place for blobs."""
-        store = cls.of(access)
-        store.look_for_mark()
-        return store
 
     # Blobs
 
@@ -243,31 +190,19 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
 
     # StepStore
 
+    @abstractmethod
     def open(self, depth: int, shards: Sequence[int]) -> Opened:
         """Whole blocks. Raises LateStepError when the layer is over, LostStateError when input is
         missing or damaged, UnavailableError."""
-        try:
-            return self._open(depth, shards)
-        except LateStepError as error:
-            raise self.late(depth, error) from error
 
+    @abstractmethod
     def commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None:
         """Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis, or
         the place of blobs, is full)."""
-        try:
-            self._commit(depth, step_input, counts)
-        except LateStepError as error:
-            raise self.late(depth, error) from error
 
-    @abstractmethod
-    def _open(self, depth: int, shards: Sequence[int]) -> Opened: ...
-
-    @abstractmethod
-    def _commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None: ...
-
-    def late(self, depth: int, error: LateStepError) -> StorageError:
-        """What to raise where a step's layer is not under way."""
-        return error
+    def over(self, depth: int) -> StorageError:
+        """What to raise where the layer that a step is of is not under way."""
+        return LateStepError(f"layer {depth} of attempt {self.attempt} is over")
 
     @abstractmethod
     def sources_of(self, block: int) -> list[int]:
@@ -283,30 +218,33 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
         """Commits the steps of blocks, at once; gives those whose record is now that of ``commits``. Raises
         LateStepError when the layer is over, UnavailableError, StorageError (Redis, or the place of blobs,
         is full)."""
-        arguments: list[str] = [str(depth)]
-        for block, commit in commits.items():
-            pointer = "" if commit.pointer is None else commit.pointer.text(block)
-            entry = "" if self.holder is None else Report(depth, block, self.holder).text()
-            arguments += [str(block), commit.record.text(depth, block), pointer, entry]
+        items = {
+            block: RecordTexts(
+                commit.record.text(depth, block),
+                "" if self.holder is None else Report(depth, block, self.holder).text(),
+                "" if commit.pointer is None else commit.pointer.text(block),
+            )
+            for block, commit in commits.items()
+        }
         blobs = {name: blob for commit in commits.values() for name, blob in commit.blobs.items()}
         if blobs and self.place.url != REDIS:
             # A step that is late writes nothing: were this process killed before it removes its blobs, nobody would
             # find those of an attempt that has been dropped. Redis finds them by their keys.
             self._check_under_way(depth)
         self.send(blobs)
-        keys = [self.meta_key, self.records_key(depth), self.visited_key, self.done_key]
-        under_way, outcome = self.nodes.call(lambda: self._set_records(keys=keys, args=arguments))
-        mine = {block for block, won in zip(commits, outcome, strict=True) if won}
+        under_way = "depth", str(depth)
+        outcomes = set_records(self.nodes, self, self.records_key(depth), under_way, items)
+        ours = {block for block, outcome in zip(commits, outcomes, strict=True) if outcome == OURS}
         self.discard(
             [
                 name
                 for block, commit in commits.items()
-                for name in (commit.replaced if block in mine else commit.blobs)
+                for name in (commit.replaced if block in ours else commit.blobs)
             ]
         )
-        if not under_way and len(mine) < len(commits):
-            raise LateStepError(f"layer {depth} of attempt {self.attempt} is over")
-        return mine
+        if NOBODY_WAITS in outcomes:
+            raise self.over(depth)
+        return ours
 
     def _look(self, depth: int, wanted: Sequence[int], sources: Sequence[int]) -> StepRecords:
         """Reads, at one moment, what is committed of what the steps of the wanted blocks need; ``sources``: the blocks
@@ -327,7 +265,7 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
 
         (now, sealed, sealed_before), own, records, before, others, two_before = self.nodes.call(read)
         if now != str(depth).encode():
-            raise LateStepError(f"layer {depth} of attempt {self.attempt} is not under way")
+            raise self.over(depth)
         blocks = [block for block, done in zip(wanted, own, strict=True) if done is None]
         self._check_sealed(depth - 1, sealed, records)
         frontier = self._records(depth - 1, sources, before)
@@ -373,7 +311,7 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
     def _check_under_way(self, depth: int) -> None:
         now = self.nodes.call(lambda: self.nodes.main.hget(self.meta_key, "depth"))
         if now != str(depth).encode():
-            raise LateStepError(f"layer {depth} of attempt {self.attempt} is over")
+            raise self.over(depth)
 
 
 REMOVED_AT_ONCE = 1000
@@ -387,18 +325,11 @@ class Removals:
         self._remover = ThreadPoolExecutor(1, "farthest-removal")
         self._begun: list[Future[None]] = []
 
-    def layer(self, depth: int, names: Sequence[BlobName]) -> None:
-        """Begins to remove the blobs and the records of a layer."""
-        self._submit(partial(self._remove, names, self._store.records_key(depth)))
-
-    def blobs(self, names: Sequence[BlobName]) -> None:
-        """Begins to remove blobs."""
-        self._submit(partial(self._remove, names, None))
-
-    def _submit(self, action: Callable[[], None]) -> None:
+    def begin(self, names: Sequence[BlobName], key: str | None = None) -> None:
+        """Begins to remove blobs, and the records at a key."""
         while self._begun and self._begun[0].done():
             self._begun.pop(0).result()
-        self._begun.append(self._remover.submit(action))
+        self._begun.append(self._remover.submit(self._remove, names, key))
 
     def _remove(self, names: Sequence[BlobName], key: str | None) -> None:
         for start in range(0, len(names), REMOVED_AT_ONCE):
@@ -524,9 +455,10 @@ class AttemptLayers(AttemptSteps[Opened]):
         self.touch()
         return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
 
-    def late(self, depth: int, error: LateStepError) -> StorageError:
+    def over(self, depth: int) -> StorageError:
         """A layer that should be under way and is not has been lost."""
-        return LostStateError(str(error)) if depth == self._depth else error
+        late = super().over(depth)
+        return LostStateError(str(late)) if depth == self._depth else late
 
     def counts(self, depth: int) -> dict[int, int]:
         """Raises LostStateError when the layer is not complete."""
@@ -579,7 +511,7 @@ class AttemptLayers(AttemptSteps[Opened]):
             for block, record in self._layers.pop(depth).items()
             if record.nonce
         ]
-        self.removals.layer(depth, names)
+        self.removals.begin(names, self.records_key(depth))
 
     def unfolded(self) -> tuple[int, int]:
         """How many states the layers in the place have that only results are made from, and how many the others."""

@@ -32,18 +32,24 @@ import math
 import secrets
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from farthest.errors import LateStepError, LostStateError, PuzzleError, StorageError, VersionError
-from farthest.families.python.allowed import named_in
+import msgspec
+
+from farthest.errors import (
+    LateStepError,
+    LostStateError,
+    PuzzleError,
+    StorageError,
+    VersionError,
+    named_in,
+)
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE, REDIS, new_nonce
+from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE, new_nonce
 from farthest.stores.contract import Excluded
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
-from farthest.wording import shown
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -83,92 +89,97 @@ def prefix(attempt: str) -> str:
     return f"farthest:attempt:{attempt}:"
 
 
-_RANGES = {
-    "shard_classes": (0, 255),
-    "per_block": (1, 2**24),
-    "shards": (1, 2**24),
-    "keys": (SPARSE, 2**63 - 1),
-    "nodes": (1, 2**16),
-    "part_chunks": (1, 2**24),
-    "max_depth": (NO_LIMIT, 2**63 - 1),
-    "counted": (NO_LIMIT, 2**63 - 1),
-    "protocol": (PROTOCOL, PROTOCOL),
-}
-"""The least and the greatest value of each number in ``meta``. The greatest ones bound what processes keep of each
-shard."""
+class AttemptKeys:
+    """The keys of the attempt called ``attempt`` on the main node; the module says what is in them."""
+
+    def __init__(self, attempt: str) -> None:
+        self.attempt = attempt
+        self.meta_key = f"{prefix(attempt)}meta"
+        self.done_key = f"{prefix(attempt)}done"
+        self.visited_key = f"{prefix(attempt)}v"
+
+    def records_key(self, depth: int) -> str:
+        """The records of a layer."""
+        return f"{prefix(self.attempt)}c:{depth}"
+
+    def parts_key(self, depth: int) -> str:
+        """The records of the parts of the map up to a depth."""
+        return f"{prefix(self.attempt)}parts:{depth}"
+
+    def bases_key(self, depth: int) -> str:
+        """The records of those parts of the map up to a depth, a checkpoint, that are in the place of blobs."""
+        return f"{prefix(self.attempt)}bases:{depth}"
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptFacts:
-    """What a worker needs to know of an attempt. ``engine``: gather or scatter; ``keys``:
-    SPARSE where states have none; ``max_depth``: of the last layer, or NO_LIMIT; ``counted``: the depth of the layer of
-    which only the number of states and the least of them are kept, or NO_LIMIT. ``blobs``: the place of its blobs, for
-    messages alone; ``mark``: the nonce of the mark there. ``part_chunks``: of a map part."""
+Count = Annotated[int, msgspec.Meta(ge=1, le=2**24)]
+"""Its greatest value bounds what processes keep of each shard."""
+DepthOrNone = Annotated[int, msgspec.Meta(ge=NO_LIMIT, le=2**63 - 1)]
 
-    engine: str
+
+class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker needs to know of an attempt. ``keys``: SPARSE where states have none; ``max_depth``: of the last
+    layer, or NO_LIMIT; ``counted``: the depth of the layer of which only the number of states and the least of them are
+    kept, or NO_LIMIT. ``blobs``: the place of its blobs, for messages alone; ``mark``: the nonce of the mark there.
+    ``part_chunks``: of a map part."""
+
+    engine: Literal["gather", "scatter"]
     puzzle: str
     direction: Direction
     where: str
     layout: str
-    shard_classes: int
-    per_block: int
+    shard_classes: Annotated[int, msgspec.Meta(ge=0, le=255)]
+    per_block: Count
     exclude: Excluded
-    keys: int
-    shards: int
-    nodes: int
+    keys: Annotated[int, msgspec.Meta(ge=SPARSE, le=2**63 - 1)]
+    shards: Count
+    nodes: Annotated[int, msgspec.Meta(ge=1, le=2**16)]
     blobs: str
-    mark: str
-    part_chunks: int = 1
-    max_depth: int = NO_LIMIT
-    counted: int = NO_LIMIT
-    protocol: int = PROTOCOL
-    version: str = __version__
+    mark: Annotated[str, msgspec.Meta(pattern=rf"^{NONCE.pattern}\Z")]
+    part_chunks: Count
+    max_depth: DepthOrNone
+    counted: DepthOrNone
+    protocol: Annotated[int, msgspec.Meta(ge=PROTOCOL, le=PROTOCOL)]
+    version: str
+
+    def __post_init__(self) -> None:
+        if (self.engine, self.exclude) == ("scatter", "before"):
+            raise ValueError("the scatter engine has no colours")
 
     @classmethod
-    def new(cls, space: Space, nodes: int, place: BlobPlace | None, **cut: Any) -> AttemptFacts:
-        """Of a new attempt; ``place``: of its blobs, None: the nodes; ``cut``: the other fields."""
+    def new(cls, space: Space, nodes: int, place: BlobPlace, **cut: Any) -> AttemptFacts:
+        """Of a new attempt; ``place``: of its blobs; ``cut``: the other fields."""
+        assert space.engine != "pattern", "made as a whole"
         return cls(
+            protocol=PROTOCOL,
+            version=__version__,
             engine=space.engine,
             puzzle=space.puzzle.to_json(),
             direction=space.origin.direction,
             where=space.origin.where,
             layout=json.dumps(space.layout_fields()),
             nodes=nodes,
-            blobs=REDIS if place is None else place.url,
+            blobs=place.url,
             mark=new_nonce(),
-            **cut,
+            **{"part_chunks": 1, "max_depth": NO_LIMIT, "counted": NO_LIMIT, **cut},
         )
 
     def fields(self) -> dict[str, str]:
         """As stored in ``meta``."""
-        return {name: str(value) for name, value in asdict(self).items()}
+        return {name: str(value) for name, value in msgspec.structs.asdict(self).items()}
 
     @classmethod
     def of(cls, fields: dict[str, str], attempt: str) -> AttemptFacts:
         """Inverse of ``fields``. Raises LateStepError when there is no such attempt, VersionError for another
-        version's."""
+        version's, LostStateError for what no coordinator has written."""
         if "puzzle" not in fields:
             raise LateStepError(f"attempt {attempt} has ended")
         try:
-            values: dict[str, Any] = {
-                name: int(fields[name]) if name in _RANGES else fields[name] for name in cls.__match_args__
-            }
-            if (
-                values["protocol"] != PROTOCOL
-                or values["engine"] not in ("gather", "scatter")
-                or values["exclude"] not in get_args(Excluded)
-                or (values["engine"], values["exclude"]) == ("scatter", "before")
-            ):
-                raise ValueError
-        except (KeyError, ValueError):
-            raise VersionError(other_version(attempt, fields.get("version", "unknown"))) from None
-        with unbelieved(attempt):
-            for name, (least, most) in _RANGES.items():
-                if not least <= values[name] <= most:
-                    raise ValueError(f"{name} is {shown(values[name])}, expected {least} to {most}")
-            if not NONCE.fullmatch(values["mark"]):
-                raise ValueError(f"mark is {shown(values['mark'])}, expected eight hexadecimal digits")
-        return cls(**values)
+            return msgspec.convert(fields, cls, strict=False)
+        except msgspec.MsgspecError as error:
+            version = fields.get("version", "unknown")
+            if (fields.get("protocol"), version) != (str(PROTOCOL), __version__):
+                raise VersionError(other_version(attempt, version)) from None
+            raise unbelievable(attempt, error) from error
 
     def space(self, attempt: str, nodes: int) -> Space:
         """The space. Raises VersionError when this process knows another number of ``nodes``, and what
@@ -202,9 +213,12 @@ def unbelieved(attempt: str) -> Iterator[None]:
     try:
         yield
     except (StorageError, ValueError, TypeError, LookupError, ArithmeticError) as error:
-        raise LostStateError(
-            f"{prefix(attempt)}meta: what Redis says of the attempt is damaged: {error}"
-        ) from error
+        raise unbelievable(attempt, error) from error
+
+
+def unbelievable(attempt: str, error: Exception) -> LostStateError:
+    """The error where ``meta`` says what cannot be."""
+    return LostStateError(f"{prefix(attempt)}meta: what Redis says of the attempt is damaged: {error}")
 
 
 def other_version(attempt: str, version: str) -> str:
@@ -213,6 +227,12 @@ def other_version(attempt: str, version: str) -> str:
         f"attempt {attempt} was begun by farthest {version}, this worker is {__version__}: run the same version in all "
         "workers and coordinators"
     )
+
+
+def read_meta(nodes: RedisNodes, attempt: str) -> dict[str, str]:
+    """What ``meta`` says. Raises as ``RedisNodes.call``."""
+    fields: Any = nodes.call(lambda: nodes.main.hgetall(AttemptKeys(attempt).meta_key))
+    return {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
 
 
 def touch(nodes: RedisNodes, attempt: str) -> None:

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from farthest import _kernel
-from farthest.errors import LateStepError, LostStateError
+from farthest.errors import LostStateError
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.blob import (
     FOUND,
@@ -108,13 +108,15 @@ class GatherStore(AttemptSteps[GatherStepInput]):
         self._reader = ShardReader(self)
 
     @classmethod
-    def of(cls, access: Access) -> Self:
+    def attach(cls, access: Access) -> Self:
         facts, attempt = access.facts, access.attempt
         space = gather(facts.space(attempt, len(access.nodes)))
         with unbelieved(attempt):
             kernel = space.compile_kernel(facts.shard_classes)
         facts.check(attempt, kernel.keys, kernel.shards)
-        return cls(access, kernel)
+        store = cls(access, kernel)
+        store.look_for_mark()
+        return store
 
     def sources_of(self, block: int) -> list[int]:
         """The blocks that moves lead from into a block."""
@@ -128,7 +130,7 @@ class GatherStore(AttemptSteps[GatherStepInput]):
 
     # Opening and committing
 
-    def _open(self, depth: int, shards: Sequence[int]) -> GatherStepInput:
+    def open(self, depth: int, shards: Sequence[int]) -> GatherStepInput:
         wanted = self.blocks.of(shards)
         sources = sorted({source for block in wanted for source in self.sources_of(block)} | set(wanted))
         records = self._look(depth, wanted, sources)
@@ -162,7 +164,7 @@ class GatherStore(AttemptSteps[GatherStepInput]):
                 raise self.missing(depth, name.depth, block)
         return visited
 
-    def _commit(self, depth: int, step_input: GatherStepInput, counts: Sequence[int]) -> None:
+    def commit(self, depth: int, step_input: GatherStepInput, counts: Sequence[int]) -> None:
         commits: dict[int, Commit] = {}
         made: dict[BlobName, BlockBlob] = {}
         for block in self.blocks.of(step_input.shards):
@@ -227,8 +229,6 @@ class GatherStore(AttemptSteps[GatherStepInput]):
                     blobs = self._read(depth, depth - 1, [shard for _, _, shard in missing], before)
                     slots.load([(name, blobs[name[2]]) for name in missing], threads)
                     fresh.update(self._step(slots, group, step_input, threads))
-        except LateStepError as error:
-            raise self.late(depth, error) from error
         except ValueError as error:
             raise LostStateError(
                 f"attempt {self.attempt}: a blob that a step to depth {depth} reads is damaged: {error}"

@@ -16,18 +16,18 @@ of a block, always a blob: like a chunk, whose payload they are, with the number
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self, TypeVar
 from zlib import crc32
 
 import msgspec
 
 from farthest.errors import LostStateError
 from farthest.stores.blobs.place import new_nonce
-from farthest.untrusted_json import read_json
 from farthest.wording import shown
 
 if TYPE_CHECKING:
+    from farthest.stores.redis.attempts import AttemptKeys
     from farthest.stores.redis.connections import RedisNodes
 
 Made = TypeVar("Made")
@@ -41,23 +41,23 @@ Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
 class Stored(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What is stored as a JSON array of its fields, after a checksum."""
+    """What is stored as a JSON array of its fields, after a checksum. ``place``, ``what``: the place that it is stored
+    at, and its name in messages, with the numbers of that place."""
 
-    def text_at(self, place: str) -> str:
-        """As stored at a place."""
-        return with_checksum(place, msgspec.json.encode(self).decode())
+    place: ClassVar[str]
+    what: ClassVar[str]
+
+    def text(self, *numbers: int) -> str:
+        """As stored at the place with these numbers."""
+        return with_checksum(self.place.format(*numbers), msgspec.json.encode(self).decode())
 
     @classmethod
-    def read(cls, stored: bytes, place: str, what: str) -> Self:
-        """Inverse of ``text_at``. Raises LostStateError, which calls it the record of ``what``."""
-        said = _said(stored, place, what)
-        try:
-            return msgspec.json.decode(said, type=cls)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise LostStateError(f"the record of {what} is not one of farthest's: {error}") from error
+    def of(cls, stored: bytes, *numbers: int) -> Self:
+        """Inverse of ``text``. Raises LostStateError."""
+        return recorded(stored, cls.place.format(*numbers), cls.what.format(*numbers), cls)
 
 
-class Part(Stored, frozen=True):
+class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a block's outbox has for the block ``to``: so many ``codes`` in so many ``bytes``."""
 
     to: Number
@@ -66,8 +66,11 @@ class Part(Stored, frozen=True):
 
 
 class Record(Stored, frozen=True):
-    """What is committed of a block at a depth: the nonce of its blobs ('' when it has no states), states by shard, the
+    """What is committed at a depth of a block: the nonce of its blobs ('' when it has no states), states by shard, the
     parts of its outbox, one after the other (where states are scattered)."""
+
+    place = "c:{}:{}"
+    what = "block {1} at depth {0}"
 
     nonce: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{8})?\Z")]
     states: dict[Number, Number]
@@ -78,17 +81,8 @@ class Record(Stored, frozen=True):
         """A record of blobs that are still to be written."""
         return cls(new_nonce() if states else "", states, outbox)
 
-    def text(self, depth: int, block: int) -> str:
-        """As stored."""
-        return self.text_at(f"c:{depth}:{block}")
 
-    @classmethod
-    def of(cls, stored: bytes, depth: int, block: int) -> Record:
-        """Inverse of ``text``. Raises LostStateError."""
-        return cls.read(stored, f"c:{depth}:{block}", f"block {block} at depth {depth}")
-
-
-class FoundBlob(Stored, frozen=True):
+class FoundBlob(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A blob of states that were found up to ``depth``: its nonce, and how many they are."""
 
     depth: Number
@@ -100,17 +94,11 @@ class Pointer(Stored, frozen=True):
     """Where all found states of a block are: the depth of the layer that they were last added at, and the blobs that
     hold them together."""
 
+    place = "v:{}"
+    what = "what block {} has visited"
+
     depth: Number
     blobs: tuple[FoundBlob, ...]
-
-    def text(self, block: int) -> str:
-        """As stored."""
-        return self.text_at(f"v:{block}")
-
-    @classmethod
-    def of(cls, stored: bytes, block: int) -> Pointer:
-        """Inverse of ``text``. Raises LostStateError."""
-        return cls.read(stored, f"v:{block}", f"what block {block} has visited")
 
 
 def numbers(fields: Iterable[bytes], key: str) -> list[int]:
@@ -129,20 +117,15 @@ def with_checksum(place: str, said: str) -> str:
     return f"{crc32(f'{place} {said}'.encode()):08x} {said}"
 
 
-def _said(stored: bytes, place: str, what: str) -> str:
-    said = stored[9:].decode(errors="replace")
-    if stored != with_checksum(place, said).encode():
-        raise LostStateError(f"the record of {what} is damaged")
-    return said
-
-
 def recorded(stored: bytes, place: str, what: str, kind: type[Made]) -> Made:
     """The value of a type whose JSON was stored at a place by ``with_checksum``. Raises LostStateError, which calls it
     the record of ``what``."""
-    said = _said(stored, place, what)
+    said = stored[9:].decode(errors="replace")
+    if stored != with_checksum(place, said).encode():
+        raise LostStateError(f"the record of {what} is damaged")
     try:
-        return msgspec.convert(read_json(said), kind)
-    except (msgspec.MsgspecError, ValueError) as error:
+        return msgspec.json.decode(said, type=kind)
+    except (ValueError, RecursionError) as error:
         raise LostStateError(f"the record of {what} is not one of farthest's: {error}") from error
 
 
@@ -180,31 +163,55 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
             raise ValueError(f"it has {len(entry)} bytes, expected {MOST_BYTES} at most")
         try:
             return msgspec.json.decode(entry, type=cls)
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(str(error)) from None
 
 
-_SET_RECORD = """
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-if KEYS[4] and redis.call('HEXISTS', KEYS[4], ARGV[3]) == 0 then return 0 end
-if redis.call('HSETNX', KEYS[2], ARGV[3], ARGV[4]) == 1 then redis.call('RPUSH', KEYS[3], ARGV[5]) end
-return redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] and 2 or 1
+_SET_RECORDS = """
+local outcomes = {}
+for i = 3, #ARGV, 4 do
+  local item, record = ARGV[i], ARGV[i + 1]
+  local wanted = redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2]
+  wanted = wanted and (not KEYS[5] or redis.call('HEXISTS', KEYS[5], item) == 1)
+  if wanted and redis.call('HSETNX', KEYS[2], item, record) == 1 then
+    if ARGV[i + 2] ~= '' then redis.call('RPUSH', KEYS[3], ARGV[i + 2]) end
+    if ARGV[i + 3] ~= '' then redis.call('HSET', KEYS[4], item, ARGV[i + 3]) end
+  end
+  outcomes[#outcomes + 1] = redis.call('HGET', KEYS[2], item) == record and 2 or wanted and 1 or 0
+end
+return outcomes
 """
 
+NOBODY_WAITS, ANOTHERS, OURS = range(3)
+"""What ``set_records`` gives for an item: its work is not under way and its record is not this one; it has another's
+record; its record is this one, now or since the command was sent before."""
 
-def set_record(
-    nodes: RedisNodes, keys: Sequence[str], under_way: tuple[str, str], item: int, record: str, report: Report
-) -> int:
-    """Sets the record of an item of work (worker/work.py) where there is none, and reports it, if the work is under
-    way.
 
-    ``keys``: meta, the records, the done-list, and perhaps a hash in which the item must be. ``under_way``: a field of
-    meta, and what it says while the work is under way. Gives 0 where the work is not under way, 2 where the record is
-    now this one (it may be since the command was sent before), else 1.
-    """
-    script = nodes.main.register_script(_SET_RECORD)
-    arguments = [*under_way, str(item), record, report.text()]
-    return int(nodes.call(lambda: script(keys=keys, args=arguments)))
+class RecordTexts(NamedTuple):
+    """What is set for an item, as it is stored: its record, an entry of the done-list or '', a pointer or ''."""
+
+    record: str
+    report: str
+    pointer: str = ""
+
+
+def set_records(
+    nodes: RedisNodes,
+    keys: AttemptKeys,
+    records_key: str,
+    under_way: tuple[str, str],
+    items: Mapping[int, RecordTexts],
+    *wanted_in: str,
+) -> list[int]:
+    """Sets the records of items of work (worker/work.py) at once, each where there is none, if the work is under way,
+    and reports those that it sets. Gives for each item what has become of it.
+
+    ``under_way``: a field of meta, and what it says while the work is under way; ``wanted_in``: the key of a hash in
+    which an item must be, too."""
+    script = nodes.main.register_script(_SET_RECORDS)
+    names = [keys.meta_key, records_key, keys.done_key, keys.visited_key, *wanted_in]
+    arguments = [*under_way, *(text for item, texts in items.items() for text in (str(item), *texts))]
+    return [int(outcome) for outcome in nodes.call(lambda: script(keys=names, args=arguments))]
 
 
 LEAST_CHUNKS = 16
@@ -222,27 +229,6 @@ NO_BASE = -1
 """The base of a fold without a checkpoint."""
 
 
-class PartCut:
-    """So many ``items`` of a map (keys, or words) in parts of ``each``, and these in chunks of ``chunk``; the last ones
-    may be smaller."""
-
-    def __init__(self, items: int, each: int, chunk: int) -> None:
-        self._items = items
-        self._each = each
-        self._chunk = chunk
-        self.count = -(-items // each)
-
-    def range_of(self, part: int) -> range:
-        """The items of a part."""
-        return range(part * self._each, min((part + 1) * self._each, self._items))
-
-    def chunks(self, part: int) -> list[tuple[int, int]]:
-        """The first and the last item of each chunk of a part."""
-        here = self.range_of(part)
-        firsts = range(here.start, here.stop, self._chunk)
-        return [(first, min(first + self._chunk, here.stop) - 1) for first in firsts]
-
-
 class Fold(Stored, frozen=True):
     """What a map is made of: the map up to depth ``base``, or NO_BASE, and the layers after it, up to ``depth``.
 
@@ -250,6 +236,9 @@ class Fold(Stored, frozen=True):
     are even there and odd in the shards of the other colour; else -1. ``job``: in whose database workers may store
     drafts while ``owner`` runs it, or NO_JOB. ``planes``: of a residue map, and ``numbers`` there of the states of each
     of these layers (map_files/form.py); of layers with the number 0 nothing is read. Of other maps 0 and none."""
+
+    place = FOLD
+    what = "the map that is to be made"
 
     depth: Number
     base: NumberOrNone
@@ -279,17 +268,8 @@ class Fold(Stored, frozen=True):
         """The depths of the layers."""
         return range(self.base + 1, self.depth + 1)
 
-    def text(self) -> str:
-        """As stored."""
-        return self.text_at(FOLD)
 
-    @classmethod
-    def of(cls, stored: bytes) -> Fold:
-        """Inverse of ``text``. Raises LostStateError."""
-        return cls.read(stored, FOLD, "the map that is to be made")
-
-
-class PartChunk(Stored, frozen=True):
+class PartChunk(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A chunk of a part: the SHA-256 of its payload, that of its distances, and the bytes of its payload."""
 
     checksum: Sha256
@@ -300,6 +280,9 @@ class PartChunk(Stored, frozen=True):
 class PartRecord(Stored, frozen=True):
     """A part that was made: how many ``states`` it has, and its chunks, ``where`` they are, under ``nonce``."""
 
+    place = "part:{}:{}"
+    what = "map part {1} at depth {0}"
+
     nonce: Nonce
     where: Literal["database", "place"]
     states: Number
@@ -309,12 +292,3 @@ class PartRecord(Stored, frozen=True):
     def size(self) -> int:
         """Bytes of all payloads."""
         return sum(one.size for one in self.chunks)
-
-    def text(self, depth: int, part: int) -> str:
-        """As stored."""
-        return self.text_at(f"part:{depth}:{part}")
-
-    @classmethod
-    def of(cls, stored: bytes, depth: int, part: int) -> PartRecord:
-        """Inverse of ``text``. Raises LostStateError."""
-        return cls.read(stored, f"part:{depth}:{part}", f"map part {part} at depth {depth}")

@@ -95,12 +95,6 @@ def trailing_products(radices: Sequence[int], *, halved: bool) -> list[int]:
     return [size // 2 for size in sizes if size % 2 == 0] if halved else sizes
 
 
-def pieces_below(slots: NDArray[np.uint8], limit: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """How many of the pieces stand in a lower slot than ``limit``, board by board."""
-    below: NDArray[np.uint8] = np.add.reduce((slots < limit).view(np.uint8), axis=0, dtype=np.uint8)
-    return below
-
-
 class Packed:
     """Contents in bits. ``radices``: the number of contents of each cell; ``total``: the sum of all contents, where the
     last cell has no bits."""

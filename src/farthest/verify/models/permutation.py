@@ -1,8 +1,5 @@
 """Permutation puzzles: moves are made slot by slot, keys are computed as docs/key-layout.md says.
 
-In blocks, arrangements are held piece by piece: ``slots[i, n]`` is the slot of piece i in board n, counted within its
-orbit; pieces are in the order of the layout's classes, and ascending within a class.
-
 Boards may be known by some of their pieces, those of a *base*: the others are where the element of the group takes them
 that takes these pieces to where they are. Elements are pairs of arrays: the slot that the content of each slot goes to,
 and by how much it turns.
@@ -11,9 +8,9 @@ and by how much it turns.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
-from math import comb, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -33,9 +30,9 @@ from farthest.verify.models import (
     MixedRadix,
     Model,
     Packed,
-    pieces_below,
     trailing_products,
 )
+from farthest.verify.models.ranking import Ranking
 
 Element = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -150,18 +147,6 @@ class Base:
         return table, np.array([to for to, _ in found]), np.array([turn for _, turn in found])
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedClass:
-    """A label's pieces: rows ``first`` to ``end - 1`` of ``slots``; those of its orbit begin at row ``orbit_first``."""
-
-    label: int
-    first: int
-    end: int
-    orbit_first: int
-    orbit_end: int
-    radix: int
-
-
 class LayoutFields:
     """A stored layout. Raises LayoutError unless it is of the puzzle's slots, labels and orbits."""
 
@@ -201,24 +186,14 @@ class LayoutFields:
             )
         if self.parity is not None and (len(self.parity) != definition.slots or max(counts) > 1):
             raise LayoutError("the layout's parity is not a bit for each slot of distinct pieces")
-        self.classes = list(self._placed(definition, labels))
-
-    def _placed(self, definition: Permutation, labels: list[int]) -> list[PlacedClass]:
-        """The classes with their rows; each fills its label's orbit."""
-        placed, first = [], 0
-        waiting = iter(labels)
-        for orbit in self.orbits:
-            start, end = first, first + len(orbit)
-            while first < end:
-                label = next(waiting)
-                if list(definition.orbits[definition.label_orbit[label]]) != orbit:
-                    raise LayoutError(
-                        f"the layout places label {label} in the orbit {orbit}, which is not its own"
-                    )
-                count = definition.counts[label]
-                placed.append(PlacedClass(label, first, first + count, start, end, comb(end - first, count)))
-                first += count
-        return placed
+        own = [list(definition.orbits[definition.label_orbit[label]]) for label in labels]
+        if [orbit for orbit, _ in groupby(own)] != self.orbits:
+            raise LayoutError(
+                f"the layout's classes are {labels}; expected those of its orbits, one orbit after the other"
+            )
+        # The parity is that of the first piece's slot.
+        parity_there = None if self.parity is None else [self.parity[slot] for slot in self.orbits[0]]
+        self.ranking = Ranking(self.orbits, labels, counts, parity_there)
 
 
 class PermutationMoves:
@@ -317,30 +292,25 @@ class PermutationModel(PermutationMoves):
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
         super().__init__(puzzle, origin)
         read = LayoutFields(self._body, layout)
-        self._orbits, self._sums, self._parity = read.orbits, read.sums, read.parity
-        self._twisted, self._turned, self._classes = read.twisted, read.turned, read.classes
+        self._orbits, self._sums = read.orbits, read.sums
+        self._twisted, self._turned, self._ranking = read.twisted, read.turned, read.ranking
         modulus_of = [self._body.moduli[orbit] for orbit in self._body.label_orbit]
         self._twists = [modulus_of[label] for label in self._twisted for _ in range(self._body.counts[label])]
         self._twists += [int(self._moduli[slot]) for slot in self._turned]
-        # The slot of the board for each row and place within its orbit; the position of a label's class.
-        self._slot_at = [np.array(orbit) for orbit in self._orbits for _ in orbit]
-        self._order = np.zeros(256, dtype=np.uint8)
-        self._order[[one.label for one in self._classes]] = range(len(self._classes))
         self.code_bytes = 8
-        self._ranks = prod(one.radix for one in self._classes)
-        self.keys: int | None = self._ranks * prod(self._twists) // (1 if self._parity is None else 2)
+        self.keys: int | None = self._ranking.keys * prod(self._twists)
 
     @property
     def block_sizes(self) -> list[int]:
         # Moves exchange the digits of equal pieces, and those of the slots of an orbit: a block has all of them.
-        radices = [one.radix for one in self._classes]
+        radices = list(self._ranking.radices)
         for label in self._twisted:
             of = self._body.label_orbit[label]
             radices.append(int(self._body.moduli[of] ** self._body.counts[label]))
         orbit_of = {slot: number for number, orbit in enumerate(self._orbits) for slot in orbit}
         for _, slots in groupby(self._turned, orbit_of.__getitem__):
             radices.append(prod(int(self._moduli[slot]) for slot in slots))
-        return trailing_products(radices, halved=self._parity is not None)
+        return trailing_products(radices, halved=self._ranking.parity is not None)
 
     def codes(self, boards: Boards) -> Keys:
         """See Model. A board that is not the board of its own key has no key."""
@@ -356,14 +326,7 @@ class PermutationModel(PermutationMoves):
             turns.append((rest % np.uint64(radix)).astype(np.uint8))
             rest = rest // np.uint64(radix)
         turns.reverse()
-        if self._parity is None:
-            labels = self._arranged(rest)[0]
-        else:
-            labels, digits = self._arranged(2 * rest)
-            others, _ = self._arranged(2 * rest + np.uint64(1))
-            first = (labels == self._classes[0].label).argmax(axis=1)
-            wrong = digits % 2 != np.array(self._parity)[first]
-            labels[wrong] = others[wrong]
+        labels = self._ranking.boards(rest)
         if not self._body.oriented:
             return labels
         return np.concatenate([labels, self._orientations(labels, turns)], axis=1)
@@ -395,17 +358,7 @@ class PermutationModel(PermutationMoves):
         """The key that the layout gives, whether or not the board is one that has a key."""
         slots = self._body.slots
         labels = boards[:, :slots]
-        keys = np.zeros(len(boards), dtype=np.uint64)
-        pieces = self._slots_of(labels)
-        for one in self._classes:
-            digit = np.zeros(len(boards), dtype=np.uint64)
-            for row in range(one.first, one.end):
-                place = pieces[row] - pieces_below(pieces[one.orbit_first : one.first], pieces[row])
-                choose = [comb(p, row - one.first + 1) for p in range(one.orbit_end - one.orbit_first)]
-                digit += np.array(choose, dtype=np.uint64)[place]
-            keys = keys * np.uint64(one.radix) + digit
-        if self._parity is not None:
-            keys >>= np.uint64(1)
+        keys = self._ranking.rank(self._ranking.slots_of(labels)).astype(np.uint64)
         for label in self._twisted:
             radix = self._body.moduli[self._body.label_orbit[label]]
             for place in self._places(labels, label):
@@ -419,41 +372,6 @@ class PermutationModel(PermutationMoves):
         """For each piece of a label, in the order of the slots, its slot in each board."""
         order = np.argsort(labels != label, axis=1, kind="stable")
         return [order[:, piece] for piece in range(self._body.counts[label])]
-
-    def _slots_of(self, labels: Boards) -> NDArray[np.uint8]:
-        """The slots, within their orbits, of all pieces: shape (slots, boards)."""
-        parts = []
-        for orbit in self._orbits:
-            order = np.argsort(self._order[labels[:, np.array(orbit)]], axis=1, kind="stable")
-            parts.append(order.T.astype(np.uint8))
-        return np.ascontiguousarray(np.concatenate(parts))
-
-    def _arranged(self, ranks: Keys) -> tuple[Boards, NDArray[np.int64]]:
-        """The labels of arrangements, and the sum of their digits."""
-        rest = ranks.copy()
-        pieces = np.empty((self._body.slots, len(ranks)), dtype=np.uint8)
-        digits = np.zeros(len(ranks), dtype=np.int64)
-        for one in reversed(self._classes):
-            digit = (rest % np.uint64(one.radix)).astype(np.int64)
-            rest //= np.uint64(one.radix)
-            digits += digit
-            for count in range(one.end - one.first, 0, -1):
-                # The largest place p with C(p, count) <= digit.
-                choose = np.array([comb(p, count) for p in range(one.orbit_end - one.orbit_first)])
-                place = np.searchsorted(choose, digit, side="right") - 1
-                digit -= choose[place]
-                pieces[one.first + count - 1] = place
-        # From places among the free slots to slots: each slot that an earlier class takes shifts the later places up.
-        for one in reversed(self._classes):
-            later = pieces[one.end : one.orbit_end]
-            for row in range(one.first, one.end):
-                later += later >= pieces[row]
-        labels = np.empty((len(ranks), self._body.slots), dtype=np.uint8)
-        boards = np.arange(len(ranks))
-        for one in self._classes:
-            for row in range(one.first, one.end):
-                labels[boards, self._slot_at[row][pieces[row]]] = one.label
-        return labels, digits
 
 
 class BasedModel(PermutationMoves):

@@ -1,13 +1,4 @@
-"""Sliding puzzles: boards by a ranking of its own, moves as paths of cells.
-
-The layout places the classes of pieces one after another into the slots that are still free. Class j, put in the free
-places p1 < ... < pk (counted among the free slots, from 0), has the digit C(p1,1) + ... + C(pk,k) of radix C(free, k);
-the digits, first class first, are the mixed radix number ``full``. Without parity the key is ``full``. With parity
-(every piece distinct, one blank) the digits of a board that has a key sum to ``parity[slot of the blank]`` modulo 2.
-The last digit that can vary has two values, follows from the others, and is dropped: the key is ``full >> 1``.
-
-Boards are held piece by piece: ``slots[i, n]`` (uint8) is the slot of piece i in board n; pieces are in class order
-and, as they come from a key, ascending within a class.
+"""Sliding puzzles: keys are ranks of arrangements, the blanks first (``ranking``); moves as paths of cells.
 
 A path (c0, c1, ..., ck) is the move that applies where c0 holds the blank and c1 ... ck hold pieces: the piece in each
 cell goes to the cell before it, and ck becomes blank. The same path read backwards takes the move back.
@@ -16,7 +7,6 @@ cell goes to the cell before it, and ck becomes blank. The same path read backwa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import comb, prod
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -33,16 +23,13 @@ from farthest.verify.models import (
     LayoutError,
     Packed,
     joined,
-    pieces_below,
     trailing_products,
 )
+from farthest.verify.models.ranking import Ranking
 
-Slots = NDArray[np.uint8]
-Keys = NDArray[np.unsignedinteger[Any]]
 Path = tuple[int, ...]
 
 _MOST_CELLS = 255
-_MOST_KEYS = 2**63
 
 
 def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PackedSliding | SlidingModel:
@@ -113,19 +100,16 @@ class SlidingModel(SlidingMoves):
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
         super().__init__(puzzle, origin)
-        self.ranking = Ranking(layout, self.definition.counts)
+        self.ranking = ranking(layout, self.definition.counts)
         self.keys: int | None = self.ranking.keys
-        self._place_of = np.zeros(256, dtype=np.uint8)  # of a label among the layout's classes
-        self._place_of[self.ranking.classes] = range(len(self.ranking.classes))
 
     @property
     def block_sizes(self) -> list[int]:
         return trailing_products(self.ranking.radices, halved=self.ranking.parity is not None)
 
     def codes(self, boards: Boards) -> NDArray[np.uint64]:
-        cells = np.argsort(self._place_of[boards], axis=1, kind="stable")
-        slots = np.array(self.ranking.slot_of_cell, dtype=np.uint8)[cells].T
-        codes: NDArray[np.uint64] = self.ranking.rank(slots[: self.ranking.ranked]).astype(np.uint64)
+        slots = self.ranking.slots_of(boards)
+        codes: NDArray[np.uint64] = self.ranking.rank(slots).astype(np.uint64)
         codes[(self.boards(codes) != boards).any(axis=1)] = NO_KEY  # of the parity that has no keys
         return codes
 
@@ -171,107 +155,9 @@ def _slides(definition: Sliding) -> set[Path]:
     return paths
 
 
-class Ranking:
-    """The bijection between keys and boards that a key layout describes.
-
-    ``counts`` is the puzzle's own number of pieces per label, which the layout must agree with.
-    Raises LayoutError.
-    """
-
-    def __init__(self, layout: Mapping[str, Any], counts: Sequence[int]) -> None:
-        self.cells = sum(counts)
-        self.cell_of_slot, self.classes, self.parity = _read(layout, counts)
-        self.slot_of_cell = [0] * self.cells
-        for slot, cell in enumerate(self.cell_of_slot):
-            self.slot_of_cell[cell] = slot
-        self.counts = [counts[label] for label in self.classes]
-        self.starts = [sum(self.counts[:j]) for j in range(len(self.counts) + 1)]
-        self.radices = [
-            comb(self.cells - start, count) for start, count in zip(self.starts, self.counts, strict=False)
-        ]
-        self.arrangements = prod(self.radices)
-        self.keys = self.arrangements if self.parity is None else self.arrangements // 2
-        if self.keys >= _MOST_KEYS:
-            raise LayoutError(f"the layout has {self.keys:,} keys; expected fewer than 2**63")
-        # The last class takes the slots that are left (digit 0); with parity the digit before it is dropped.
-        self.digits = len(self.classes) - (1 if self.parity is None else 2)
-        self.ranked = self.starts[self.digits]
-        self.key_type: np.dtype[Any] = np.dtype(np.uint32 if self.keys < 2**32 - 1 else np.uint64)
-        # choose[n, k] = C(n, k), cut off above every digit that can occur.
-        most = int(np.iinfo(self.key_type).max)
-        self._choose = np.array(
-            [[min(comb(n, k), most) for k in range(max(self.counts) + 1)] for n in range(self.cells)],
-            dtype=self.key_type,
-        )
-
-    def boards(self, keys: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
-        """The boards of keys, a label per cell: (keys, cells)."""
-        slots = self.slots(keys)
-        boards = np.empty((len(keys), self.cells), dtype=np.uint8)
-        labels = np.repeat(np.array(self.classes, dtype=np.uint8), self.counts)
-        cells = np.array(self.cell_of_slot)[slots.T]
-        np.put_along_axis(boards, cells, np.broadcast_to(labels, cells.shape), axis=1)
-        return boards
-
-    def slots(self, keys: NDArray[np.integer[Any]]) -> Slots:
-        """Slots of all pieces of the boards of keys, each in 0 <= key < ``self.keys``: (cells, keys)."""
-        slots = np.empty((self.cells, len(keys)), dtype=np.uint8)
-        rest = keys.astype(self.key_type)
-        digit_sum = np.zeros(len(keys), dtype=np.uint8)
-        for j in reversed(range(self.digits)):
-            above = rest // self.key_type.type(self.radices[j])
-            digit = rest - above * self.key_type.type(self.radices[j])
-            rest = above
-            self._places(j, digit, slots)
-            if self.parity is not None:
-                digit_sum += slots[j]
-        if self.parity is not None:
-            expected = np.array(self.parity, dtype=np.uint8)[slots[0]]
-            slots[self.digits] = (digit_sum ^ expected) & 1
-        slots[self.starts[-2] :] = np.arange(self.counts[-1], dtype=np.uint8)[:, None]
-        # From places among the free slots to slots: each slot that an earlier class takes shifts the later places up.
-        for j in reversed(range(len(self.classes) - 1)):
-            later = slots[self.starts[j + 1] :]
-            for i in range(self.starts[j], self.starts[j + 1]):
-                later += (later >= slots[i]).view(np.uint8)
-        return slots
-
-    def _places(self, j: int, digit: Keys, slots: Slots) -> None:
-        """Write the places of class j among the free slots, ascending; overwrites ``digit``."""
-        start, count = self.starts[j], self.counts[j]
-        if count == 1:
-            slots[start] = digit
-            return
-        free = self.cells - start
-        for i in range(count, 0, -1):
-            # The largest place p with C(p, i) <= digit; C(i - 1, i) = 0 always is.
-            place = slots[start + i - 1]
-            place[:] = i - 1
-            for p in range(i, free):
-                place += (digit >= self._choose[p, i]).view(np.uint8)
-            digit -= self._choose[:, i][place]
-
-    def rank(self, slots: Slots) -> Keys:
-        """Keys of boards given by the slots of their first ``ranked`` pieces; order within a class is free.
-
-        Boards whose parity has no keys get the key of their neighbour of the other parity: the caller
-        has to know that they cannot occur.
-        """
-        keys = np.zeros(slots.shape[1], dtype=self.key_type)
-        for j in range(self.digits):
-            start, end = self.starts[j], self.starts[j + 1]
-            keys *= self.key_type.type(self.radices[j])
-            for i in range(start, end):
-                place = slots[i] - pieces_below(slots[:start], slots[i]) if start else slots[i]
-                if end - start == 1:
-                    keys += place
-                else:
-                    keys += self._choose[place, pieces_below(slots[start:end], slots[i]) + np.uint8(1)]
-        return keys
-
-
-def _read(layout: Mapping[str, Any], counts: Sequence[int]) -> tuple[list[int], list[int], list[int] | None]:
-    """The slots, classes and parity bits of a layout. Raises LayoutError unless they fit the puzzle."""
+def ranking(layout: Mapping[str, Any], counts: Sequence[int]) -> Ranking:
+    """The keys that a layout describes. ``counts``: the puzzle's own number of pieces of each label. Raises LayoutError
+    unless the layout fits them."""
     cells = sum(counts)
     if layout.get("version") != 1:
         raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
@@ -292,13 +178,12 @@ def _read(layout: Mapping[str, Any], counts: Sequence[int]) -> tuple[list[int], 
     expected = [counts[label] for label in classes]
     if found != expected:
         raise LayoutError(f"the layout's counts are {found!r}; the puzzle has {expected}")
-    if parity is None:
-        return slots, classes, None
-    if max(counts) > 1 or cells < 3:
-        raise LayoutError("the layout has parity bits; that needs three or more pieces, all distinct")
-    if not isinstance(parity, list) or len(parity) != cells or any(bit not in (0, 1) for bit in parity):
-        raise LayoutError(f"the layout's parity is {parity!r}; expected {cells} bits")
-    return slots, classes, parity
+    if parity is not None:
+        if max(counts) > 1 or cells < 3:
+            raise LayoutError("the layout has parity bits; that needs three or more pieces, all distinct")
+        if not isinstance(parity, list) or len(parity) != cells or any(bit not in (0, 1) for bit in parity):
+            raise LayoutError(f"the layout's parity is {parity!r}; expected {cells} bits")
+    return Ranking([slots], classes, expected, parity)
 
 
 def _is_permutation(values: Any, size: int) -> TypeGuard[list[int]]:

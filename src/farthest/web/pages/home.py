@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from htpy import Node
 
     from farthest.coordinator.settings import Estimate
-    from farthest.documents.workers import LivingWorkers
+    from farthest.documents.workers import WorkersDocument
     from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import Board, MoveName
@@ -228,7 +228,7 @@ def _start(name: str) -> Node:
     ]
 
 
-def workers(found: LivingWorkers) -> str:
+def workers(found: WorkersDocument) -> str:
     """What Redis tells of them."""
     rows = [
         (
@@ -239,18 +239,15 @@ def workers(found: LivingWorkers) -> str:
             ", ".join(f"attempt {work.attempt} depth {work.depth} block {work.block}" for work in record.busy)
             or "idle",
         )
-        for record in found.records
+        for record in found.workers
     ]
     return page(
         "Workers",
         rows_of(("worker", "version", "processes", "busy", "steps under way"), rows, numbers=(2, 3))
         if rows
         else p["No worker is alive; `farthest worker` starts one."],
-        p[f"Queue: {found.waiting:,} {'step' if found.waiting == 1 else 'steps'} that no worker has begun."],
-        [
-            p[f"Redis: {bytes_text(node.used)} used, {bytes_text(node.peak)} at most."]
-            for node in found.memory
-        ],
+        p[f"Queue: {found.queue:,} {'step' if found.queue == 1 else 'steps'} that no worker has begun."],
+        [p[f"Redis: {bytes_text(node.used)} used, {bytes_text(node.peak)} at most."] for node in found.redis],
         scripts=["renew.js"],
     )
 

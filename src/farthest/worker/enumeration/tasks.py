@@ -17,8 +17,8 @@ from farthest.errors import (
     NoRoomError,
     StorageError,
 )
-from farthest.map_files.place import job_token
 from farthest.models.chunks import CHUNK_KEYS, Chunk
+from farthest.models.records import job_token
 from farthest.stores.contract import step
 from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.gather_store import GatherStore

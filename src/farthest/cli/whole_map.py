@@ -1,0 +1,215 @@
+"""What reads a whole map: `farthest export`, `plot` and `verify`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from farthest.cli.options import (
+    allow_module_option,
+    completed,
+    database_option,
+    force_option,
+    json_option,
+    memory_option,
+    open_job,
+    scratch_option,
+    usual_options,
+)
+from farthest.cli.printing import note, print_json, print_table
+from farthest.errors import ForbiddenCodeError, JobError
+from farthest.wording import counted, seconds_text
+
+if TYPE_CHECKING:
+    from farthest.verify.report import Report
+
+
+@click.command()
+@click.argument("job", shell_complete=completed("job"))
+@click.argument("file", type=click.Path())
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("parquet", "csv", "npz", "graphml")),
+    help="What to write, whatever the ending of FILE; needed for -.",
+)
+@allow_module_option
+@force_option
+@database_option
+@json_option
+def export(
+    job: str, file: str, format_: str | None, force: bool, database: str | None, as_json: bool
+) -> None:
+    """Write every state to FILE: .parquet, .csv, .npz or .graphml.
+
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Key, board and distance of
+    each state are written in key order, a block at a time. An .npz file has the arrays keys, distances, labels (a label
+    for each cell) and tokens (the text of each label). A .parquet file needs pyarrow: pip install 'farthest[parquet]'.
+    A .graphml file has the states and moves of at most 100,000 states, and needs networkx: farthest[graph].
+    - writes to standard output, in the form that --format names.
+
+    \b
+    Examples:
+      farthest export eight-kinds eight-kinds.csv
+      farthest export 8-puzzle 8-puzzle.parquet --force
+      farthest export 8-puzzle --format csv - | gzip > 8-puzzle.csv.gz
+    """
+    to_stream = file == "-"
+    if to_stream and format_ is None:
+        raise click.UsageError(
+            "- has no ending that says what to write: add --format csv, parquet, npz or graphml."
+        )
+    if to_stream and as_json:
+        raise click.UsageError("--json and FILE - would both write to standard output.")
+    from farthest.queries.output_files import OutputError
+
+    if to_stream and sys.stdout is None:
+        raise OutputError("standard output is closed; expected a file or a pipe")
+    if to_stream and format_ != "csv" and sys.stdout.isatty():
+        raise OutputError(f"{format_} is not text, and standard output is a terminal; add > FILE")
+
+    with open_job(job, database) as opened:
+        target = sys.stdout.buffer if to_stream else file
+        states = opened.export(target, format=format_, force=force)
+        if as_json:
+            print_json({"job": opened.job, "puzzle": opened.record.name, "file": file, "states": states})
+        else:
+            where = "standard output" if to_stream else file
+            click.echo(f"Wrote {counted(states, 'state')} to {where}.", err=to_stream)
+
+
+@click.command()
+@click.argument("job", shell_complete=completed("job"))
+@click.argument("file", type=click.Path())
+@click.option("--log", is_flag=True, help="A logarithmic scale for the number of states.")
+@force_option
+@database_option
+@json_option
+def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_json: bool) -> None:
+    """Draw the states per depth to FILE: .png or .svg.
+
+    JOB is a job's number, or a puzzle's name for its newest finished job, complete if there is one; a job of
+    --histogram-only will do. Needs matplotlib: pip install 'farthest[plot]'.
+
+    \b
+    Examples:
+      farthest plot eight-kinds layers.png
+      farthest plot sliding-3x4 layers.svg --log
+    """
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.models.naming import no_map
+    from farthest.models.records import SEARCH
+    from farthest.models.stored_job import puzzle_of
+    from farthest.queries.output_files import plot_layers
+
+    with open_database(database, create=False) as opened:
+        repository = Jobs(opened)
+        record = repository.find(job, complete=True)
+        if record.kind == SEARCH:
+            raise no_map(record)
+        layers = [layer.states for layer in repository.layers(record.id)]
+    if not layers:
+        raise JobError(f"job {record.id} ({record.name}) has no layers yet; it is {record.status}")
+    plot_layers(layers, file, title=puzzle_of(record).title, log=log, force=force)
+    if as_json:
+        print_json({"job": record.id, "puzzle": record.name, "file": file, "layers": layers})
+    else:
+        click.echo(f"Drew {len(layers):,} layers to {file}.")
+
+
+DISPROVED = 1
+
+
+@click.command()
+@click.argument("job", shell_complete=completed("job"))
+@memory_option("Memory for the proof of a large residue map, such as 4GiB.  [default: 4/5 of what is free]")
+@scratch_option
+@usual_options
+@click.pass_context
+def verify(
+    context: click.Context,
+    job: str,
+    memory: int | None,
+    scratch: Path | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Prove a stored map by a separate, simple program.
+
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Every state is
+    checked: the distance is 0 exactly at the origin, every other state has a neighbour one nearer and none nearer than
+    that, and no reached state has an unreached successor. So are checksums, layers, digest and known answers, the job's
+    figures, and the readable rows of states. SQLite checks the whole database file, and digests say whether all rows of
+    the job are as they were stored. The solutions of a search are played. The job keeps the
+    mark of a proof. Exit status 0: proved; 1: disproved; 2: what
+    is stored is damaged or cannot be read, or it was not proved because the puzzle is a class that may not run.
+
+    \b
+    Example:
+      farthest verify eight-kinds
+    """
+
+    number, report = _without_map(job, database) or (0, None)
+    if report is None:
+        with open_job(job, database) as opened:
+            number, report = opened.job, opened.verify(memory, scratch)
+    if as_json:
+        print_json({"job": number, **report.to_json()})
+    else:
+        _show(report, number)
+    if report.failures:
+        context.exit(DISPROVED)
+    if report.unproved:
+        raise ForbiddenCodeError(
+            "the distances were not proved, only that the stored bytes are whole and agree with each other: "
+            f"{report.unproved}"
+        )
+
+
+def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
+    """The report of a finished job without a map that is named by its number; None for any other job."""
+    if not job.isdecimal():
+        return None
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.models.records import FINISHED
+    from farthest.queries.proof import prove_without_map
+
+    with open_database(database, create=False) as opened:
+        record = Jobs(opened).find(job)
+        if record.status != FINISHED or record.has_map:
+            return None
+        return record.id, prove_without_map(opened, record, note)
+
+
+def _show(report: Report, job: int) -> None:
+
+    print_table(
+        ("check", "", "looked at", "wrong", "what it proves"),
+        [
+            (
+                check.name,
+                ("none" if check.note else "ok") if check.ok else "FAILED",
+                f"{check.checked:,}",
+                f"{check.failed:,}",
+                check.proves,
+            )
+            for check in report.checks
+        ],
+        right="llrrl",
+    )
+    for check in report.failures:
+        click.echo(f"\n{check.name}: {check.detail or 'the first wrong state:'}")
+        if check.first is not None:
+            click.echo(f"  {check.first}")
+    for check in report.checks:
+        if check.note:
+            click.echo(f"\n{check.name}: {check.note}")
+    done = "proved" if report.keys else "nothing wrong found"
+    verdict = "DISPROVED" if report.failures else done if report.ok else "NOT PROVED"
+    click.echo(f"\njob {job} ({report.puzzle}, {report.origin}): {verdict}; {report.total}")
+    click.echo(f"in {seconds_text(report.seconds)}")
