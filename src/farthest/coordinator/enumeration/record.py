@@ -20,7 +20,6 @@ from farthest.models.chunks import (
     WIDTHS,
     Chunk,
     MapDigest,
-    code_array,
     layers_digest,
 )
 from farthest.models.database import Database
@@ -394,8 +393,8 @@ def layer_rows(space: Space, chunks: Iterator[Chunk], depth: int, limit: int) ->
 def _sparse_rows(space: Space, chunk: Chunk, depth: int | None = None) -> Iterable[Row]:
     import numpy
 
-    codes = code_array(chunk.codes, chunk.width)
-    distances = numpy.frombuffer(memoryview(chunk.distances), dtype=numpy.dtype(chunk.unit).newbyteorder("<"))
+    codes, distances = chunk.code_array(), chunk.distance_array()
+    assert codes is not None, "the map is sparse"
     numbers = numpy.arange(chunk.first, chunk.last + 1)
     if depth is not None:
         wanted = distances == depth

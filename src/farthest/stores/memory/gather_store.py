@@ -30,7 +30,6 @@ from farthest.stores.contract import (
     check_states,
     excluded,
     excluded_layers,
-    reached,
     typed,
     unit_for,
 )
@@ -284,12 +283,11 @@ class MemoryStore(LayersInMemory):
             _kernel.clear(self.kernel, layer)
         found = 0
         for chunk in chunks:
-            first, data = chunk.first, memoryview(chunk.distances)
-            here = reached(data, chunk.unit)
+            here = chunk.states
             if not here:  # as most of a checkpoint that was taken early
                 continue
             found += here
-            distances = typed(data, chunk.unit)
+            first, distances = chunk.first, chunk.distance_array()
             try:
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
                 if self._found:
@@ -375,7 +373,7 @@ def _words_of_distances(
 
     keys = BLOCK_WORDS * WORD_BITS // 8
     for chunk in store.chunks(depth, keys, threads):
-        distances = np.frombuffer(memoryview(chunk.distances), dtype=f"<u{WIDTHS[chunk.unit]}")
+        distances = chunk.distance_array()
         reached_here = distances != UNREACHED[chunk.unit]
         numbers = np.where(reached_here, distances % form.modulus + 1, 0).astype(np.uint8)
         words = np.zeros((-(-len(numbers) // WORD_BITS), form.planes), dtype=np.uint64)

@@ -229,27 +229,6 @@ NO_BASE = -1
 """The base of a fold without a checkpoint."""
 
 
-class PartCut:
-    """So many ``items`` of a map (keys, or words) in parts of ``each``, and these in chunks of ``chunk``; the last ones
-    may be smaller."""
-
-    def __init__(self, items: int, each: int, chunk: int) -> None:
-        self._items = items
-        self._each = each
-        self._chunk = chunk
-        self.count = -(-items // each)
-
-    def range_of(self, part: int) -> range:
-        """The items of a part."""
-        return range(part * self._each, min((part + 1) * self._each, self._items))
-
-    def chunks(self, part: int) -> list[tuple[int, int]]:
-        """The first and the last item of each chunk of a part."""
-        here = self.range_of(part)
-        firsts = range(here.start, here.stop, self._chunk)
-        return [(first, min(first + self._chunk, here.stop) - 1) for first in firsts]
-
-
 class Fold(Stored, frozen=True):
     """What a map is made of: the map up to depth ``base``, or NO_BASE, and the layers after it, up to ``depth``.
 
