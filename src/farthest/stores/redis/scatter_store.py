@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from farthest import _kernel
 from farthest.errors import LostStateError
@@ -22,7 +22,7 @@ from farthest.stores.blocks import Blocks
 from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
-from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record, numbers
+from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record
 from farthest.stores.scattering import LEAST_KEPT, NO_STATES, Candidates, SortedRun, with_run
 
 if TYPE_CHECKING:
@@ -250,7 +250,6 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         kept. Shards that another has stepped meanwhile are left out: the blobs to be read have been replaced."""
         if self.facts.exclude != "all":
             return None
-        pointers = {shard: self._pointer(depth, shard, look) for shard in look.blocks}
         wanted = {
             shard: [
                 _Wanted(
@@ -262,7 +261,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
                 )
                 for found in pointer.blobs
             ]
-            for shard, pointer in pointers.items()
+            for shard, pointer in look.visited.items()
         }
         runs = self._runs([one for some in wanted.values() for one in some])
         visited = {}
@@ -272,7 +271,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
                 continue
             if missing:
                 raise self.missing(depth, missing[0].depth, shard)
-            visited[shard] = pointers[shard].blobs, [runs[one.name] for one in some]
+            visited[shard] = look.visited[shard].blobs, [runs[one.name] for one in some]
         return visited
 
     def _runs(self, wanted: Sequence[_Wanted]) -> dict[BlobName, SortedRun]:
@@ -319,16 +318,13 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         """What is for each shard in the outboxes that the step reads; the layer before has so many ``records``."""
         depth = step - 1
         if depth not in self._parts:  # the records of a layer that is sealed stay as they are
-            texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
-            if len(texts) != records:
+            found = Record.all_of(self.nodes, self.records_key(depth), depth)
+            if len(found) != records:
                 self._check_under_way(step)
                 raise LostStateError(
-                    f"attempt {self.attempt}: layer {depth} has {len(texts)} records, expected {records}"
+                    f"attempt {self.attempt}: layer {depth} has {len(found)} records, expected {records}"
                 )
-            senders = numbers(texts, self.records_key(depth))
-            of = sent_parts(
-                (by, Record.of(text, depth, by)) for by, text in zip(senders, texts.values(), strict=True)
-            )
+            of = sent_parts(found.items())
             self._parts = {known: parts for known, parts in self._parts.items() if known >= depth - 1}
             self._parts[depth] = of
         return self._parts[depth]
