@@ -13,13 +13,13 @@ from farthest.errors import NoRoomError
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.blocks import GROWTH, MOST_BLOCKS
 from farthest.stores.contract import ShardStore, step
-from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempt_stores import AttemptLayers
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt, PlaceRoom
 from farthest.stores.redis.records import NO_BASE, NO_JOB
 from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
+from farthest.stores.residues import residue_form
 from farthest.wording import bytes_text
 from farthest.worker.enumeration.tasks import PartWork, StepWork
 
@@ -125,7 +125,7 @@ class CeleryBackend(Backend):
             gather(space),
             self.plan.cut,
             distances=settings.stores_distances,
-            residues=gathered_form(gather(space), settings.max_depth) if settings.residues else None,
+            residues=residue_form(space, settings.max_depth) if settings.residues else None,
             place=self._place,
         )
 
