@@ -16,7 +16,6 @@ from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.chunks import UNREACHED, Chunk, Unit
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import Buffer
 
     from farthest.map_files.form import ResidueForm
@@ -203,25 +202,3 @@ def unit_for(depth: int) -> Unit:
 def typed(data: memoryview, unit: Unit) -> memoryview:
     """Distances, given as bytes, one by one."""
     return data if unit == "uint8" else data.cast("H")
-
-
-def is_within(data: memoryview, unit: Unit, depth: int) -> bool:
-    """Whether none of the distances, given as bytes, is greater than ``depth``."""
-    distances = _array(data, unit)
-    return not ((distances > depth) & (distances != UNREACHED[unit])).any()
-
-
-def reached(data: memoryview, unit: Unit) -> int:
-    """How many of the distances, given as bytes, are those of states that were reached.
-
-    With numpy 20 times as fast as ``bytes.count`` where many are not reached: 0.03 ms for 2**19 of them.
-    """
-    import numpy
-
-    return int(numpy.count_nonzero(_array(data, unit) != UNREACHED[unit]))
-
-
-def _array(data: memoryview, unit: Unit) -> NDArray[Any]:
-    import numpy
-
-    return numpy.frombuffer(data, dtype=numpy.uint8 if unit == "uint8" else numpy.dtype("<u2"))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from farthest.map_files.form import WORD_BITS, ResidueForm, WordOrder, ones_for
-from farthest.models.chunks import UNREACHED, WIDTHS
+from farthest.models.chunks import UNREACHED
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.blocks import searches_in_place
 
@@ -56,7 +56,7 @@ def words_of_distances(
     import numpy as np
 
     for chunk in chunks_of(BLOCK_WORDS * WORD_BITS // 8):
-        distances = np.frombuffer(memoryview(chunk.distances), dtype=f"<u{WIDTHS[chunk.unit]}")
+        distances = chunk.distance_array()
         reached_here = distances != UNREACHED[chunk.unit]
         numbers = np.where(reached_here, distances % form.modulus + 1, 0).astype(np.uint8)
         words = np.zeros((-(-len(numbers) // WORD_BITS), form.planes), dtype=np.uint64)

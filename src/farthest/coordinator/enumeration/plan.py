@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.resources import (
@@ -102,21 +102,6 @@ class Plan:
     def threads(self) -> int:
         """Of this process."""
         return self.settings.threads or cores()
-
-    @property
-    def store(self) -> Literal["memory", "files", "redis"]:
-        """Where the layers lie."""
-        return self.needs.layers_in
-
-    @property
-    def executor(self) -> Literal["threads", "celery"]:
-        """Who steps them."""
-        return self.settings.workers
-
-    @property
-    def map(self) -> MapKind:
-        """The map that is made."""
-        return self.needs.map
 
     def unless(self, refusal: FarthestError | None) -> Plan:
         """The plan with this refusal, unless it has one already. None: the plan as it is."""

@@ -20,7 +20,6 @@ from farthest.models.chunks import (
     WIDTHS,
     Chunk,
     MapDigest,
-    code_array,
     layers_digest,
 )
 from farthest.models.database import Database
@@ -137,9 +136,9 @@ class JobRecorder(OwnedJob):
         cls, database: Database, settings: Settings, space: Space, notice: Callable[[str], None]
     ) -> Self:
         """The unfinished job of the same puzzle and parameters which nobody runs, or a new one."""
-        puzzle, parameters = space.puzzle, settings.parameters(space.origin)
-        begun = claimed(database, puzzle, parameters, settings.lease_seconds) or added(
-            database, puzzle, parameters, settings.lease_seconds, space.layout_fields()
+        puzzle, parameters, seconds = space.puzzle, settings.parameters(space.origin), settings.lease_seconds
+        begun = claimed(database, puzzle, parameters, lease_seconds=seconds) or added(
+            database, puzzle, parameters, space.layout_fields(), lease_seconds=seconds
         )
         return cls(database, settings, *begun, notice)
 
@@ -377,8 +376,8 @@ def layer_rows(space: Space, chunks: Iterator[Chunk], depth: int, limit: int) ->
 def _sparse_rows(space: Space, chunk: Chunk, depth: int | None = None) -> Iterable[Row]:
     import numpy
 
-    codes = code_array(chunk.codes, chunk.width)
-    distances = numpy.frombuffer(memoryview(chunk.distances), dtype=numpy.dtype(chunk.unit).newbyteorder("<"))
+    codes, distances = chunk.code_array(), chunk.distance_array()
+    assert codes is not None, "the map is sparse"
     numbers = numpy.arange(chunk.first, chunk.last + 1)
     if depth is not None:
         wanted = distances == depth

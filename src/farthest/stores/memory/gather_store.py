@@ -28,7 +28,6 @@ from farthest.stores.contract import (
     check_states,
     excluded,
     excluded_layers,
-    reached,
     typed,
     unit_for,
 )
@@ -266,12 +265,11 @@ class MemoryStore(LayersInMemory):
             _kernel.clear(self.kernel, bitmap.layer)
         found = 0
         for chunk in chunks:
-            first, data = chunk.first, memoryview(chunk.distances)
-            here = reached(data, chunk.unit)
+            here = chunk.states
             if not here:  # as most of a checkpoint that was taken early
                 continue
             found += here
-            distances = typed(data, chunk.unit)
+            first, distances = chunk.first, chunk.distance_array()
             try:
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
                 for layer in self._found:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
-from farthest.models.chunks import CHUNK_KEYS, Chunk
+from farthest.models.chunks import CHUNK_KEYS, UNREACHED, Chunk
 from farthest.stores.blobs.blob import VISITED, decode_blob, encode_blob
 from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
-from farthest.stores.contract import ONLY_COUNTS, check_states, excluded, is_within, reached, typed
+from farthest.stores.contract import ONLY_COUNTS, check_states, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
@@ -60,14 +60,13 @@ def read_blocks(
     found, block, bitmaps = 0, -1, dict[int, Bitmap]()
     keys_per_block = kernel.keys // kernel.shards * blocks.per_block
     for chunk in chunks:
-        first, data = chunk.first, memoryview(chunk.distances)
-        here = reached(data, chunk.unit)
+        here = chunk.states
         if not here:  # as most of a checkpoint that was taken early
             continue
         found += here
-        if not is_within(data, chunk.unit, depth):
+        first, distances = chunk.first, chunk.distance_array()
+        if ((distances > depth) & (distances != UNREACHED[chunk.unit])).any():
             raise DamagedMapError(f"the chunk from key {first} has distances beyond depth {depth}")
-        distances = typed(data, chunk.unit)
         key, end = first, first + len(distances)
         while key < end:
             if key // keys_per_block != block:
