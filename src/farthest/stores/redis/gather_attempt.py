@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
-from farthest.models.chunks import CHUNK_KEYS, Chunk
+from farthest.models.chunks import CHUNK_KEYS, UNREACHED, Chunk
 from farthest.stores.blobs.blob import VISITED, decode_blob, encode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
-from farthest.stores.contract import ONLY_COUNTS, check_states, excluded, is_within, reached, typed
+from farthest.stores.contract import ONLY_COUNTS, check_states, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
@@ -59,14 +59,13 @@ def read_blocks(
     found, block, bitmaps = 0, -1, dict[int, Bitmap]()
     keys_per_block = kernel.keys // kernel.shards * blocks.per_block
     for chunk in chunks:
-        first, data = chunk.first, memoryview(chunk.distances)
-        here = reached(data, chunk.unit)
+        here = chunk.states
         if not here:  # as most of a checkpoint that was taken early
             continue
         found += here
-        if not is_within(data, chunk.unit, depth):
+        first, distances = chunk.first, chunk.distance_array()
+        if ((distances > depth) & (distances != UNREACHED[chunk.unit])).any():
             raise DamagedMapError(f"the chunk from key {first} has distances beyond depth {depth}")
-        distances = typed(data, chunk.unit)
         key, end = first, first + len(distances)
         while key < end:
             if key // keys_per_block != block:
@@ -190,7 +189,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         fold = self._fold(depth, None)
         return self._assembly(fold).chunks(size, threads, self._base)
 
-    def residue_blocks(self, form: ResidueForm, depth: int) -> Iterator[tuple[int, Buffer]]:
+    def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
         """The words of the residue map up to ``depth``: (the first word's number, words) of each block, made by this
         process. Raises LostStateError where a blob is missing or damaged."""
         fold = self._fold(depth, form)

@@ -31,7 +31,7 @@ from farthest.models.records import ChunkRecord
 from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros
-from farthest.stores.contract import Base, reached, typed, unit_for
+from farthest.stores.contract import Base, typed, unit_for
 from farthest.stores.redis.records import (
     DATABASE,
     FOLD,
@@ -140,12 +140,12 @@ class Assembly:
         return bitmaps
 
 
-def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:
+def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, NDArray[Any]]]:
     """The distances of keys ``first`` to ``end`` - 1, chunk by chunk: first key of the part, its distances."""
     key = first
     while key < end:
         chunk = base(key)
-        distances = typed(memoryview(chunk.distances), chunk.unit)
+        distances = chunk.distance_array()
         until = min(end, chunk.last + 1)
         yield key, distances[key - chunk.first : until - chunk.first]
         key = until
@@ -246,7 +246,7 @@ class PartMaker:
         for one in assembly.chunks(CHUNK_KEYS, 1, base, cut.range_of(part)):
             stored, digest = encode(one), chunk_digest(one.distances)
             made.append(MadeChunk(one.first, one.last, one.unit, stored.checksum, digest, stored.payload))
-            states += reached(memoryview(one.distances), one.unit)
+            states += one.states
         return made, states
 
     def _assembly(self, fold: Fold) -> Assembly:

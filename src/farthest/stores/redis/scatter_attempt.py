@@ -13,18 +13,17 @@ from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import FOUND, VISITED, seal
 from farthest.stores.blobs.place import new_nonce
-from farthest.stores.contract import ONLY_COUNTS, excluded
+from farthest.stores.contract import ONLY_COUNTS, JobStore, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import FoundBlob, Pointer, Record
-from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, run_in
+from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep
 from farthest.stores.scattering import LEAST_KEPT, MapPieces, SortedRun, least_codes, read_map
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
-    from farthest.stores.blobs.place import BlobPlace
-    from farthest.stores.contract import Base
+    from farthest.stores.blobs.place import BlobName, BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
 
@@ -175,36 +174,28 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
             self.touch_if_room()
             known = ((one, self._complete(one).get(shard)) for one in range(depth + 1))
-            for at, _, run in self._found(
-                [(one, shard, record) for one, record in known if record is not None]
-            ):
-                yield at, run.data
+            layers = [(one, shard, record) for one, record in known if record is not None]
+            return ((at, run.data) for at, _, run in self._found(layers))
 
         return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
 
     def _found(self, records: Iterable[tuple[int, int, Record]]) -> Iterator[tuple[int, int, SortedRun]]:
         """(depth, shard, run) of those (depth, shard, record) that have states. Raises LostStateError."""
-        wanted = [(depth, shard, record) for depth, shard, record in records if record.nonce]
+        wanted: list[tuple[BlobName, int]] = []
+        for depth, shard, record in records:
+            if record.nonce:
+                states = record.states[shard]
+                counted = min(states, LEAST_KEPT) if depth == self.facts.counted else states
+                wanted.append((self.found_name(depth, shard, record.nonce), counted))
         for start in range(0, len(wanted), READ_AT_ONCE):
-            some = wanted[start : start + READ_AT_ONCE]
-            most = max(self.longest_blob(self._blob_states(one)) for one in some)
-            names = [self.found_name(depth, shard, record.nonce) for depth, shard, record in some]
-            for one, blob in zip(some, self.fetch(names, most), strict=True):
-                depth, shard, _ = one
-                if blob is None:
+            some = dict(wanted[start : start + READ_AT_ONCE])
+            runs = self.read(some)
+            for name in some:
+                if name not in runs:
                     raise LostStateError(
-                        f"attempt {self.attempt}: the blob of block {shard} at depth {depth} is missing"
+                        f"attempt {self.attempt}: the blob of block {name.block} at depth {name.depth} is missing"
                     )
-                yield depth, shard, run_in(blob, self._width, FOUND, depth, shard, self._blob_states(one))
-
-    def _blob_states(self, one: tuple[int, int, Record]) -> int:
-        """How many states the blob of a (depth, shard, record) has."""
-        depth, shard, record = one
-        states = record.states[shard]
-        return min(states, LEAST_KEPT) if depth == self.facts.counted else states
-
-    def stored(self, depth: int, base: Base) -> None:
-        """The place of blobs holds all layers, none need be read again."""
+                yield name.depth, name.block, runs[name]
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._unwrite()
@@ -240,7 +231,7 @@ DEEP = 2**15
 limit."""
 
 
-class GrowingAttempt:
+class GrowingAttempt(JobStore):
     """A scatter attempt whose number of shards grows with the states that it has found.
 
     How many states a space has is often not known before, and far fewer than there could be. Every step reads a part of
@@ -343,9 +334,6 @@ class GrowingAttempt:
             self.current = self._begin(shards)
         self.current.restore(depth, chunks, states, threads)
         self._found, self._counted = states, depth
-
-    def stored(self, depth: int, base: Base) -> None:
-        self.current.stored(depth, base)
 
     def give_up(self, depth: int) -> None:
         """Removes what was found of a layer for which there was no room."""
