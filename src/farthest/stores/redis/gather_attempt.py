@@ -183,7 +183,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         fold = self._fold(depth, None)
         return self._assembly(fold).chunks(size, threads, self._base)
 
-    def residue_blocks(self, form: ResidueForm, depth: int) -> Iterator[tuple[int, Buffer]]:
+    def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
         """The words of the residue map up to ``depth``: (the first word's number, words) of each block, made by this
         process. Raises LostStateError where a blob is missing or damaged."""
         fold = self._fold(depth, form)
