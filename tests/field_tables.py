@@ -7,9 +7,11 @@ the fields that KIND has and BASE has not.
 
 import re
 from pathlib import Path
-from typing import Annotated, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+from farthest.coordinator import settings
 from farthest.documents import jobs, maps, puzzles, searches, workers
+from farthest.stores.folder import journal
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 TABLE = re.compile(r"<!-- fields: (\w+)(?: - (\w+))? -->\n.*?<!-- end -->\n", re.DOTALL)
@@ -17,15 +19,22 @@ TABLE = re.compile(r"<!-- fields: (\w+)(?: - (\w+))? -->\n.*?<!-- end -->\n", re
 
 def kind_named(name: str) -> type:
     found: type = next(
-        getattr(home, name) for home in (jobs, maps, puzzles, searches, workers) if hasattr(home, name)
+        getattr(home, name)
+        for home in (jobs, maps, puzzles, searches, settings, workers)
+        if hasattr(home, name)
     )
     return found
+
+
+def hints_of(kind: type) -> dict[str, Any]:
+    """The types of its fields; those that a module imports for its types alone are told here."""
+    return get_type_hints(kind, localns={"LayerFigures": journal.LayerFigures}, include_extras=True)
 
 
 def table(name: str, base: str | None) -> str:
     left_out = set(kind_named(base).__annotations__) if base else set()
     rows, names = [], []
-    for field, hint in get_type_hints(kind_named(name), include_extras=True).items():
+    for field, hint in hints_of(kind_named(name)).items():
         if field in left_out:
             continue
         names.append(f"`{field}`")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from farthest.cli.options import (
     usual_options,
 )
 from farthest.cli.printing import print_json, print_json_list, print_table
+from farthest.documents import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def symmetry(job: str, inverse: bool, database: str | None, as_json: bool) -> No
     with open_job(job, database) as opened:
         found = symmetry_classes(opened, inverses=inverse)
         if as_json:
-            print_json({**map_facts(opened), **asdict(found), "classes": found.classes})
+            print_json({**map_facts(opened), **plain(found), "classes": found.classes})
             return
         rows = [
             (str(layer.depth), f"{layer.states:,}", f"{layer.classes:,}", f"{layer.fixed:,}")
@@ -100,7 +100,7 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
       farthest distance 8-puzzle - < boards.txt
       farthest distance 8-puzzle - --nearest < boards.txt
     """
-    from farthest.cli.bulk import answers_to_lines, nearest_of, perhaps_files, standard_input
+    from farthest.cli.bulk import answers_to_boards, nearest_of, numbered_boards, perhaps_files
 
     bulk = boards == ("-",)
     if not bulk and "-" in boards:
@@ -108,7 +108,8 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
             "- reads all boards from standard input; it cannot be given with other boards."
         )
     with open_job(job, database) as opened, perhaps_files(boards):
-        answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
+        numbered = numbered_boards() if bulk else enumerate(boards, 1)
+        answers = answers_to_boards(opened, numbered, of_lines=bulk)
         if nearest:
             _print_nearest(opened, nearest_of(answers), as_json=as_json)
             return
@@ -136,7 +137,7 @@ def _print_nearest(opened: DistanceMap, found: Nearest, *, as_json: bool) -> Non
     if as_json:
         from farthest.documents.maps import map_facts
 
-        print_json({**map_facts(opened), **asdict(found)})
+        print_json({**map_facts(opened), **plain(found)})
         return
     if found.distance is None:
         none = "unreachable" if opened.complete else f">{opened.depth}"

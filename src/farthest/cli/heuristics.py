@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +105,7 @@ def _facts(opened: DistanceMap) -> dict[str, Any]:
     return {
         "job": opened.job,
         "puzzle": opened.record.name,
-        "origin": asdict(opened.origin),
+        "origin": opened.origin,
         "states": opened.states,
         "complete": opened.complete,
         "depth": opened.depth,
@@ -123,10 +122,10 @@ def _finding_fields(found: Findings) -> dict[str, Any]:
         "heuristic": claims.name,
         "claims": {"admissible": claims.admissible, "consistent": claims.consistent},
         **{name: getattr(found, name) for name in FOUND},
-        "counterexamples": [asdict(each) for each in found.too_large_first],
-        "worst": found.too_large_worst and asdict(found.too_large_worst),
-        "drop_counterexamples": [asdict(each) for each in found.drops_first],
-        "worst_drop": found.drop_worst and asdict(found.drop_worst),
+        "counterexamples": found.too_large_first,
+        "worst": found.too_large_worst,
+        "drop_counterexamples": found.drops_first,
+        "worst_drop": found.drop_worst,
     }
 
 
@@ -391,7 +390,7 @@ def _fields(comparison: Comparison, tally: Tally) -> dict[str, Any]:
                 "heuristic": entrant.heuristic,
                 "optimal": comparison.admissible(entrant),
                 "failed": len(tally.failures.get(entrant, ())),
-                **{measure: spread and asdict(spread) for measure, spread in tally.spreads(entrant).items()},
+                **tally.spreads(entrant),
             }
             for entrant in comparison.entrants
         ],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,13 +20,14 @@ from farthest.cli.options import (
 )
 from farthest.cli.printing import print_facts, print_json, print_table
 from farthest.errors import FarthestError, JobError, UnavailableError
-from farthest.wording import bytes_text, counted, seconds_text
+from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from farthest.documents.jobs import Rows
     from farthest.models.database import Database
     from farthest.models.jobs import Jobs
     from farthest.models.records import JobRecord, LayerRecord
@@ -101,11 +102,8 @@ def _minute(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
-BEYOND = "not known: --max-depth ended the enumeration after layer {}"
 LISTED = 20
 """Solutions that are listed for people."""
-
-Facts = list[tuple[str, str]]
 
 
 @click.command()
@@ -182,63 +180,22 @@ def why_waiting(record: JobRecord) -> str:
 
 
 def _show_enumeration(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
-    from farthest.documents.jobs import origin_text
+    from farthest.documents.jobs import LAYER, layer_rows, map_text
 
-    waits = record.status == "queued" and record.error
-    about = [("origin", f"moves are counted {origin_text(record)}")]
-    kept = [("map", _map(record))]
-    found: Facts = []
-    if record.status == "finished":
-        eccentricity = str(record.eccentricity) if record.complete else BEYOND.format(record.depth)
-        found = [("states", f"{record.states or 0:,}"), ("eccentricity", eccentricity)]
-    _print_job(record, database, about, why_waiting(record) if waits else None, kept, found)
+    _print_job(record, database, [("map", map_text(record))])
     if layers:
         click.echo()
-        print_table(
-            ("depth", "states", "seconds"),
-            [
-                (str(each.depth), f"{each.states:,}", "" if each.seconds is None else f"{each.seconds:.4f}")
-                for each in layers
-            ],
-            right="rrr",
-        )
+        print_table(LAYER, layer_rows(layers), right="rrr")
 
 
 def _show_search(record: JobRecord, searches: Searches, database: Database) -> None:
-    from farthest.documents.searches import search_paths
+    from farthest.documents.searches import ITERATION, iteration_rows, search_paths
 
-    asked, result = record.parameters, record.result
-    wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
-    about = [
-        ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}, {wanted}"),
-        ("board", f"{asked['board']} to {asked['target']}"),
-    ]
-    found: Facts = []
-    if result is not None:
-        found = [
-            ("length", _length(result)),
-            ("solutions", f"{result['solutions']:,}"),
-            ("nodes", f"{result['nodes']:,}"),
-            *([] if result["expanded"] is None else [("expanded", f"{result['expanded']:,} boards")]),
-        ]
-    _print_job(record, database, about, None, [], found)
+    _print_job(record, database, [])
     iterations = searches.iterations(record.id)
     if iterations:
         click.echo()
-        print_table(
-            ("bound", "nodes", "solutions", "pieces", "seconds"),
-            [
-                (
-                    f"{one.bound}{'' if one.complete else '+'}",
-                    f"{one.nodes:,}",
-                    f"{one.solutions:,}",
-                    f"{one.pieces:,}",
-                    f"{one.seconds:.4f}",
-                )
-                for one in iterations
-            ],
-            right="rrrrr",
-        )
+        print_table(ITERATION, iteration_rows(iterations), right="rrrrrr")
     paths = search_paths(record, searches, LISTED)
     if paths:
         from farthest.cli.solutions import list_ways
@@ -248,46 +205,29 @@ def _show_search(record: JobRecord, searches: Searches, database: Database) -> N
         list_ways(map(way_of, paths), len(paths))
 
 
-def _print_job(
-    record: JobRecord, database: Database, about: Facts, status: str | None, kept: Facts, found: Facts
-) -> None:
-    """The facts of a job. ``status``: where it is not that of the record; ``found``: empty before there is a result."""
+def _print_job(record: JobRecord, database: Database, kept: Rows) -> None:
+    """The facts of a job. ``kept``: what is kept of its distances."""
+    from farthest.documents.jobs import asked_rows, result_rows
     from farthest.documents.progress import progress_rows
     from farthest.models.stored_job import puzzle_of
 
-    told = progress_rows(record)
-    result = [
-        *found,
-        ("seconds", seconds_text(record.seconds or 0.0)),
-        ("digest", record.digest or ""),
-        ("verified", _verified(record)),
-    ]
+    waits = record.kind == "enumeration" and record.status == "queued" and record.error
+    status = record.state_now + (f": {record.error}" if record.error else "")
+    progress = ", ".join(f"{name} {value}" for name, value in progress_rows(record))
+    result = result_rows(record)
     print_facts(
         [
             ("job", f"{record.id} in {database.place}"),
             ("puzzle", f"{record.name}: {puzzle_of(record).title}"),
-            *about,
-            ("status", status or record.state_now + (f": {record.error}" if record.error else "")),
+            *asked_rows(record),
+            ("status", why_waiting(record) if waits else status),
             ("created", f"{_minute(record.created)} UTC"),
             *kept,
-            *([("progress", ", ".join(f"{name} {value}" for name, value in told))] if told else []),
-            *(result if found else []),
+            *([("progress", progress)] if progress else []),
+            *result,
+            *([("verified", _verified(record))] if result else []),
         ]
     )
-
-
-def _map(record: JobRecord) -> str:
-    if record.status != "finished":
-        return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
-    if not record.has_map:
-        return "none (--histogram-only)"
-    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
-
-
-def _length(result: dict[str, Any]) -> str:
-    if result["length"] is None:
-        return "none: it is proven that the board cannot be solved"
-    return f"{result['length']}{'' if result['optimal'] else ', not proven shortest'}"
 
 
 _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
@@ -322,10 +262,9 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
                 click.echo(f"Deleted job {gone.job} ({what}) from {opened.place}: {bytes_text(gone.bytes)}.")
         size = sum(one.bytes for one in deletion.gone)
         if as_json:
-            gone_all = [asdict(gone) for gone in deletion.gone]
-            alone = len(jobs) == len(gone_all) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
-            named = {name: gone_all[0][name] for name in ("job", "puzzle")} if alone else {}
-            print_json({**named, "deleted": gone_all, "bytes": size, "database": opened.place})
+            alone = len(jobs) == len(deletion.gone) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
+            named = {"job": deletion.gone[0].job, "puzzle": deletion.gone[0].puzzle} if alone else {}
+            print_json({**named, "deleted": deletion.gone, "bytes": size, "database": opened.place})
         elif len(jobs) > 1 or len(wanted) != 1:
             click.echo(f"{counted(len(deletion.gone), 'job')} deleted: {bytes_text(size)}.")
         if deletion.problem is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.documents import plain
 from farthest.errors import BoardError
 from farthest.safe_text import raw, safe
 
@@ -30,8 +31,8 @@ def print_json(value: Any) -> None:
 
 def json_text(value: Any) -> str:
     """JSON on one line; characters beyond ASCII are not escaped where standard output can show them."""
-    plain = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"
-    return json.dumps(value, ensure_ascii=not plain)
+    utf8 = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"
+    return json.dumps(value, ensure_ascii=not utf8, default=plain)
 
 
 def print_json_list(facts: Mapping[str, Any], name: str, values: Iterator[Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from farthest.models.leases import LEASE_SECONDS
 from farthest.puzzles.puzzle import Origin
@@ -87,70 +87,81 @@ class WorkersEstimate:
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """What a run will need, before it starts. Bytes, and processor or elapsed seconds; all but ``states_at_most`` are
-    estimates.
+    estimates. ``memory``, ``memory_limit``: of this process, or of Redis where ``layers_in`` says so."""
 
-    ``memory``, ``memory_limit``: of this process, or of Redis where ``layers_in`` says so; what is allowed. ``disk``:
-    of the map. ``states``: the number, where it is known, and ``states_from``: by what. ``both_ways``,
-    ``two_colours``: whether each move can be taken back, and whether each leads from one half of the keys to the
-    other. ``why``: the reason for ``layers_in``. ``scratch``: the folder of layers in files; ``layers_disk``: what
-    they take there at the peak; ``written``, ``read``: of them in all. ``depths``, ``layers_from``: how many layers
-    are counted with, and where they are known from. ``problem``: why the run is refused, with the nearest choice that
-    is not; else empty.
-    """
-
-    states_at_most: int
-    memory: int
-    disk: int
-    memory_limit: int
+    states_at_most: Annotated[int, "an upper bound"]
+    memory: Annotated[int, "what is needed"]
+    disk: Annotated[int, "of the map"]
+    memory_limit: Annotated[int, "what is allowed"]
     layers_in: Literal["memory", "files", "redis"] = "memory"
-    why: str = ""
-    keys: int | None = None
-    states: int | None = None
-    states_from: str = ""
-    engine: str = ""
+    why: Annotated[str | None, "`memory` or `files`, and the reason, or null"] = None
+    keys: Annotated[int | None, "of a dense space; null for a sparse one"] = None
+    states: Annotated[int | None, "the number where it is known before, or null"] = None
+    states_from: Annotated[
+        str | None,
+        "where the number comes from: published figures, the order of the group of the moves; or null",
+    ] = None
+    engine: Annotated[str, "`gather`, `scatter` or `pattern`"] = ""
     both_ways: bool | None = None
-    two_colours: bool | None = None
+    two_colours: Annotated[
+        bool | None,
+        "whether each move can be taken back; whether each leads from one half of the keys to the other (null where "
+        "that is not known)",
+    ] = None
     scratch: Path | None = None
-    layers_disk: int = 0
+    layers_disk: Annotated[int, "the folder of layers in files, or null; their size at the peak"] = 0
     written: int = 0
-    read: int = 0
+    read: Annotated[int, "of layers in files, in all"] = 0
     shards: int = 1
-    units: int = 1
+    units: Annotated[int, "the parts that a layer is divided into"] = 1
     depths: int | None = None
-    layers_from: str = ""
+    layers_from: Annotated[str | None, "how many layers are expected, and from where they are known"] = None
     processor_seconds: float | None = None
     seconds: float | None = None
-    threads: int = 1
-    map: MapKind = "none"
-    workers: tuple[WorkersEstimate, ...] = ()
-    problem: str = ""
+    threads: Annotated[int, "of the enumeration by threads of this process; null where not known"] = 1
+    map: Annotated[MapKind, "its kind"] = "none"
+    workers: Annotated[
+        tuple[WorkersEstimate, ...],
+        "objects with `processes`, `seconds`; bytes at the most: `redis` (all nodes), `blobs` (wherever they are), "
+        "`memory` (each process), `coordinator_memory`; `messages` (of a layer at the most) and `waits_for`: "
+        "`worker`, `redis` or `coordinator`",
+    ] = ()
+    problem: Annotated[
+        str | None, "why it would not be started, with the nearest choice that fits; else null"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of an enumeration.
+    """The result of an enumeration. Where it is not ``complete``, ``farthest`` are states of the last layer that was
+    found. ``digest``: ``models.chunks.MapDigest``, or of the layers alone without a map. ``figures``: empty where
+    layers were not kept in files."""
 
-    ``layers[d]``: states at depth d. ``complete``: False when ``max_depth`` ended the search; then the eccentricity is
-    not known, and ``farthest`` are states of the last layer that was found. ``farthest``: boards in one line, at most
-    1000. ``digest``: of layers and map (``models.chunks.MapDigest``), or of the layers alone without a map.
-    ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the job went on from;
-    0 where it began anew, as finding its layers again takes less than reading them. ``figures``: what each layer took,
-    where layers were kept in files; else empty. ``stopped``: why layers within the depth limit are missing: the memory
-    was used up; else None.
-    """
-
-    job: int | None
-    puzzle: str
-    states: int
-    eccentricity: int | None
-    layers: tuple[int, ...]
-    farthest: list[str]
-    digest: str
-    seconds: float
-    complete: bool
-    resumed_from: int | None
-    figures: tuple[LayerFigures, ...] = ()
-    stopped: str | None = None
+    job: Annotated[int | None, "the job's number"]
+    puzzle: Annotated[str, "its name"]
+    states: Annotated[int, "how many were found"]
+    eccentricity: Annotated[
+        int | None, "depth of the last layer; null where `--max-depth` or the memory ended the enumeration"
+    ]
+    layers: Annotated[tuple[int, ...], "number of states at each depth, from 0"]
+    farthest: Annotated[list[str], "boards of the last layer, at most 1000"]
+    digest: Annotated[str, "of layers and map; equal for equal results, however they were computed"]
+    seconds: Annotated[float, "the enumeration alone"]
+    complete: Annotated[bool, "false where `--max-depth` or the memory ended the enumeration"]
+    resumed_from: Annotated[
+        int | None,
+        "depth of the checkpoint that the job went on from; 0 where its layers were found again; null where there was "
+        "none",
+    ]
+    stopped: Annotated[
+        str | None, "why layers up to `--max-depth` are missing: the memory was used up; else null"
+    ] = None
+    figures: Annotated[
+        tuple[LayerFigures, ...],
+        "only where layers were kept in files: of each layer `depth`, `states`, `seconds`, `processor` (seconds of all "
+        "threads), bytes `read`, bytes `written`, `disk` (bytes of all files at its end) and `memory` (the most bytes "
+        "that the process had)",
+    ] = ()
 
     def _repr_html_(self) -> str:
         from farthest.drawing.chart import Chart

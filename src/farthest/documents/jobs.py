@@ -1,30 +1,25 @@
-"""Jobs: `farthest jobs` and `show`, what a finished enumeration prints, and the same in the web.
+"""Jobs: `farthest jobs` and `show`, and the same in the web.
 
 Searches have more fields, see ``documents.searches``.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
-from farthest.models.records import Progress, Proved
+from farthest.models.records import FINISHED, SEARCH, Progress, Verification
+from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Sequence
 
     from farthest.models.records import JobRecord, LayerRecord
 
 
-class VerifiedDocument(TypedDict):
-    """The last proof of a job."""
-
-    made: str
-    version: str
-    seconds: float
-    checks: list[Proved]
+Rows = list[tuple[str, str]]
+"""What people read of a thing, on a terminal or a page: names, each with its value."""
 
 
 class JobDocument(TypedDict):
@@ -53,12 +48,12 @@ class JobDocument(TypedDict):
     ]
     seconds: float | None
     digest: Annotated[str | None, "as for `enumerate`; null before it is finished"]
-    created: str
-    started: str | None
-    finished: Annotated[str | None, "times"]
+    created: datetime
+    started: datetime | None
+    finished: Annotated[datetime | None, "times"]
     error: Annotated[str | None, "why it stopped, or was handed back to the queue; or null"]
     not_before: Annotated[
-        str | None, "of a queued job that there was no room for: when it is tried again; else null"
+        datetime | None, "of a queued job that there was no room for: when it is tried again; else null"
     ]
     submitted: Annotated[bool, "whether it is for coordinators"]
     progress: Annotated[
@@ -81,7 +76,7 @@ class JobDocument(TypedDict):
         "of the program that finished it; null before that, and where an older version stored the job",
     ]
     verified: Annotated[
-        VerifiedDocument | None,
+        Verification | None,
         "the last proof by `farthest verify`, if it is one of what is stored now, else null: `made` (when), `version` "
         "(of the program), `seconds`, and `checks`, a list of objects with `name`, `proves` and `checked`, the number "
         "of states or values",
@@ -97,30 +92,6 @@ class EnumerationDocument(JobDocument):
     unit: Annotated[str | None, "length of the map, type of a distance"]
     layers: list[int]
     layer_seconds: Annotated[list[float | None], "states at each depth, and how long each layer took"]
-
-
-class OutcomeDocument(TypedDict):
-    """What `farthest enumerate --json` prints; ``database``, ``figures`` and ``goal`` follow."""
-
-    job: Annotated[int | None, "the job's number"]
-    puzzle: Annotated[str, "its name"]
-    states: Annotated[int, "how many were found"]
-    eccentricity: Annotated[
-        int | None, "depth of the last layer; null where `--max-depth` or the memory ended the enumeration"
-    ]
-    layers: Annotated[list[int], "number of states at each depth, from 0"]
-    farthest: Annotated[list[str], "boards of the last layer, at most 1000"]
-    digest: Annotated[str, "of layers and map; equal for equal results, however they were computed"]
-    seconds: Annotated[float, "the enumeration alone"]
-    complete: Annotated[bool, "false where `--max-depth` or the memory ended the enumeration"]
-    resumed_from: Annotated[
-        int | None,
-        "depth of the checkpoint that the job went on from; 0 where its layers were found again; null where there was "
-        "none",
-    ]
-    stopped: Annotated[
-        str | None, "why layers up to `--max-depth` are missing: the memory was used up; else null"
-    ]
 
 
 class JobsDocument(TypedDict):
@@ -142,19 +113,69 @@ def origin_text(record: JobRecord) -> str:
     return f"{asked.get('direction', '')} {where_text(str(asked.get('where', '')))}"
 
 
+def map_text(record: JobRecord) -> str:
+    """What is kept of a job's distances."""
+    if record.status != FINISHED:
+        return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
+    if not record.has_map:
+        return "none: only layers and farthest boards were kept"
+    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
+
+
+def asked_rows(record: JobRecord) -> Rows:
+    """What was asked of a job."""
+    if record.kind != SEARCH:
+        return [("origin", f"moves are counted {origin_text(record)}")]
+    asked = record.parameters
+    wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
+    return [
+        ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}, {wanted}"),
+        ("board", origin_text(record)),
+    ]
+
+
+def result_rows(record: JobRecord) -> Rows:
+    """What a job has found; empty before its end."""
+    result = record.result
+    if result is not None:
+        proven = "" if result["optimal"] else ", not proven shortest"
+        length = (
+            "none: it is proven that the board cannot be solved"
+            if result["length"] is None
+            else f"{result['length']}{proven}"
+        )
+        found = [
+            ("length", length),
+            ("solutions", f"{result['solutions']:,}"),
+            ("nodes", f"{result['nodes']:,}"),
+            *([] if result["expanded"] is None else [("expanded", f"{result['expanded']:,} boards")]),
+        ]
+    elif record.status == FINISHED:
+        unknown = f"not known: --max-depth ended the enumeration after layer {record.depth}"
+        found = [
+            ("states", f"{record.states or 0:,}"),
+            ("eccentricity", str(record.eccentricity) if record.complete else unknown),
+        ]
+    else:
+        return []
+    return [*found, ("seconds", seconds_text(record.seconds or 0.0)), ("digest", record.digest or "")]
+
+
+LAYER = ("depth", "states", "seconds")
+"""The headings of ``layer_rows``."""
+
+
+def layer_rows(layers: Iterable[LayerRecord]) -> list[tuple[str, str, str]]:
+    """A row of texts for each layer."""
+    return [
+        (str(each.depth), f"{each.states:,}", "" if each.seconds is None else f"{each.seconds:.4f}")
+        for each in layers
+    ]
+
+
 def job_fields(record: JobRecord) -> dict[str, Any]:
     """The fields of a job whose values are not the record's attributes of that name."""
-    proof = record.verified
-    return {
-        "job": record.id,
-        "puzzle": record.name,
-        "status": record.state_now,
-        "created": _iso(record.created),
-        "started": _iso(record.started),
-        "finished": _iso(record.finished),
-        "not_before": _iso(record.not_before),
-        "verified": None if proof is None else {**asdict(proof), "made": _iso(proof.made)},
-    }
+    return {"job": record.id, "puzzle": record.name, "status": record.state_now}
 
 
 def job_summary(record: JobRecord) -> JobDocument:
@@ -171,7 +192,3 @@ def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> En
         layers=[layer.states for layer in layers],
         layer_seconds=[layer.seconds for layer in layers],
     )
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="seconds")

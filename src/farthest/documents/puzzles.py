@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from farthest.documents import filled
+from farthest.coordinator.settings import Estimate
+from farthest.documents import filled, plain
 from farthest.errors import ResourceError
 from farthest.puzzles.puzzle import KnownAnswer, Origin
+from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
-    from farthest.coordinator.settings import Estimate
+    from farthest.documents.jobs import Rows
+    from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -43,64 +46,12 @@ class DefinitionDocument(PuzzleDocument):
     known: list[KnownAnswer]
 
 
-class WorkersEstimateDocument(TypedDict):
-    """The layers of a run by so many processes of workers."""
-
-    processes: int
-    seconds: float
-    redis: int
-    blobs: int
-    memory: int
-    coordinator_memory: int
-    messages: int
-    waits_for: str
-
-
-class EstimateDocument(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateDocument(Estimate):
     """What an enumeration will need."""
 
     puzzle: Annotated[str, "its name"]
     fits: Annotated[bool, "whether the enumeration would be started"]
-    states_at_most: Annotated[int, "an upper bound"]
-    memory: Annotated[int, "what is needed"]
-    disk: Annotated[int, "of the map"]
-    memory_limit: Annotated[int, "what is allowed"]
-    layers_in: Literal["memory", "files", "redis"]
-    why: Annotated[str | None, "`memory` or `files`, and the reason, or null"]
-    keys: Annotated[int | None, "of a dense space; null for a sparse one"]
-    states: Annotated[int | None, "the number where it is known before, or null"]
-    states_from: Annotated[
-        str | None,
-        "where the number comes from: published figures, the order of the group of the moves; or null",
-    ]
-    engine: Annotated[str, "`gather`, `scatter` or `pattern`"]
-    both_ways: bool | None
-    two_colours: Annotated[
-        bool | None,
-        "whether each move can be taken back; whether each leads from one half of the keys to the other (null where "
-        "that is not known)",
-    ]
-    scratch: str | None
-    layers_disk: Annotated[int, "the folder of layers in files, or null; their size at the peak"]
-    written: int
-    read: Annotated[int, "of layers in files, in all"]
-    shards: int
-    units: Annotated[int, "the parts that a layer is divided into"]
-    depths: int | None
-    layers_from: Annotated[str | None, "how many layers are expected, and from where they are known"]
-    processor_seconds: float | None
-    seconds: float | None
-    threads: Annotated[int, "of the enumeration by threads of this process; null where not known"]
-    map: Annotated[Literal["full", "sparse", "residues", "none"], "its kind"]
-    workers: Annotated[
-        list[WorkersEstimateDocument],
-        "objects with `processes`, `seconds`; bytes at the most: `redis` (all nodes), `blobs` (wherever they are), "
-        "`memory` (each process), `coordinator_memory`; `messages` (of a layer at the most) and `waits_for`: "
-        "`worker`, `redis` or `coordinator`",
-    ]
-    problem: Annotated[
-        str | None, "why it would not be started, with the nearest choice that fits; else null"
-    ]
 
 
 def puzzle_summary(puzzle: Puzzle) -> PuzzleDocument:
@@ -124,8 +75,8 @@ def puzzle_document(puzzle: Puzzle) -> dict[str, Any]:
         "reachable": definition.reachable(goals),
         "goals": [definition.format_board(goal) for goal in goals],
         "start": None if start is None else definition.format_board(start),
-        "origin": asdict(puzzle.origin),
-        "known": [asdict(known) for known in puzzle.known],
+        "origin": puzzle.origin,
+        "known": puzzle.known,
     }
 
 
@@ -134,18 +85,70 @@ def known_states(puzzle: Puzzle) -> int | None:
     return next((known.states for known in puzzle.known if known.states is not None), None)
 
 
+def states_text(puzzle: Puzzle) -> str:
+    """How many states a puzzle has, or at most has."""
+    states = known_states(puzzle)
+    return f"at most {puzzle.definition.arrangements():,}" if states is None else f"{states:,}"
+
+
+def puzzle_rows(puzzle: Puzzle) -> Rows:
+    """What people read of a puzzle's definition."""
+    definition = puzzle.definition
+    return [
+        ("family", puzzle.family),
+        ("size", definition.size()),
+        *definition.facts(),
+        ("metric", puzzle.metric),
+        ("origin", f"moves are counted {puzzle.origin}"),
+        ("arrangements", f"{definition.arrangements():,} (not all need be reachable)"),
+    ]
+
+
+def named_boards(puzzle: Puzzle) -> list[tuple[str, Board]]:
+    """The boards that a puzzle's file draws: its start, where it has one, and its goals."""
+    goals, start = puzzle.definition.origin_boards
+    named = [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
+    return named if start is None else [("start", start), *named]
+
+
 def estimate_document(puzzle: Puzzle, needs: Estimate) -> EstimateDocument:
     """What an enumeration will need."""
-    texts = ("problem", "why", "layers_from", "states_from")
-    return filled(
-        EstimateDocument,
-        needs,
-        puzzle=puzzle.name,
-        fits=not needs.problem,
-        scratch=None if needs.scratch is None else str(needs.scratch),
-        workers=[asdict(workers) for workers in needs.workers],
-        **{name: getattr(needs, name) or None for name in texts},
-    )
+    return EstimateDocument(**plain(needs), puzzle=puzzle.name, fits=needs.problem is None)
+
+
+def estimate_rows(needs: Estimate) -> Rows:
+    """What people read of an estimate."""
+    known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
+    rows = [("states", f"at most {needs.states_at_most:,}{known}")]
+    if needs.keys is not None:
+        rows.append(("keys", f"{needs.keys:,}"))
+    moves = "both ways" if needs.both_ways else "one way"
+    colours = ", two colours" if needs.two_colours else ""
+    rows.append(("engine", f"{needs.engine}; moves {moves}{colours}"))
+    if needs.layers_from:
+        rows.append(("layers", f"{needs.depths:,}, {needs.layers_from}"))
+    place = "memory"
+    if needs.layers_in == "files":
+        place = "files" if needs.scratch is None else f"files in {needs.scratch}"
+    rows.append(("kept in", f"{place}: {needs.why}" if needs.why else place))
+    rows.append(("memory", f"{bytes_text(needs.memory)} of {bytes_text(needs.memory_limit)} allowed"))
+    if needs.layers_in == "files":
+        rows.append(("disk at the peak", bytes_text(needs.layers_disk)))
+        if needs.written:
+            rows += [
+                ("written, read", f"{bytes_text(needs.written)}, {bytes_text(needs.read)} in all"),
+                ("units", f"{needs.units:,} a layer, of {needs.shards:,} shards"),
+            ]
+    size = f", about {bytes_text(needs.disk)} of disk" if needs.disk else ""
+    rows.append(("map", f"{needs.map}{size}"))
+    if needs.seconds is not None and needs.processor_seconds is not None:
+        wall, processor = seconds_text(needs.seconds), seconds_text(needs.processor_seconds)
+        rows.append(
+            ("time here", f"about {wall} by {counted(needs.threads, 'thread')}, {processor} of processors")
+        )
+    if needs.problem:
+        rows.append(("does not fit", needs.problem))
+    return rows
 
 
 def symmetry_document(puzzle: Puzzle) -> dict[str, Any]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated
 
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.app import queue_length
-from farthest.worker.registry import NodeMemory, WorkerRecord, list_workers, memory_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from farthest.worker.registry import NodeMemory, Work, WorkerRecord, list_workers, memory_of
 
 
-class WorkersDocument(TypedDict):
+@dataclass(frozen=True, slots=True)
+class WorkersDocument:
     """The workers, their queue and their memory."""
 
     workers: Annotated[
@@ -30,24 +29,30 @@ class WorkersDocument(TypedDict):
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class LivingWorkers:
-    """``waiting``: steps that no worker has begun. ``memory``: of each Redis server."""
-
-    records: Sequence[WorkerRecord]
-    waiting: int
-    memory: Sequence[NodeMemory]
-
-    def document(self) -> WorkersDocument:
-        """The object of `farthest workers --json`."""
-        return {
-            "workers": [asdict(record) for record in self.records],  # type: ignore[misc]
-            "queue": self.waiting,
-            "redis": [asdict(node) for node in self.memory],  # type: ignore[misc]
-        }
+WORKER = ("worker", "version", "processes", "busy", "steps under way")
+"""The headings of ``worker_rows``."""
 
 
-def living_workers() -> LivingWorkers:
+def worker_rows(workers: Iterable[WorkerRecord]) -> list[tuple[str, ...]]:
+    """A row of texts for each worker."""
+    return [
+        (
+            record.name,
+            record.version,
+            str(record.concurrency),
+            str(len(record.busy)),
+            ", ".join(map(_work_text, record.busy)) or "idle",
+        )
+        for record in workers
+    ]
+
+
+def _work_text(work: Work) -> str:
+    depth, block = ("bound", "piece") if work.kind == "search" else ("depth", "block")
+    return f"attempt {work.attempt} {depth} {work.depth} {block} {work.block} ({work.seconds} s)"
+
+
+def living_workers() -> WorkersDocument:
     """Raises StorageError where Redis cannot be reached."""
     nodes = RedisNodes.from_environment()
-    return LivingWorkers(list_workers(nodes), queue_length(nodes), memory_of(nodes))
+    return WorkersDocument(list_workers(nodes), queue_length(nodes), memory_of(nodes))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
@@ -138,11 +138,11 @@ def choose_layout(
     return Layout(slots, classes, layout.counts, _parities(layout, moves, origins))
 
 
-def digit_parity(layout: Layout, board: Sequence[int]) -> bool:
-    """Parity of the sum of the key's digits, all labels distinct: that of the permutation label order -> slot."""
-    slot_of = {board[cell]: slot for slot, cell in enumerate(layout.slots)}
-    places = [slot_of[label] for label in layout.classes]
-    return is_odd(places)
+def digit_parity(classes: Sequence[int], labels: Sequence[int]) -> bool:
+    """Parity of the sum of the key's digits, all labels distinct: that of the permutation label order -> slot.
+    ``labels``: of the slots."""
+    slot_of = {label: slot for slot, label in enumerate(labels)}
+    return is_odd([slot_of[label] for label in classes])
 
 
 def _slot_order(
@@ -233,21 +233,36 @@ def _parities(
         source, target = move.name[1], move.name[0]  # the blank's way
         links[source].append((target, move.odd))
         links[target].append((source, move.odd))
-    parity: dict[int, int] = {}
-    for board in origins:
-        start, value = board.index(0), digit_parity(layout, board)
-        if parity.setdefault(start, value) != value:
+    starts = [
+        (board.index(0), digit_parity(layout.classes, [board[cell] for cell in layout.slots]))
+        for board in origins
+    ]
+    parity = sums_along(starts, links.__getitem__, 2)
+    # Stored as true and false.
+    return None if parity is None else tuple(bool(parity.get(cell, 0)) for cell in layout.slots)
+
+
+def sums_along(
+    starts: Iterable[tuple[int, int]], links: Callable[[int], Iterable[tuple[int, int]]], modulus: int
+) -> dict[int, int] | None:
+    """A number for each place that links lead to; None where two ways lead to different numbers for a place.
+
+    ``starts``: places and their numbers. ``links``: of a place, the places that it leads to, and what is added, modulo
+    the modulus, on the way.
+    """
+    sums: dict[int, int] = {}
+    for start, number in starts:
+        if sums.setdefault(start, number % modulus) != number % modulus:
             return None
-        queue = deque([start])
-        while queue:
-            cell = queue.popleft()
-            for target, odd in links[cell]:
-                if target not in parity:
-                    parity[target] = parity[cell] ^ odd
+        queue = [start]
+        for place in queue:
+            for target, added in links(place):
+                there = (sums[place] + added) % modulus
+                if target not in sums:
                     queue.append(target)
-                elif parity[target] != parity[cell] ^ odd:
+                if sums.setdefault(target, there) != there:
                     return None
-    return tuple(parity.get(cell, 0) for cell in layout.slots)
+    return sums
 
 
 MEND = "make more pieces identical, take a pattern of some pieces (PUZZLE@PIECES)"
@@ -413,7 +428,8 @@ class ArrangementSpace:
         """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""
         if self.layout.parity is not None:
             slot = self.layout.slots.index(board.index(0))
-            if digit_parity(self.layout, board) != self.layout.parity[slot]:
+            labels = [board[cell] for cell in self.layout.slots]
+            if digit_parity(self.layout.classes, labels) != self.layout.parity[slot]:
                 return (
                     "parity: all pieces are distinct, so half of all boards cannot be reached from the other half, and "
                     "this one is in the wrong half (it would be in the right one with any two pieces exchanged)"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, PuzzleError
@@ -55,30 +56,95 @@ def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int
     return stay, run
 
 
-def put_successors(
-    boxes: _kernel.Outboxes,
-    space: ScatterSpace,
-    runs: Sequence[Buffer],
-    threads: int,
-    poll: Callable[[], None] = lambda: None,
-    shards: tuple[int, int] | None = None,
-) -> None:
-    """Puts the successors of all states of the sorted runs into the boxes; ``poll`` is called now and then, and
-    may raise. ``shards``: only those from the first to the one before the second, of a space with an expander."""
-    expander: _kernel.Expander | None = getattr(space, "expander", None)
-    if expander is not None:
-        boxes.expand(expander, runs, threads, *(shards or ()))
-        return
-    width = space.code_bytes
-    codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))
-    first, size = 0, FIRST_BATCH
-    while first < len(codes):
-        begun, batch = monotonic(), codes[first : first + size * width]
-        boxes.add(space.successors(batch, threads), threads)
-        poll()
-        first += len(batch)
-        in_time = size * BATCH_SECONDS / max(monotonic() - begun, 1e-6)
-        size = max(1, min(int(in_time), BATCH))
+ALL = 2**64 - 1
+
+
+class Candidates:
+    """The successors of a layer in the kernel's boxes, by shard: candidates for the next layer. ``room``: bytes that
+    they take before repeated ones are removed early."""
+
+    def __init__(self, space: ScatterSpace, shards: int, room: int) -> None:
+        self._space = space
+        self._shards = shards
+        self.clear(room)
+
+    def clear(self, room: int) -> None:
+        """Gives up all candidates."""
+        self.boxes = _kernel.Outboxes(self._space.code_bytes, self._shards, self._space.keys or 0, room)
+
+    def put(
+        self,
+        runs: Sequence[Buffer],
+        threads: int,
+        poll: Callable[[], None] = lambda: None,
+        shards: tuple[int, int] | None = None,
+    ) -> None:
+        """Puts the successors of all states of the sorted runs into the boxes; ``poll`` is called now and then, and
+        may raise. ``shards``: only those from the first to the one before the second, of a space with an expander."""
+        expander: _kernel.Expander | None = getattr(self._space, "expander", None)
+        if expander is not None:
+            self.boxes.expand(expander, runs, threads, *(shards or ()))
+            return
+        width = self._space.code_bytes
+        codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))
+        first, size = 0, FIRST_BATCH
+        while first < len(codes):
+            begun, batch = monotonic(), codes[first : first + size * width]
+            self.boxes.add(self._space.successors(batch, threads), threads)
+            poll()
+            first += len(batch)
+            in_time = size * BATCH_SECONDS / max(monotonic() - begun, 1e-6)
+            size = max(1, min(int(in_time), BATCH))
+
+    def take(
+        self, shards: Sequence[int], known: Sequence[Sequence[Buffer]], threads: int, most: int = ALL
+    ) -> list[SortedRun]:
+        """Takes out what the boxes have for each of the shards: the states that are in none of the runs ``known`` of
+        it, and the run of the least ``most`` of these."""
+        filled = set(self.boxes.filled())
+        here = [(shard, runs) for shard, runs in zip(shards, known, strict=True) if shard in filled]
+        taken = self.boxes.take([shard for shard, _ in here], [runs for _, runs in here], threads, most)
+        found = {shard: SortedRun(*run) for (shard, _), run in zip(here, taken, strict=True)}
+        return [found.get(shard, NO_STATES) for shard in shards]
+
+    def take_all(self, threads: int) -> dict[int, SortedRun]:
+        """Takes out all that the boxes have, by shard."""
+        filled = self.boxes.filled()
+        return dict(zip(filled, self.take(filled, [[]] * len(filled), threads), strict=True))
+
+    def origins(self) -> dict[int, SortedRun]:
+        """The states at depth 0, by shard."""
+        self.boxes.add(self._space.origin_codes())
+        return self.take_all(1)
+
+
+@dataclass
+class RunsStepInput:
+    """``StepInput`` of sorted runs in this process. ``steps``: what came out, shard by shard."""
+
+    store: RunStore
+    depth: int
+    shards: list[int]
+    steps: list[ShardRuns] = field(default_factory=list)
+
+    def run(self, threads: int = 1) -> list[int]:
+        self.steps = self.store.step(self.depth, self.shards, threads)
+        return [one.fresh.states for one in self.steps]
+
+
+class ShardRuns(NamedTuple):
+    """What the step of a shard has found: its fresh states, and where these are added to a run of states found before,
+    that run."""
+
+    fresh: SortedRun
+    united: SortedRun = NO_STATES
+
+
+class RunStore(Protocol):
+    """A store of sorted runs in this process."""
+
+    def step(self, depth: int, shards: Sequence[int], threads: int) -> list[ShardRuns]:
+        """Finds the states of shards, which are given out to be stepped."""
 
 
 def least_codes(space: ScatterSpace, runs: Mapping[int, Buffer], limit: int) -> list[int] | list[bytes]:
@@ -153,8 +219,8 @@ class MapPieces:
 
 def read_map(
     space: ScatterSpace, shards: int, depth: int, chunks: Iterable[Chunk], states: int
-) -> Iterator[tuple[int, dict[int, tuple[int, bytes]]]]:
-    """Each depth from 0 on with the runs of its shards, as number of states and run, from the ``chunks`` of a
+) -> Iterator[tuple[int, dict[int, SortedRun]]]:
+    """Each depth from 0 on with the runs of its shards, from the ``chunks`` of a
     checkpoint at ``depth`` (see JobStore.restore). Raises DamagedMapError, at the latest after the last."""
     writer = _kernel.MapWriter(space.code_bytes, shards, space.keys or 0, depth)
     for chunk in chunks:
@@ -176,7 +242,7 @@ def read_map(
             ) from None
     found = 0
     for known in range(depth + 1):
-        runs = {shard: (number, run) for shard, number, run in writer.runs(known)}
-        found += sum(number for number, _ in runs.values())
+        runs = {shard: SortedRun(states, run) for shard, states, run in writer.runs(known)}
+        found += sum(run.states for run in runs.values())
         yield known, runs
     check_states(found, states, depth)

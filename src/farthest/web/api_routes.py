@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +18,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 import farthest
+from farthest.documents import plain
 from farthest.documents.jobs import enumeration_document, job_summary
 from farthest.documents.maps import distance_answer, map_facts, path_document, state_of
 from farthest.documents.progress import progress_rows
 from farthest.documents.puzzles import estimate_document, puzzle_document, puzzle_summary
-from farthest.documents.searches import search_document
+from farthest.documents.searches import iteration_rows, search_document
 from farthest.documents.workers import living_workers
 from farthest.drawing.chart import Chart
 from farthest.errors import UnavailableError
@@ -41,7 +41,6 @@ from farthest.web.asking import (
     json_body,
 )
 from farthest.web.openapi import openapi
-from farthest.web.pages.search import iteration_rows
 from farthest.web.shelf import (
     board_asked,
     damages_told,
@@ -177,13 +176,13 @@ class Feeds:
         document = {**job_summary(record), "told": progress_rows(record)}
         if record.kind == SEARCH:
             iterations = Searches(self._shelf.database).iterations(number)
-            return {**document, "iterations": [*map(asdict, iterations)], "rows": iteration_rows(iterations)}
+            return {**document, "iterations": iterations, "rows": iteration_rows(iterations)}
         return {**document, "layers": [layer.states for layer in self._shelf.layers(record)]}
 
 
 def event_of(kind: str, document: Any) -> bytes:
     """One server-sent event; JSON on one line."""
-    return f"event: {kind}\ndata: {json.dumps(document)}\n\n".encode()
+    return f"event: {kind}\ndata: {json.dumps(document, default=plain)}\n\n".encode()
 
 
 async def events(request: Request) -> Response:
@@ -209,7 +208,7 @@ FOR_EVER = "private, max-age=31536000"
 
 def json_answer(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A JSON object as an answer."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=plain)
     # Halves of characters, which a database may hold, are no UTF-8.
     return Response(text.encode("utf-8", "backslashreplace"), status, headers, "application/json")
 
@@ -317,7 +316,7 @@ def _puzzle(request: Request) -> dict[str, Any]:
 
 def _estimate(request: Request) -> EstimateDocument:
     puzzle = puzzle_named(request.path_params["name"])
-    return {**estimate_document(puzzle, estimate_of(puzzle, shelf_of(request).database)), "scratch": None}
+    return estimate_document(puzzle, estimate_of(puzzle, shelf_of(request).database))
 
 
 def _workers(request: Request) -> WorkersDocument:
@@ -325,7 +324,7 @@ def _workers(request: Request) -> WorkersDocument:
         raise RefusalError(
             404, "this server was started without FARTHEST_REDIS_URL, so it knows of no workers"
         )
-    return living_workers().document()
+    return living_workers()
 
 
 API = [

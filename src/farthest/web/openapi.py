@@ -4,6 +4,7 @@ answers."""
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any, TypedDict
 
 import msgspec
@@ -62,9 +63,17 @@ def _named(kind: type) -> Schema:
     return {"$ref": f"#/components/schemas/{kind.__name__.removesuffix('Document')}"}
 
 
+def _path_schema(kind: type) -> Schema:
+    """Of the only type in documents that msgspec does not know."""
+    assert kind is Path, kind
+    return TEXT
+
+
 def _schemas() -> dict[str, Schema]:
     """The forms of all objects. What has a default is always there all the same."""
-    _, found = msgspec.json.schema_components(DECLARED, ref_template="#/components/schemas/{name}")
+    _, found = msgspec.json.schema_components(
+        DECLARED, schema_hook=_path_schema, ref_template="#/components/schemas/{name}"
+    )
     for name, schema in found.items():
         properties = schema.get("properties", {})
         always = [field for field, form in properties.items() if form.pop("default", ...) is not ...]

@@ -100,9 +100,9 @@ def test_store_executor_and_map(
     tmp_path: Path, room: list[int], name: str, settings: dict[str, Any], chosen: tuple[str, str, str]
 ) -> None:
     found = planned(name, tmp_path, **settings)
-    assert (found.store, found.executor, found.map) == chosen
-    assert (found.refusal, found.needs.problem) == (None, "")
-    assert (found.files is not None) == (found.store == "files")
+    assert (found.needs.layers_in, found.settings.workers, found.needs.map) == chosen
+    assert (found.refusal, found.needs.problem) == (None, None)
+    assert (found.files is not None) == (found.needs.layers_in == "files")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -111,7 +111,7 @@ def test_a_plan_depends_on_what_it_is_told_alone(tmp_path: Path, room: list[int]
     assert planned("pancake-12", tmp_path, **ways).needs == planned("pancake-12", tmp_path, **ways).needs
     room[0] = GIB // 100
     refused = planned("pancake-12", tmp_path, **ways)
-    assert "name a folder with more room with --scratch" in refused.needs.problem
+    assert "name a folder with more room with --scratch" in str(refused.needs.problem)
     assert str(refused.refusal) == refused.needs.problem
 
 

@@ -1,12 +1,16 @@
 """Maps put together from a checkpoint and blobs: what is read when, and what does not fit."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import Chunk
 from farthest.stores.blobs.blob import encode_blob
 from farthest.stores.blocks import Bitmap, Blocks
+from farthest.stores.contract import Base
 from farthest.stores.redis.map_parts import Assembly, parts
+from farthest.stores.redis.records import NO_BASE, NO_JOB, Fold
 from run_cases import base_of, distances_of
 from store_cases import case
 
@@ -14,9 +18,12 @@ OF = case("slides", 2)
 KEYS = OF.kernel.keys
 
 
-def assembly(per_block: int, depth: int, base: object, **options: object) -> Assembly:
-    arguments = {"blobs": lambda block: [], "colour": -1, **options}
-    return Assembly(OF.kernel, Blocks(OF.kernel.shards, per_block), depth, base=base, **arguments)  # type: ignore[arg-type]
+def assembled(
+    per_block: int, depth: int, base: Base | None, size: int, threads: int = 1, *blobs: tuple[int, bytes]
+) -> Iterator[Chunk]:
+    fold = Fold(depth, NO_BASE, (1,) * (depth + 1), -1, NO_JOB, "")
+    made = Assembly(OF.kernel, Blocks(OF.kernel.shards, per_block), fold, lambda block: blobs)
+    return made.chunks(size, threads, base)
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, KEYS - 1, KEYS])
@@ -40,7 +47,7 @@ def test_the_base_is_not_read_behind_what_was_given(per_block: int, size: int) -
         return chunk
 
     whole = b""
-    for one in assembly(per_block, 7, careful).chunks(size, 1):
+    for one in assembled(per_block, 7, careful, size):
         assert one.first == given
         given = one.last + 1
         whole += bytes(memoryview(one.distances))
@@ -58,17 +65,17 @@ def test_a_base_of_two_bytes_a_distance_is_read_and_written() -> None:
             return Chunk(0, half - 1, "uint8", whole[:half], depth=5)
         return Chunk(half, KEYS - 1, "uint16", wide[2 * half :], depth=5)
 
-    assert list(assembly(3, 300, base).chunks(KEYS, 2)) == [Chunk(0, KEYS - 1, "uint16", wide)]
-    assert list(assembly(3, 254, base).chunks(KEYS, 1)) == [Chunk(0, KEYS - 1, "uint8", whole)]
+    assert list(assembled(3, 300, base, KEYS, 2)) == [Chunk(0, KEYS - 1, "uint16", wide)]
+    assert list(assembled(3, 254, base, KEYS)) == [Chunk(0, KEYS - 1, "uint8", whole)]
 
 
 def test_a_base_that_is_deeper_than_the_map_is_damaged() -> None:
     with pytest.raises(StorageError):
-        list(assembly(3, 2, base_of(OF, 5, 100)).chunks(50, 1))
+        list(assembled(3, 2, base_of(OF, 5, 100), 50))
 
 
 def test_a_damaged_blob_is_not_left_out() -> None:
     blob = encode_blob(OF.kernel, 1, 0, 0, Bitmap(OF.kernel, range(3)))
     for depth, wrong in ((1, blob[:-1]), (2, blob), (1, b"")):
         with pytest.raises(LostStateError):
-            list(assembly(3, 5, None, blobs=lambda block, d=depth, b=wrong: [(d, b)]).chunks(50, 1))
+            list(assembled(3, 5, None, 50, 1, (depth, wrong)))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.resources import (
@@ -46,7 +46,7 @@ from farthest.machine import cores
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
 from farthest.stores.blocks import searches_in_place
-from farthest.stores.memory.gather_store import gathered_form, residue_problem
+from farthest.stores.residues import residue_form, residue_problem
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -102,21 +102,6 @@ class Plan:
     def threads(self) -> int:
         """Of this process."""
         return self.settings.threads or cores()
-
-    @property
-    def store(self) -> Literal["memory", "files", "redis"]:
-        """Where the layers lie."""
-        return self.needs.layers_in
-
-    @property
-    def executor(self) -> Literal["threads", "celery"]:
-        """Who steps them."""
-        return self.settings.workers
-
-    @property
-    def map(self) -> MapKind:
-        """The map that is made."""
-        return self.needs.map
 
     def unless(self, refusal: FarthestError | None) -> Plan:
         """The plan with this refusal, unless it has one already. None: the plan as it is."""
@@ -298,7 +283,7 @@ class _Planner:
             again = self._bitmaps_in_files(space, found, layers.states)
             if again.files is not None and any(again.files.begun()):
                 return self._with_room_for_map(again.needing(why=LEFT_BEFORE))
-        found = found.needing(why="" if needed > allowed else "they fit")
+        found = found.needing(why=None if needed > allowed else "they fit")
         found = self._timed(found, seconds_in_memory(kernel, layers.states, in_place=in_place))
         if needed > allowed:
             residues = memory("residues") if self._map == "full" and kernel.reversible else None
@@ -315,7 +300,7 @@ class _Planner:
 
         settings, machine = self._settings, self._machine
         found = found.needing(layers_in="files", why=self._why_files(found.needs), scratch=machine.scratch)
-        form = gathered_form(space, settings.max_depth) if settings.residues else None
+        form = residue_form(space, settings.max_depth) if settings.residues else None
         try:
             files = BitmapsInFiles(space, machine.scratch, machine.memory, machine.threads, layers, form)
         except WantedError as error:
@@ -341,7 +326,7 @@ class _Planner:
             found = files
         elif layers:
             memory = runs_memory(space, layers, counted_only=settings.histogram_only)
-            found = found.needing(memory=min(memory, limit), why="")
+            found = found.needing(memory=min(memory, limit), why=None)
         stepped = total if settings.max_depth is None else sum(layers)
         if stepped and space.puzzle.family != "python":  # a class takes as long as it takes
             each = PACKED_SECONDS if is_packed(space.layout_fields()) else SCATTER_SECONDS
@@ -356,7 +341,7 @@ class _Planner:
             return self._begun(self._most_states(), limit, 0, why=why)
         needed = states * SCATTER_BYTES + PROCESS_BYTES
         disk = map_bytes(self._map, states, (space.keys or 0) // 4)
-        return self._begun(self._most_states(), needed, disk, why="they fit" if needed <= limit else "")
+        return self._begun(self._most_states(), needed, disk, why="they fit" if needed <= limit else None)
 
     def _runs_in_files(self, space: ScatterSpace, found: Plan, states: int | None) -> Plan | None:
         """With layers in files, where they are to be chosen: states that are known do not fit the memory, a folder is
@@ -429,7 +414,7 @@ class _Planner:
         needed: AttemptBytes | None
         if space.engine == "gather":
             cut = cut_for_workers(gather(space), BLOCK_SIZE.size())
-            form = gathered_form(gather(space), settings.max_depth) if settings.residues else None
+            form = residue_form(space, settings.max_depth) if settings.residues else None
             needed = attempt_bytes(gather(space), cut, settings.max_depth, form, blobs_in_redis=in_redis)
             disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
         else:
@@ -455,7 +440,7 @@ class _Planner:
     def _begun(self, states_at_most: int, memory: int, disk: int, **facts: Any) -> Plan:
         """A plan with what the space itself tells."""
         space = self._space
-        states, states_from = known_states(space, own_origin=True) or (None, "")
+        states, states_from = known_states(space, own_origin=True) or (None, None)
         gathers = space.engine == "gather"
         both_ways = (
             gather(space).kernel.reversible if gathers else space.engine == "pattern" or space.undirected

@@ -3,10 +3,13 @@ working state is lost."""
 
 from __future__ import annotations
 
-import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.runner import Losses
 from farthest.errors import LostStateError
@@ -17,11 +20,14 @@ if TYPE_CHECKING:
     from farthest.coordinator.runner import StopRequest
     from farthest.coordinator.search.settings import SearchReporter
     from farthest.coordinator.search.storage import IterationState, SearchRecorder, StoredSearch
-    from farthest.search.contract import Engine, Node, Way
+    from farthest.search.contract import Engine, PieceResult, Way
     from farthest.search.deepening import Place
 
 POLL_SECONDS = 0.2
 """Between two polls while threads search."""
+
+TAKEN_BY_A_THREAD = 2
+"""Pieces that are taken for each thread: it searches one, and need not wait for the next."""
 
 COMMIT_SECONDS = 1.0
 """Seconds between two commits."""
@@ -34,110 +40,66 @@ class SearchStopped(Exception):
     """The user asked the search under way to stop."""
 
 
-class SearchExecutor(Protocol):
+class SearchExecutor(ABC):
     """Searches pieces, which are taken in order. Results do not depend on the executor."""
 
+    @abstractmethod
     def run(self, frontier: Frontier, poll: Callable[[], None]) -> None:
         """Returns when the frontier is complete. ``poll`` is called regularly meanwhile; if it raises SearchStopped,
         that is raised when the pieces under way in this process are done."""
 
     def progress(self) -> dict[str, Any]:
         """The values to be reported with the search's progress."""
+        return {}
 
     def restarted(self) -> bool:
         """Whether a server has been restarted since the last call."""
+        return False
 
+    @abstractmethod
     def close(self) -> None:
         """Releases what the executor holds."""
 
 
-class ThreadsSearch:
+class ThreadsSearch(SearchExecutor):
     """Searches pieces in ``threads`` threads of this process; a single piece in the caller's thread."""
 
     def __init__(self, engine: Engine, threads: int) -> None:
         self._engine = engine
         self._threads = threads
-        self._late: list[threading.Thread] = []  # threads that search pieces which are not needed any more
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="farthest-search")
 
     def run(self, frontier: Frontier, poll: Callable[[], None]) -> None:
         while not frontier.complete:
             if self._threads > 1 and len(frontier.waiting) > 1:
-                team = _Team(self._engine, frontier, min(self._threads, len(frontier.waiting)))
-                self._late += team.threads
-                team.run(poll)
+                self._run_together(frontier, poll)
                 return
             search_next(self._engine, frontier)
             poll()
 
-    def progress(self) -> dict[str, Any]:
-        return {}
-
-    def restarted(self) -> bool:
-        return False
+    def _run_together(self, frontier: Frontier, poll: Callable[[], None]) -> None:
+        running: dict[Future[PieceResult], Place] = {}
+        ended: SimpleQueue[Future[PieceResult]] = SimpleQueue()
+        try:
+            while not frontier.complete:
+                while len(running) < TAKEN_BY_A_THREAD * self._threads and (taken := frontier.take()):
+                    place, node = taken
+                    future = self._pool.submit(search_piece, self._engine, frontier, node)
+                    running[future] = place
+                    future.add_done_callback(ended.put)
+                with suppress(Empty):
+                    future = ended.get(timeout=POLL_SECONDS)
+                    frontier.done(running.pop(future), future.result())
+                poll()
+        except SearchStopped:
+            for future, place in running.items():
+                if not future.cancel():
+                    frontier.done(place, future.result())
+            raise
 
     def close(self) -> None:
         """Waits for threads that search pieces after the first solution."""
-        for thread in self._late:
-            thread.join()
-        self._late = []
-
-
-class _Team:
-    """Threads that search the pieces of one iteration."""
-
-    def __init__(self, engine: Engine, frontier: Frontier, threads: int) -> None:
-        self._engine = engine
-        self._frontier = frontier
-        self._error: BaseException | None = None
-        self._closing = False
-        self._news = threading.Condition()  # guards all attributes
-        self.threads = [threading.Thread(target=self._work, name="farthest-search") for _ in range(threads)]
-
-    def run(self, poll: Callable[[], None]) -> None:
-        for thread in self.threads:
-            thread.start()
-        try:
-            with self._news:
-                while not self._frontier.complete and self._error is None:
-                    self._news.wait(POLL_SECONDS)
-                    poll()
-        except SearchStopped:
-            self._close()
-            for thread in self.threads:
-                thread.join()
-            raise
-        finally:
-            self._close()
-        if self._error is not None:
-            raise self._error
-
-    def _close(self) -> None:
-        with self._news:
-            self._closing = True
-            self._news.notify_all()
-
-    def _work(self) -> None:
-        while (taken := self._next()) is not None:
-            place, node = taken
-            try:
-                piece = search_piece(self._engine, self._frontier, node)
-            except BaseException as error:
-                with self._news:
-                    self._error = error
-                    self._news.notify_all()
-                return
-            with self._news:
-                self._frontier.done(place, piece)
-                self._news.notify_all()
-
-    def _next(self) -> tuple[Place, Node] | None:
-        with self._news:
-            while not self._closing and not self._frontier.complete:
-                taken = self._frontier.take()
-                if taken is not None:
-                    return taken
-                self._news.wait(POLL_SECONDS)
-        return None
+        self._pool.shutdown(cancel_futures=True)
 
 
 class IterativeSearch:

@@ -63,11 +63,9 @@ class SearchRecorder(OwnedJob):
         record: JobRecord,
         owner: str,
         notice: Callable[[str], None],
-        *,
-        lease_seconds: float,
         ended: Sequence[IterationRecord] = (),
     ) -> None:
-        super().__init__(database, record, owner, notice, lease_seconds=lease_seconds)
+        super().__init__(database, record, owner, notice)
         self._searches = Searches(database)
         self._stored: dict[Place, bool] = {}  # the iteration's pieces in the database: whether they are done
         self._stale: list[Place] = []  # pieces of an iteration that is over
@@ -374,19 +372,11 @@ class StoredSearch:
     def _claimed(self, database: Database) -> SearchRecorder | None:
         """The unfinished job of the same search, which nobody runs."""
         puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
-        begun = claimed(database, puzzle, parameters, self._settings.lease_seconds, self._layout)
-        return None if begun is None else self._recording(database, *begun)
+        begun = claimed(database, puzzle, parameters, layout=self._layout)
+        return None if begun is None else SearchRecorder(database, *begun, self._reporter.notice)
 
     def _added(self, database: Database, ended: Sequence[IterationRecord] = ()) -> SearchRecorder:
         """A new job; ``ended``: iterations that were over before."""
         puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
-        begun = added(database, puzzle, parameters, self._settings.lease_seconds, self._layout, kind=SEARCH)
-        return self._recording(database, *begun, ended)
-
-    def _recording(
-        self, database: Database, record: JobRecord, owner: str, ended: Sequence[IterationRecord] = ()
-    ) -> SearchRecorder:
-        seconds = self._settings.lease_seconds
-        return SearchRecorder(
-            database, record, owner, self._reporter.notice, lease_seconds=seconds, ended=ended
-        )
+        begun = added(database, puzzle, parameters, self._layout, kind=SEARCH)
+        return SearchRecorder(database, *begun, self._reporter.notice, ended)

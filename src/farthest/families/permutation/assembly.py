@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, MAX_SLOTS, name_problem
-from farthest.families.permutation.moves import MAX_MOVES, Move, identity, listed
+from farthest.families.permutation.groups import orbit_map, orbits
+from farthest.families.permutation.moves import MAX_MOVES, Move, cycles, identity, listed
 from farthest.families.permutation.reach import base
 from farthest.puzzles.definition import Board
 from farthest.puzzles.family import others_token
 
 if TYPE_CHECKING:
     from farthest.errors import PuzzleError
+    from farthest.families.permutation.groups import Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +107,12 @@ def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
     """
     pieces = [piece for each in sets for piece in each.pieces]
     set_of = [each for each in sets for _ in each.pieces]
-    orbits = parts(len(pieces), moves)
-    declared = [set_of[orbit[0]] for orbit in orbits]
+    of_moves = orbits(len(pieces), [move.to for move in moves])
+    declared = [set_of[orbit[0]] for orbit in of_moves]
     moduli: list[int] = []
     kinds: list[Kind] = []
     labels = [0] * len(pieces)
-    for number, (orbit, own) in enumerate(zip(orbits, declared, strict=True)):
+    for number, (orbit, own) in enumerate(zip(of_moves, declared, strict=True)):
         held = Counter(pieces[slot][0] for slot in orbit)
         moduli.append(1 if held.keys() <= own.ignore else own.modulus)
         label_of = {token: len(kinds) + i for i, token in enumerate(held)}
@@ -118,27 +120,9 @@ def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
             labels[slot] = label_of[pieces[slot][0]]
         kinds += [Kind(token, count, number, token in own.ignore) for token, count in held.items()]
     names = [own.name for own in declared]
-    return permutation_of(names, orbits, moduli, kinds, moves, [(labels, [turn for _, turn in pieces])], None)
-
-
-def parts(slots: int, moves: Sequence[Move]) -> tuple[tuple[int, ...], ...]:
-    """The parts of the slots between which no move carries a piece, by their first slots."""
-    root = list(range(slots))
-
-    def find(slot: int) -> int:
-        while root[slot] != slot:
-            root[slot] = root[root[slot]]
-            slot = root[slot]
-        return slot
-
-    for move in moves:
-        for slot, to in enumerate(move.to):
-            a, b = find(slot), find(to)
-            root[max(a, b)] = min(a, b)
-    parts: dict[int, list[int]] = {}
-    for slot in range(slots):
-        parts.setdefault(find(slot), []).append(slot)
-    return tuple(tuple(part) for part in parts.values())
+    return permutation_of(
+        names, of_moves, moduli, kinds, moves, [(labels, [turn for _, turn in pieces])], None
+    )
 
 
 MOST_POINTS = 1000
@@ -163,29 +147,26 @@ def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSe
     sets: list[PieceSet] = []
     place: dict[int, tuple[int, int]] = {}
     firsts: list[int] = []
-    for orbit in _independent(parts(len(names), moves), moves):
-        turn = _turn(orbit, moves)
-        here: list[int] = []
-        for point in orbit:
-            if point not in place:
-                here.append(point)
-                cycle = _cycle(point, turn)
-                place.update((each, (len(firsts) + len(here) - 1, i)) for i, each in enumerate(cycle))
-        firsts += here
-        modulus = len(orbit) // len(here)
-        sets.append(PieceSet("", modulus, tuple((names[point], 0) for point in here)))
+    generators = [move.to for move in moves]
+    for orbit in _independent(orbits(len(names), generators), generators):
+        turn = _turn(orbit, generators)
+        pieces = list(cycles(turn, orbit))
+        for slot, piece in enumerate(pieces, len(firsts)):
+            place.update((point, (slot, i)) for i, point in enumerate(piece))
+        firsts += [piece[0] for piece in pieces]
+        sets.append(PieceSet("", len(pieces[0]), tuple((names[piece[0]], 0) for piece in pieces)))
     return sets, [_on_pieces(move, firsts, place) for move in moves]
 
 
-def _independent(orbits: Sequence[Sequence[int]], moves: Sequence[Move]) -> list[Sequence[int]]:
+def _independent(every: Sequence[tuple[int, ...]], generators: Sequence[Element]) -> list[tuple[int, ...]]:
     """The orbits without those whose points always move with the points of another one; of two that move with each
     other the first stays."""
-    independent = list(orbits)
-    if sum(map(len, orbits)) > MOST_POINTS:
+    independent = list(every)
+    if sum(map(len, every)) > MOST_POINTS:
         return independent
-    for orbit in reversed(orbits):
+    for orbit in reversed(every):
         others = [other for other in independent if other is not orbit and len(other) % len(orbit) == 0]
-        if any(_commuting(other[0], image, moves) is not None for other in others for image in orbit):
+        if any(orbit_map(other[0], image, generators, generators) for other in others for image in orbit):
             independent.remove(orbit)
     return independent
 
@@ -195,37 +176,16 @@ def _on_pieces(move: Move, firsts: Sequence[int], place: dict[int, tuple[int, in
     return Move(move.name, tuple(slot for slot, _ in goes), tuple(turn for _, turn in goes))
 
 
-def _cycle(point: int, turn: dict[int, int]) -> list[int]:
-    cycle = [point]
-    while turn[cycle[-1]] != point:
-        cycle.append(turn[cycle[-1]])
-    return cycle
-
-
-def _turn(orbit: Sequence[int], moves: Sequence[Move]) -> dict[int, int]:
-    """The permutation of the orbit's points with the longest cycles, all as long, that commutes with all moves."""
+def _turn(orbit: Sequence[int], generators: Sequence[Element]) -> dict[int, int]:
+    """The permutation of the orbit's points with the longest cycles, all as long, that commutes with the generators."""
     best, longest = {point: point for point in orbit}, 1
     for image in orbit[1:]:
-        turn = _commuting(orbit[0], image, moves)
+        turn = orbit_map(orbit[0], image, generators, generators)
         if turn is not None:
-            length = len(_cycle(orbit[0], turn))
+            length = len(next(cycles(turn, orbit[:1])))
             if longest < length <= min(len(orbit) // 2, MAX_MODULUS):
                 best, longest = turn, length
     return best
-
-
-def _commuting(point: int, image: int, moves: Sequence[Move]) -> dict[int, int] | None:
-    """The map of the orbit of ``point`` onto that of ``image`` that commutes with all moves; None: there is none."""
-    turn, queue = {point: image}, [point]
-    for each in queue:
-        for move in moves:
-            after, expected = move.to[each], move.to[turn[each]]
-            if after not in turn:
-                turn[after] = expected
-                queue.append(after)
-            elif turn[after] != expected:
-                return None
-    return turn
 
 
 Generator = tuple[str, Mapping[int, int]]

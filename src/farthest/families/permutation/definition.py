@@ -10,20 +10,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import BoardError
 from farthest.families.permutation.fields import (
     PermutationFields,
-    labels_problem,
-    moves_problem,
-    slots_problem,
-    turns_problem,
+    Row,
+    board_problem,
+    pieces_problems,
+    tables,
 )
-from farthest.families.permutation.net import net_problem
 from farthest.puzzles.definition import Board, board_place
-from farthest.wording import counted, shown, times
+from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,164 +36,8 @@ _RUN = re.compile(r"([^+])(?:\+(\d))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """The slots of one set of pieces, consecutive, and its name, perhaps empty."""
-
-    name: str
-    slots: range
-
-
-class Layout:
-    """Tables for reading and writing the boards of one puzzle.
-
-    ``rows``: the sets in the order of their slots. ``orbit``, ``modulus``: of each slot.
-    ``labels``: for each orbit, token -> label. ``single``: every token is one character.
-    """
-
-    __slots__ = ("labels", "modulus", "orbit", "row_marks", "rows", "single")
-
-    def __init__(self, definition: PermutationFields) -> None:
-        self.orbit = definition.slot_orbits
-        self.modulus = definition.slot_moduli
-        names = [definition.orbit_names[orbit] for orbit in self.orbit]
-        starts = [slot for slot in range(definition.slots) if slot == 0 or names[slot] != names[slot - 1]]
-        ends = [*starts[1:], definition.slots]
-        self.rows = [Row(names[start], range(start, end)) for start, end in zip(starts, ends, strict=True)]
-        self.labels: list[dict[str, int]] = [{} for _ in definition.orbits]
-        for label, (token, of) in enumerate(zip(definition.tokens, definition.label_orbit, strict=True)):
-            self.labels[of][token] = label
-        self.single = all(len(token) == 1 for token in definition.tokens)
-        self.row_marks = ";\n\r" if any("|" in token for token in definition.tokens) else ";\n\r|"
-
-
-@lru_cache(maxsize=16)
-def layout(definition: PermutationFields) -> Layout:
-    """The tables of a puzzle; the last few are kept."""
-    return Layout(definition)
-
-
-def _pieces(definition: PermutationFields, text: str, place: str, mend: str) -> tuple[list[int], list[int]]:
-    """The label and the orientation of each slot. Raises BoardError, which begins with ``place`` and ends with
-    ``mend``."""
-    table = layout(definition)
-    for mark in table.row_marks:
-        text = text.replace(mark, "/")
-    rows = [row.replace(",", " ").split() for row in text.split("/") if row.strip(" ,\t")]
-    if table.single:
-        rows = [_divided(row) for row in rows]
-    sizes = [len(row.slots) for row in table.rows]
-    if len(rows) == 1 and len(rows[0]) != definition.slots:
-        raise BoardError(f"{place}: {counted(len(rows[0]), 'piece')}, expected {definition.slots}; {mend}")
-    if len(rows) > 1 and [len(row) for row in rows] != sizes:
-        counts = " and ".join(str(len(row)) for row in rows)
-        raise BoardError(
-            f"{place}: {counts} pieces in the rows, expected {' and '.join(map(str, sizes))}; {mend}"
-        )
-    if not rows:
-        raise BoardError(f"{place}: no pieces; {mend}")
-    labels, turns = [], []
-    for slot, piece in enumerate(piece for row in rows for piece in row):
-        found = _PIECE.fullmatch(piece)
-        known, modulus = table.labels[table.orbit[slot]], table.modulus[slot]
-        label = known.get(found[1]) if found else None
-        if found is None or label is None:
-            expected = " ".join(list(known)[:20]) + (" ..." if len(known) > 20 else "")
-            raise BoardError(
-                f"{place}: place {slot + 1} holds {shown(piece)}, expected one of {expected}; {mend}"
-            )
-        turn = int(found[2] or 0)
-        if turn >= modulus:
-            expected = f"0 to {modulus - 1}" if modulus > 1 else "none: the piece cannot be turned"
-            raise BoardError(
-                f"{place}: place {slot + 1} has the orientation {turn}, expected {expected}; {mend}"
-            )
-        labels.append(label)
-        turns.append(0 if definition.ignore[label] else turn)
-    return labels, turns
-
-
-def board_problem(definition: PermutationFields, board: Sequence[int]) -> str | None:
-    """Why the numbers, ``cells`` of them or not, are no board of the puzzle, or None when they are one."""
-    if len(board) != definition.cells:
-        return f"{counted(len(board), 'number')}, expected {definition.cells}"
-    table = layout(definition)
-    for slot in range(definition.slots):
-        label = board[slot]
-        if not 0 <= label < len(definition.tokens):
-            return f"slot {slot} holds {label}, expected a label from 0 to {len(definition.tokens) - 1}"
-        if definition.label_orbit[label] != table.orbit[slot]:
-            return f"slot {slot} holds {definition.tokens[label]}, which no move can bring there"
-        if definition.oriented:
-            turn, most = (
-                board[definition.slots + slot],
-                0 if definition.ignore[label] else table.modulus[slot] - 1,
-            )
-            if not 0 <= turn <= most:
-                return f"slot {slot} has the orientation {turn}, expected at most {most}"
-    held = Counter(board[: definition.slots])
-    for label, count in enumerate(definition.counts):
-        if held[label] != count:
-            return f"piece {definition.tokens[label]} appears {times(held[label])}, expected {times(count)}"
-    return None
-
-
-def _written(definition: PermutationFields, board: Sequence[int]) -> list[list[str]]:
-    turns = board[definition.slots :]
-    pieces = [
-        f"{definition.tokens[board[slot]]}+{turns[slot]}"
-        if turns and turns[slot]
-        else definition.tokens[board[slot]]
-        for slot in range(definition.slots)
-    ]
-    return [[pieces[slot] for slot in row.slots] for row in layout(definition).rows]
-
-
-def _divided(row: list[str]) -> list[str]:
-    """The pieces of a row in which no token is longer than a character, run together or not."""
-    pieces = []
-    for chunk in row:
-        found = list(_RUN.finditer(chunk))
-        whole = "".join(match[0] for match in found) == chunk and _PIECE.fullmatch(chunk)
-        pieces += [match[0] for match in found] if whole and len(found) > 1 else [chunk]
-    return pieces
-
-
-def _check_pieces(definition: PermutationFields, labels: Sequence[int], place: str, mend: str) -> None:
-    held = Counter(labels)
-    problems = [
-        f"piece {definition.tokens[label]} appears {times(held[label])}, expected {times(count)}"
-        if held[label]
-        else f"piece {definition.tokens[label]} is missing"
-        for label, count in enumerate(definition.counts)
-        if held[label] != count
-    ]
-    if problems:
-        more = f"; and {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
-        raise BoardError(f"{place}: {'; '.join(problems[:_LISTED])}{more}; {mend}")
-
-
-@dataclass(frozen=True, slots=True)
 class Permutation(PermutationFields):
-    """A permutation puzzle; see PermutationFields. Raises PuzzleError when the fields do not fit together."""
-
-    def __post_init__(self) -> None:
-        problem = slots_problem(self) or labels_problem(self) or moves_problem(self) or self._boards_problem()
-        if problem is None and self.net is not None:
-            problem = net_problem(self.net, self.slot_moduli, self.goals[0])
-        if problem is None and self.turns is not None:
-            problem = turns_problem(self.turns, self.slot_moduli, self.generators)
-        if problem:
-            raise PuzzleError(f"permutation puzzle: {problem}")
-
-    def _boards_problem(self) -> str | None:
-        if not self.goals or len(set(self.goals)) != len(self.goals):
-            return "expected at least one goal, and none twice"
-        named = [(f"goal {i}", goal) for i, goal in enumerate(self.goals, 1)]
-        for name, board in named + ([("start", self.start)] if self.start is not None else []):
-            problem = board_problem(self, board)
-            if problem:
-                return f"{name}: {problem}"
-        return None
+    """A permutation puzzle. Raises PuzzleError when the fields do not fit together."""
 
     def facts(self) -> list[tuple[str, str]]:
         from farthest.families.permutation.reach import whole_group
@@ -203,7 +45,7 @@ class Permutation(PermutationFields):
         group = whole_group(self)
         names = " ".join(move.name for move in self.generators)
         return [
-            ("sets", ", ".join(self._row_text(row) for row in layout(self).rows)),
+            ("sets", ", ".join(self._row_text(row) for row in tables(self).rows)),
             ("pieces", f"{self.slots} of {counted(len(self.tokens), 'kind')}"),
             ("moves", f"{len(self.generators)}: {names if len(names) <= 400 else names[:397] + '...'}"),
             *([] if group is None else [("group", f"of order {group.order:,}")]),
@@ -240,7 +82,10 @@ class Permutation(PermutationFields):
         found = pieces_of_facelets(self, text, place)
         try:
             labels, turns = _pieces(self, text, place, mend) if found is None else found
-            _check_pieces(self, labels, place, mend)
+            problems = pieces_problems(self, labels)
+            if problems:
+                more = f"; and {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
+                raise BoardError(f"{place}: {'; '.join(problems[:_LISTED])}{more}; {mend}")
         except BoardError as error:
             raise BoardError(f"{error}{facelets_mend(self)}") from None
         return (*labels, *turns) if self.oriented else tuple(labels)
@@ -251,7 +96,7 @@ class Permutation(PermutationFields):
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """A line for each set: its name, if any, and its pieces, columns aligned."""
         rows = _written(self, board)
-        names = [row.name for row in layout(self).rows]
+        names = [row.name for row in tables(self).rows]
         width = max(len(piece) for row in rows for piece in row)
         margin = max(map(len, names))
         return [
@@ -263,16 +108,9 @@ class Permutation(PermutationFields):
         place = f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__"):
             raise BoardError(f"{place}: expected {counted(self.cells, 'number')}, got {type(board).__name__}")
-        if len(board) != self.cells:
-            what = "labels and orientations" if self.oriented else "labels"
-            raise BoardError(
-                f"{place}: {counted(len(board), 'number')}, expected {self.cells}: the {what} of the slots"
-            )
         for cell, value in enumerate(board):
-            if not hasattr(value, "__index__") or not 0 <= value < 256:
-                raise BoardError(
-                    f"{place}: cell {cell} holds {value!r}, expected a whole number from 0 to 255"
-                )
+            if not hasattr(value, "__index__"):
+                raise BoardError(f"{place}: cell {cell} holds {value!r}, expected a whole number")
         numbers = tuple(map(int, board))
         problem = board_problem(self, numbers)
         if problem:
@@ -301,7 +139,7 @@ class Permutation(PermutationFields):
             [f"{token}+{turn}" if turn else token for turn in range(self.moduli[orbit])]
             for token, orbit in zip(self.tokens, self.label_orbit, strict=True)
         ]
-        rows = layout(self).rows
+        rows = tables(self).rows
         if not self.oriented:
             named = [each[0] for each in pieces].__getitem__
             spans = [slice(row.slots.start, row.slots.stop) for row in rows]
@@ -316,6 +154,67 @@ class Permutation(PermutationFields):
             "".join([pieces[label][turn] + end for label, turn, end in zip(row, turned, after, strict=True)])
             for row, turned in zip(boards[:, : self.slots].tolist(), turns.tolist(), strict=True)
         ]
+
+
+def _pieces(definition: Permutation, text: str, place: str, mend: str) -> tuple[list[int], list[int]]:
+    """The label and the orientation of each slot. Raises BoardError, which begins with ``place`` and ends with
+    ``mend``."""
+    table = tables(definition)
+    for mark in table.row_marks:
+        text = text.replace(mark, "/")
+    rows = [row.replace(",", " ").split() for row in text.split("/") if row.strip(" ,\t")]
+    if table.single:
+        rows = [_divided(row) for row in rows]
+    sizes = [len(row.slots) for row in table.rows]
+    if len(rows) == 1 and len(rows[0]) != definition.slots:
+        raise BoardError(f"{place}: {counted(len(rows[0]), 'piece')}, expected {definition.slots}; {mend}")
+    if len(rows) > 1 and [len(row) for row in rows] != sizes:
+        counts = " and ".join(str(len(row)) for row in rows)
+        raise BoardError(
+            f"{place}: {counts} pieces in the rows, expected {' and '.join(map(str, sizes))}; {mend}"
+        )
+    if not rows:
+        raise BoardError(f"{place}: no pieces; {mend}")
+    labels, turns = [], []
+    for slot, piece in enumerate(piece for row in rows for piece in row):
+        found = _PIECE.fullmatch(piece)
+        known, modulus = table.labels[table.orbit[slot]], table.modulus[slot]
+        label = known.get(found[1]) if found else None
+        if found is None or label is None:
+            expected = " ".join(list(known)[:20]) + (" ..." if len(known) > 20 else "")
+            raise BoardError(
+                f"{place}: place {slot + 1} holds {shown(piece)}, expected one of {expected}; {mend}"
+            )
+        turn = int(found[2] or 0)
+        if turn >= modulus:
+            expected = f"0 to {modulus - 1}" if modulus > 1 else "none: the piece cannot be turned"
+            raise BoardError(
+                f"{place}: place {slot + 1} has the orientation {turn}, expected {expected}; {mend}"
+            )
+        labels.append(label)
+        turns.append(0 if definition.ignore[label] else turn)
+    return labels, turns
+
+
+def _written(definition: Permutation, board: Sequence[int]) -> list[list[str]]:
+    turns = board[definition.slots :]
+    pieces = [
+        f"{definition.tokens[board[slot]]}+{turns[slot]}"
+        if turns and turns[slot]
+        else definition.tokens[board[slot]]
+        for slot in range(definition.slots)
+    ]
+    return [[pieces[slot] for slot in row.slots] for row in tables(definition).rows]
+
+
+def _divided(row: list[str]) -> list[str]:
+    """The pieces of a row in which no token is longer than a character, run together or not."""
+    pieces = []
+    for chunk in row:
+        found = list(_RUN.finditer(chunk))
+        whole = "".join(match[0] for match in found) == chunk and _PIECE.fullmatch(chunk)
+        pieces += [match[0] for match in found] if whole and len(found) > 1 else [chunk]
+    return pieces
 
 
 def permutation(puzzle: Puzzle) -> Permutation:

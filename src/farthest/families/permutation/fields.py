@@ -7,97 +7,19 @@ slots follow, 0 where there is none. Equal pieces have equal labels. docs/permut
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from math import factorial, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from farthest.families.permutation.groups import Points, conjugate, product
+from farthest.families.permutation.groups import Turns, turns_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, closed, identity
-from farthest.families.permutation.net import Net
-from farthest.puzzles.definition import Board, PuzzleDefinition
+from farthest.families.permutation.net import Net, net_problem
+from farthest.puzzles.definition import Board, GoalPuzzle
 from farthest.puzzles.grid import token_problem
-from farthest.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from farthest.families.permutation.groups import Element
-
-
-MOST_TURNS = 1_000
-"""Ways to turn a whole puzzle."""
-
-
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """Turns of a whole puzzle that a piece holds.
-
-    A puzzle without fixed parts, such as the 2x2x2 cube, is enumerated with a piece held: boards that are one another
-    turned as a whole are one state. Its moves then do not show all its symmetries.
-    ``held``: for each held piece the number of its orientations. ``moves``: turns that make all; each acts on the
-    puzzle's slots, then on those of the held pieces."""
-
-    held: tuple[int, ...]
-    moves: tuple[Move, ...]
-
-    def points(self, moduli: Sequence[int]) -> Points:
-        """The points of the puzzle's slots, whose orientations are ``moduli``, and of the held ones."""
-        return Points((*moduli, *self.held))
-
-
-def turn_group(turns: Turns, points: Points) -> list[Element] | None:
-    """All turns as permutations of the points; None where they are more than ``MOST_TURNS``."""
-    unit = tuple(range(len(points.places)))
-    moves = [points.element(move.to, move.delta) for move in turns.moves]
-    found = {unit: None}
-    queue = [unit]
-    for element in queue:
-        for move in moves:
-            after = product(element, move)
-            if after not in found:
-                found[after] = None
-                queue.append(after)
-                if len(found) > MOST_TURNS:
-                    return None
-    return list(found)
-
-
-def all_moves(moves: Sequence[Element], group: Sequence[Element]) -> list[Element]:
-    """The moves, each seen from every side: conjugated by every turn."""
-    return list(dict.fromkeys(conjugate(turn, move) for turn in group for move in moves))
-
-
-def turns_problem(turns: Turns, moduli: Sequence[int], moves: Sequence[Move]) -> str | None:
-    """Why these cannot be the turns of a puzzle with these slots and moves, or None when they can."""
-    slots = len(moduli) + len(turns.held)
-    points = turns.points(moduli)
-    for move in turns.moves:
-        if sorted(move.to) != list(range(slots)) or len(move.delta) != slots:
-            return f"the turn {move.name} is not a permutation of {slots} slots, those of the held pieces among them"
-        for slot, (to, delta) in enumerate(zip(move.to, move.delta, strict=True)):
-            if points.moduli[slot] != points.moduli[to] or not 0 <= delta < points.moduli[slot]:
-                return f"the turn {move.name} takes a piece to a slot with other orientations"
-    group = turn_group(turns, points)
-    if group is None:
-        return f"they make more than {MOST_TURNS:,} turns of the whole puzzle"
-    first = len(points.places) - sum(turns.held)
-    homes = {tuple(turn[first:]): turn for turn in group}
-    if len(homes) < len(group):
-        return "two turns take the held pieces to the same places; hold more pieces"
-    held = tuple(range(first, len(points.places)))
-    own = [
-        points.element((*move.to, *range(len(moduli), slots)), (*move.delta, *[0] * len(turns.held)))
-        for move in moves
-    ]
-    own_moves = set(own)
-    back = {tuple(turn.index(point) for point in held): turn for turn in group}
-    for seen in all_moves(own, group):
-        turn = back.get(tuple(seen[point] for point in held))
-        if turn is None or product(seen, turn) not in own_moves:
-            return "a move, seen from another side, is none of the moves followed by a turn"
-    return None
-
+from farthest.wording import counted, times
 
 MAX_SLOTS = 64
 """The kernel keeps a set of slots in one 64-bit mask."""
@@ -113,7 +35,7 @@ _SHOWN = ("net", "turns")
 
 
 @dataclass(frozen=True, slots=True)
-class PermutationFields(PuzzleDefinition):
+class PermutationFields(GoalPuzzle):
     """The slots, pieces, moves and goals of a permutation puzzle.
 
     ``orbits``: the slots that exchange pieces, ascending; no two parts of an orbit are kept apart by the moves.
@@ -139,6 +61,22 @@ class PermutationFields(PuzzleDefinition):
     start: Board | None
     net: Net | None = field(default=None, compare=False)
     turns: Turns | None = field(default=None, compare=False)
+
+    called = "permutation"
+
+    def problem(self) -> str | None:
+        problem = slots_problem(self) or labels_problem(self) or moves_problem(self) or self._boards_problem()
+        if problem is None and self.net is not None:
+            problem = net_problem(self.net, self.slot_moduli, self.goals[0])
+        if problem is None and self.turns is not None:
+            problem = turns_problem(self.turns, self.slot_moduli, self.generators)
+        return problem
+
+    def _boards_problem(self) -> str | None:
+        if not self.goals or len(set(self.goals)) != len(self.goals):
+            return "expected at least one goal, and none twice"
+        problems = ((name, board_problem(self, board)) for name, board in self.named_boards)
+        return next((f"{name}: {problem}" for name, problem in problems if problem), None)
 
     @property
     def oriented(self) -> bool:
@@ -176,10 +114,6 @@ class PermutationFields(PuzzleDefinition):
     def symmetric(self) -> bool:
         """Whether each move can be taken back by a move."""
         return closed(self.generators, self.slot_moduli)
-
-    @property
-    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        return self.goals, self.start
 
     def fields(self) -> dict[str, Any]:
         """All; ``net`` and ``turns`` where there are such."""
@@ -288,3 +222,74 @@ def moves_problem(definition: PermutationFields) -> str | None:
         ):
             return f"the move {move.name} does not turn by 0 to the modulus less one in each slot"
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The slots of one set of pieces, consecutive, and its name, perhaps empty."""
+
+    name: str
+    slots: range
+
+
+class Tables:
+    """Tables for reading and writing the boards of one puzzle.
+
+    ``rows``: the sets in the order of their slots. ``orbit``, ``modulus``: of each slot.
+    ``labels``: for each orbit, token -> label. ``single``: every token is one character.
+    """
+
+    __slots__ = ("labels", "modulus", "orbit", "row_marks", "rows", "single")
+
+    def __init__(self, definition: PermutationFields) -> None:
+        self.orbit = definition.slot_orbits
+        self.modulus = definition.slot_moduli
+        names = [definition.orbit_names[orbit] for orbit in self.orbit]
+        starts = [slot for slot in range(definition.slots) if slot == 0 or names[slot] != names[slot - 1]]
+        ends = [*starts[1:], definition.slots]
+        self.rows = [Row(names[start], range(start, end)) for start, end in zip(starts, ends, strict=True)]
+        self.labels: list[dict[str, int]] = [{} for _ in definition.orbits]
+        for label, (token, of) in enumerate(zip(definition.tokens, definition.label_orbit, strict=True)):
+            self.labels[of][token] = label
+        self.single = all(len(token) == 1 for token in definition.tokens)
+        self.row_marks = ";\n\r" if any("|" in token for token in definition.tokens) else ";\n\r|"
+
+
+@lru_cache(maxsize=16)
+def tables(definition: PermutationFields) -> Tables:
+    """The tables of a puzzle; the last few are kept."""
+    return Tables(definition)
+
+
+def board_problem(definition: PermutationFields, board: Sequence[int]) -> str | None:
+    """Why the numbers, ``cells`` of them or not, are no board of the puzzle, or None when they are one."""
+    if len(board) != definition.cells:
+        what = "labels and orientations" if definition.oriented else "labels"
+        return f"{counted(len(board), 'number')}, expected {definition.cells}: the {what} of the slots"
+    table = tables(definition)
+    for slot in range(definition.slots):
+        label = board[slot]
+        if not 0 <= label < len(definition.tokens):
+            return f"slot {slot} holds {label}, expected a label from 0 to {len(definition.tokens) - 1}"
+        if definition.label_orbit[label] != table.orbit[slot]:
+            return f"slot {slot} holds {definition.tokens[label]}, which no move can bring there"
+        if definition.oriented:
+            turn, most = (
+                board[definition.slots + slot],
+                0 if definition.ignore[label] else table.modulus[slot] - 1,
+            )
+            if not 0 <= turn <= most:
+                return f"slot {slot} has the orientation {turn}, expected at most {most}"
+    return next(iter(pieces_problems(definition, board[: definition.slots])), None)
+
+
+def pieces_problems(definition: PermutationFields, labels: Sequence[int]) -> list[str]:
+    """Which pieces the slots hold too often or too seldom."""
+    held = Counter(labels)
+    return [
+        f"piece {definition.tokens[label]} appears {times(held[label])}, expected {times(count)}"
+        if held[label]
+        else f"piece {definition.tokens[label]} is missing"
+        for label, count in enumerate(definition.counts)
+        if held[label] != count
+    ]

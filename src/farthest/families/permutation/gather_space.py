@@ -18,6 +18,7 @@ from farthest.families.permutation.moves import Move, inverse, odd
 from farthest.puzzles.definition import Board
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.arrangement import is_odd
 from farthest.spaces.contract import NO_KEY, kernel_limits
 
 if TYPE_CHECKING:
@@ -91,11 +92,11 @@ class PermutationBoards:
             if len(slots) > 1 and len(definition.labels_of(orbit)) == len(slots)
         ]
         for chosen in [*combinations(distinct, 1), *combinations(distinct, 2)]:
-            among = [slot for orbit in chosen for slot in definition.orbits[orbit]]
+            among = sorted(slot for orbit in chosen for slot in definition.orbits[orbit])
             if any(odd(move.to, among) for move in definition.generators):
                 continue
-            parities = {_parity(origin, among) for origin in self.origins}
-            if len(parities) == 1 and _parity(board, among) not in parities:
+            parities = {is_odd([origin[slot] for slot in among]) for origin in self.origins}
+            if len(parities) == 1 and is_odd([board[slot] for slot in among]) not in parities:
                 pieces = " and ".join(names[orbit] for orbit in chosen)
                 return (
                     f"parity: every move permutes the {pieces} evenly, and this board would need an odd permutation of "
@@ -108,11 +109,6 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:
     """The boards at depth 0, in a fixed order, none twice. Raises BoardError when ``origin.where`` is not a board,
     PuzzleError when there is no start."""
     return sorted(set(origin_patterns(puzzle.definition, origin.where, puzzle.name)))
-
-
-def _parity(board: Sequence[int], slots: Sequence[int]) -> int:
-    """Parity of the order of the labels on these slots, all distinct."""
-    return sum(board[a] > board[b] for a, b in combinations(sorted(slots), 2)) % 2
 
 
 class PermutationSpace(PermutationBoards):

@@ -18,6 +18,7 @@ from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import of_generators
 from farthest.families.permutation.fields import name_problem
 from farthest.families.permutation.gap import GROUPS, NAMED, ExpressionReader, Group, Perm, called
+from farthest.families.permutation.moves import cycles
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.wording import counted, shown
 
@@ -119,17 +120,7 @@ def puzzle_of_generators(
 
 def _written(images: Mapping[int, int]) -> str:
     """As a product of cycles."""
-    out, seen = [], set[int]()
-    for start in sorted(images):
-        cycle: list[int] = []
-        point = start
-        while point not in seen:
-            seen.add(point)
-            cycle.append(point)
-            point = images[point]
-        if cycle:
-            out.append(f"({','.join(map(str, cycle))})")
-    return "".join(out)
+    return "".join(f"({','.join(map(str, cycle))})" for cycle in cycles(images, sorted(images)))
 
 
 if TYPE_CHECKING:

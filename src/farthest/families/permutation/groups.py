@@ -1,19 +1,23 @@
-"""Groups of permutations by chains of stabilisers (C. Sims, 1970): order, membership, random elements.
+"""Groups of permutations by chains of stabilisers (C. Sims, 1970): order, membership, random elements; and turns of a
+whole puzzle, which are a small group.
 
 A permutation p of the points 0 .. n - 1 is a tuple: it takes point i to p[i]. Products are made from left to right.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from farthest.families.permutation.moves import Move
 from farthest.random_source import RandomSource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+T = TypeVar("T")
 
 Element = tuple[int, ...]
 
@@ -45,13 +49,48 @@ def conjugate(by: Element, element: Element) -> Element:
 
 def images_of(point: int, generators: Sequence[Element]) -> set[int]:
     """The points that products of the generators take one to."""
-    found, queue = {point}, [point]
-    for each in queue:
-        for generator in generators:
-            if generator[each] not in found:
-                found.add(generator[each])
-                queue.append(generator[each])
+    return set(closure(point, lambda each: (generator[each] for generator in generators)))
+
+
+def orbits(points: int, generators: Sequence[Element]) -> list[tuple[int, ...]]:
+    """The sets of points that products of the generators take to each other, each ascending, by their first points."""
+    found: list[tuple[int, ...]] = []
+    seen = set[int]()
+    for point in range(points):
+        if point not in seen:
+            found.append(tuple(sorted(images_of(point, generators))))
+            seen.update(found[-1])
     return found
+
+
+def orbit_map(
+    point: int, image: int, generators: Sequence[Element], others: Sequence[Element]
+) -> dict[int, int] | None:
+    """The map of the orbit of a point that takes the point to ``image``, and what a generator makes of a point to what
+    the other with its number makes of that point's image; None: there is no such map."""
+    to, queue = {point: image}, [point]
+    for each in queue:
+        for generator, other in zip(generators, others, strict=True):
+            after, wanted = generator[each], other[to[each]]
+            if after not in to:
+                to[after] = wanted
+                queue.append(after)
+            elif to[after] != wanted:
+                return None
+    return to
+
+
+def closure(start: T, steps: Callable[[T], Iterable[T]], most: int | None = None) -> list[T]:
+    """What steps lead to from the start, breadth first; where it is more than ``most``, some of it that is more."""
+    found, queue = {start}, [start]
+    for each in queue:
+        for after in steps(each):
+            if after not in found:
+                found.add(after)
+                queue.append(after)
+        if most is not None and len(queue) > most:
+            break
+    return queue
 
 
 class Level:
@@ -204,3 +243,68 @@ class Points:
         """Inverse of ``element``: ``to`` and ``delta``."""
         images = [self.places[element[first]] for first in self.first]
         return [slot for slot, _ in images], [turn for _, turn in images]
+
+
+MOST_TURNS = 1_000
+"""Ways to turn a whole puzzle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Turns of a whole puzzle that a piece holds.
+
+    A puzzle without fixed parts, such as the 2x2x2 cube, is enumerated with a piece held: boards that are one another
+    turned as a whole are one state. Its moves then do not show all its symmetries.
+    ``held``: for each held piece the number of its orientations. ``moves``: turns that make all; each acts on the
+    puzzle's slots, then on those of the held pieces."""
+
+    held: tuple[int, ...]
+    moves: tuple[Move, ...]
+
+    def points(self, moduli: Sequence[int]) -> Points:
+        """The points of the puzzle's slots, whose orientations are ``moduli``, and of the held ones."""
+        return Points((*moduli, *self.held))
+
+
+def turn_group(turns: Turns, points: Points) -> list[Element] | None:
+    """All turns as permutations of the points; None where they are more than ``MOST_TURNS``."""
+    moves = [points.element(move.to, move.delta) for move in turns.moves]
+    unit = tuple(range(len(points.places)))
+    found = closure(unit, lambda element: (product(element, move) for move in moves), MOST_TURNS)
+    return found if len(found) <= MOST_TURNS else None
+
+
+def all_moves(moves: Sequence[Element], group: Sequence[Element]) -> list[Element]:
+    """The moves, each seen from every side: conjugated by every turn."""
+    return list(dict.fromkeys(conjugate(turn, move) for turn in group for move in moves))
+
+
+def turns_problem(turns: Turns, moduli: Sequence[int], moves: Sequence[Move]) -> str | None:
+    """Why these cannot be the turns of a puzzle with these slots and moves, or None when they can."""
+    slots = len(moduli) + len(turns.held)
+    points = turns.points(moduli)
+    for move in turns.moves:
+        if sorted(move.to) != list(range(slots)) or len(move.delta) != slots:
+            return f"the turn {move.name} is not a permutation of {slots} slots, those of the held pieces among them"
+        for slot, (to, delta) in enumerate(zip(move.to, move.delta, strict=True)):
+            if points.moduli[slot] != points.moduli[to] or not 0 <= delta < points.moduli[slot]:
+                return f"the turn {move.name} takes a piece to a slot with other orientations"
+    group = turn_group(turns, points)
+    if group is None:
+        return f"they make more than {MOST_TURNS:,} turns of the whole puzzle"
+    first = len(points.places) - sum(turns.held)
+    homes = {tuple(turn[first:]): turn for turn in group}
+    if len(homes) < len(group):
+        return "two turns take the held pieces to the same places; hold more pieces"
+    held = tuple(range(first, len(points.places)))
+    own = [
+        points.element((*move.to, *range(len(moduli), slots)), (*move.delta, *[0] * len(turns.held)))
+        for move in moves
+    ]
+    own_moves = set(own)
+    back = {tuple(turn.index(point) for point in held): turn for turn in group}
+    for seen in all_moves(own, group):
+        turn = back.get(tuple(seen[point] for point in held))
+        if turn is None or product(seen, turn) not in own_moves:
+            return "a move, seen from another side, is none of the moves followed by a turn"
+    return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import groupby
 from math import comb, log, prod
 from typing import Any
 
@@ -16,7 +16,7 @@ from farthest.errors import StorageError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.moves import Move, odd
 from farthest.puzzles.definition import Board
-from farthest.spaces.arrangement import WORD_BITS, word_labels
+from farthest.spaces.arrangement import WORD_BITS, digit_parity, sums_along, word_labels
 
 LINE_WORDS = 512
 """Most words of a line of the kernel (kernel/include/farthest/layout.hpp)."""
@@ -263,12 +263,6 @@ def twist_sum(definition: Permutation, orbit: int, origins: Iterable[Board]) -> 
     return found.pop() if len(found) == 1 else None
 
 
-def digit_parity(classes: Sequence[int], board: Sequence[int]) -> int:
-    """Parity of the sum of the key's digits, all labels distinct: that of the permutation label order -> slot."""
-    slot_of = {label: slot for slot, label in enumerate(board[: len(classes)])}
-    return sum(a > b for a, b in combinations([slot_of[label] for label in classes], 2)) % 2
-
-
 def _twisted(definition: Permutation, orbit: int, total: int | None) -> list[int]:
     """The labels of the orbit whose orientations must be told."""
     labels = counted_labels(definition, orbit)
@@ -311,17 +305,6 @@ def _parities(
     if orbits != 1 or len(classes) < 3 or any(count != 1 for count in counts):
         return None
     signs = [(move.to, odd(move.to, range(len(classes)))) for move in moves]
-    parity: dict[int, int] = {}
-    for board in origins:
-        start, value = board.index(classes[0]), digit_parity(classes, board)
-        if parity.setdefault(start, value) != value:
-            return None
-        queue = [start]
-        for slot in queue:
-            for to, sign in signs:
-                if to[slot] not in parity:
-                    parity[to[slot]] = parity[slot] ^ sign
-                    queue.append(to[slot])
-                elif parity[to[slot]] != parity[slot] ^ sign:
-                    return None
-    return tuple(parity.get(slot, 0) for slot in range(len(classes)))
+    starts = [(board.index(classes[0]), digit_parity(classes, board[: len(classes)])) for board in origins]
+    parity = sums_along(starts, lambda slot: ((to[slot], sign) for to, sign in signs), 2)
+    return None if parity is None else tuple(parity.get(slot, 0) for slot in range(len(classes)))

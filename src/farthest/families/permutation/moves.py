@@ -7,7 +7,7 @@ its orientation. Both are indexed by the slot that the content comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 MAX_MOVES = 1024
@@ -107,15 +107,20 @@ def closed(moves: Sequence[Move], moduli: Modulo) -> bool:
 
 def odd(to: Sequence[int], slots: Iterable[int]) -> bool:
     """Whether the permutation is odd on these slots, which it permutes."""
-    seen, result = set[int](), False
+    return sum(len(cycle) - 1 for cycle in cycles(to, slots)) % 2 == 1
+
+
+def cycles(to: Sequence[int] | Mapping[int, int], slots: Iterable[int]) -> Iterator[list[int]]:
+    """The cycles of a permutation that these slots are in, each from the first of them."""
+    seen = set[int]()
     for start in slots:
-        slot, length = start, 0
-        while slot not in seen:
-            seen.add(slot)
-            slot = to[slot]
-            length += 1
-        result ^= length > 0 and length % 2 == 0
-    return result
+        if start in seen:
+            continue
+        cycle = [start]
+        while (slot := to[cycle[-1]]) != start:
+            cycle.append(slot)
+        seen.update(cycle)
+        yield cycle
 
 
 def _name(name: str, power: int, order: int) -> str:

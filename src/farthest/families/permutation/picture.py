@@ -7,7 +7,8 @@ from functools import lru_cache
 from math import cos, pi, sin
 from typing import Literal
 
-from farthest.families.permutation.definition import Permutation, layout
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.fields import tables
 from farthest.families.permutation.net import Net, board_colours
 from farthest.puzzles.definition import MoveName
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
@@ -21,7 +22,7 @@ _APART = 1.08  # of pieces on a ring, from middle to middle
 @lru_cache(maxsize=64)
 def form(definition: Permutation) -> Literal["stack", "ring", "rows"]:
     """``stack``: every move turns the first pieces over; ``ring``: a move takes every piece to the next place."""
-    rows, slots = layout(definition).rows, definition.slots
+    rows, slots = tables(definition).rows, definition.slots
     if len(rows) > 1 or list(rows[0].slots) != list(range(slots)):
         return "rows"
     moves = [move.to for move in definition.generators]
@@ -76,7 +77,7 @@ def _ring(definition: Permutation, board: Sequence[int]) -> Picture:
 
 
 def _rows(definition: Permutation, board: Sequence[int]) -> Picture:
-    shapes, sets = [], layout(definition).rows
+    shapes, sets = [], tables(definition).rows
     palette = definition.palette()
     for y, row in enumerate(sets):
         for x, slot in enumerate(row.slots):

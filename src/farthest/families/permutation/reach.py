@@ -14,13 +14,13 @@ from math import factorial, prod
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.groups import Group, Points, images_of
+from farthest.families.permutation.groups import Group, Points, closure, images_of
 from farthest.families.permutation.moves import odd
 from farthest.puzzles.family import UndecidedError
 from farthest.spaces.contract import MAX_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from farthest.families.permutation.fields import PermutationFields
     from farthest.families.permutation.groups import Element
@@ -96,16 +96,14 @@ class TurningSums:
 
     def _closed(self, sums: Sequence[Sums]) -> frozenset[Sums]:
         """All that sums of these give."""
-        unit = self._reduced([0] * len(self._moduli))
-        found, queue = {unit}, [unit]
-        for each in queue:
+
+        def added(each: Sums) -> Iterator[Sums]:
             for other in sums:
-                both = self._reduced([a + b for a, b in zip(each, other, strict=True)])
-                if both not in found:
-                    found.add(both)
-                    queue.append(both)
-            if len(found) > MOST_VALUES:
-                raise UndecidedError("the sums are too many")
+                yield self._reduced([a + b for a, b in zip(each, other, strict=True)])
+
+        found = closure(self._reduced([0] * len(self._moduli)), added, MOST_VALUES)
+        if len(found) > MOST_VALUES:
+            raise UndecidedError("the sums are too many")
         return frozenset(found)
 
 

@@ -38,7 +38,8 @@ from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation import FAMILY
 from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, Turns, name_problem
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
+from farthest.families.permutation.groups import Turns
 from farthest.families.permutation.moves import (
     MAX_MOVES,
     Move,

@@ -18,15 +18,17 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.families.permutation.assembly import Held, Kind, parts, permutation_of
+from farthest.families.permutation.assembly import Held, Kind, permutation_of
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import name_problem
+from farthest.families.permutation.groups import orbits as orbits_of
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, inverse, listed, powers
 from farthest.families.permutation.net import FIXED, MOST_RINGS, Net, Sticker
 from farthest.families.permutation.written_moves import OF_WHOLE_CUBES, WrittenMoves
 from farthest.puzzles.move_text import read_moves
 from farthest.puzzles.origin import WORDS
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.arrangement import sums_along
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -205,7 +207,9 @@ def _reduced(parent: Permutation, moves: Sequence[Move], fail: Callable[[str], P
     boards = [*parent.goals, *([] if parent.start is None else [parent.start])]
     kept = _touched(parent, moves, boards)
     orbits = [
-        _orbit(parent, slots, moves, boards) for slots in parts(parent.slots, moves) if {*slots} <= {*kept}
+        _orbit(parent, slots, moves, boards)
+        for slots in orbits_of(parent.slots, [move.to for move in moves])
+        if {*slots} <= {*kept}
     ]
     place = {slot: number for number, slot in enumerate(kept)}
     moduli = [1 if orbit.turned is not None else orbit.modulus for orbit in orbits]
@@ -263,31 +267,21 @@ def _orbit(
     modulus = parent.slot_moduli[slots[0]]
     if modulus == 1:
         return _Orbit(slots, 1, None)
-    turned = {slots[0]: 0}
-    queue = [slots[0]]
-    for slot in queue:
-        for move in moves:
-            to, turn = move.to[slot], (turned[slot] + move.delta[slot]) % modulus
-            if to not in turned:
-                turned[to] = turn
-                queue.append(to)
-    stays = len(turned) == len(slots) and all(
-        (turned[slot] + move.delta[slot] - turned[move.to[slot]]) % modulus == 0
-        for slot in slots
-        for move in moves
+    turned = sums_along(
+        [(slots[0], 0)], lambda slot: ((move.to[slot], move.delta[slot]) for move in moves), modulus
     )
+    if turned is None:
+        return _Orbit(slots, modulus, None)
     first: dict[int, int] = {}
     for board in boards:
         for slot in slots:
-            label, turn = board[slot], (board[parent.slots + slot] - turned.get(slot, 0)) % modulus
-            stays = stays and (parent.ignore[label] or first.setdefault(label, turn) == turn)
-    rings = (
-        max((each.ring for each in parent.net.stickers if each.slot in slots), default=0)
-        if parent.net is not None
-        else 0
-    )
-    stays = stays and (rings + 1) * modulus <= MOST_RINGS
-    return _Orbit(slots, modulus, tuple(turned[slot] for slot in slots) if stays else None)
+            label, turn = board[slot], (board[parent.slots + slot] - turned[slot]) % modulus
+            if not parent.ignore[label] and first.setdefault(label, turn) != turn:
+                return _Orbit(slots, modulus, None)
+    stickers = parent.net.stickers if parent.net is not None else ()
+    rings = max((each.ring for each in stickers if each.slot in slots), default=0) + 1
+    fixed = rings * modulus <= MOST_RINGS
+    return _Orbit(slots, modulus, tuple(turned[slot] for slot in slots) if fixed else None)
 
 
 def _net(net: Net, place: dict[int, int], orbits: Sequence[_Orbit]) -> Net:

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from farthest.errors import ResourceError
-from farthest.families.permutation.fields import all_moves, turn_group
-from farthest.families.permutation.groups import Element, Points, conjugate, inverse, product
+from farthest.families.permutation.groups import (
+    Element,
+    Points,
+    all_moves,
+    conjugate,
+    inverse,
+    orbit_map,
+    product,
+    turn_group,
+)
+from farthest.families.permutation.moves import cycles
 from farthest.puzzles.family import Symmetries
 
 if TYPE_CHECKING:
@@ -46,6 +56,7 @@ def automorphisms(moves: Sequence[Element], slot_of: Sequence[int]) -> Iterator[
     """
     basis = _basis(moves)
     kinds = {move: _cycle_lengths(move) for move in moves}
+    kind_of_product = cache(lambda first, second: _cycle_lengths(product(first, second)))
     tried = 0
 
     def assigned(images: list[Element]) -> Iterator[list[Element]]:
@@ -60,7 +71,7 @@ def automorphisms(moves: Sequence[Element], slot_of: Sequence[int]) -> Iterator[
             if tried > MOST_TRIED:
                 raise TooManyError
             if kinds[image] == kinds[move] and all(
-                _cycle_lengths(product(move, other)) == _cycle_lengths(product(image, there))
+                kind_of_product(move, other) == kind_of_product(image, there)
                 for other, there in zip(basis, images, strict=False)
             ):
                 yield from assigned([*images, image])
@@ -96,30 +107,14 @@ def _point_map(basis: list[Element], images: list[Element], slot_of: Sequence[in
         if first in to:
             continue
         for there in points:
-            orbit = {} if there in taken else _orbit_map(first, there, basis, images)
-            if orbit and _keeps_slots(orbit, slot_of):
+            orbit = None if there in taken else orbit_map(first, there, basis, images)
+            if orbit is not None and len({*orbit.values()}) == len(orbit) and _keeps_slots(orbit, slot_of):
                 to |= orbit
-                taken |= set(orbit.values())
+                taken |= {*orbit.values()}
                 break
         else:
             return None
     return tuple(to[point] for point in points)
-
-
-def _orbit_map(first: int, there: int, basis: list[Element], images: list[Element]) -> dict[int, int]:
-    """The images of the points of an orbit, where that of the first is ``there``; empty for a contradiction."""
-    to = {first: there}
-    stack = [first]
-    while stack:
-        point = stack.pop()
-        for move, image in zip(basis, images, strict=True):
-            after, wanted = move[point], image[to[point]]
-            if after not in to:
-                to[after] = wanted
-                stack.append(after)
-            elif to[after] != wanted:
-                return {}
-    return to if len(set(to.values())) == len(to) else {}
 
 
 def _keeps_slots(to: dict[int, int], slot_of: Sequence[int]) -> bool:
@@ -131,17 +126,7 @@ def _keeps_slots(to: dict[int, int], slot_of: Sequence[int]) -> bool:
 
 
 def _cycle_lengths(element: Element) -> tuple[int, ...]:
-    lengths = []
-    seen = bytearray(len(element))
-    for first in range(len(element)):
-        length, point = 0, first
-        while not seen[point]:
-            seen[point] = 1
-            point = element[point]
-            length += 1
-        if length > 1:
-            lengths.append(length)
-    return tuple(sorted(lengths))
+    return tuple(sorted(len(cycle) for cycle in cycles(element, range(len(element)))))
 
 
 if TYPE_CHECKING:

@@ -283,14 +283,15 @@ class Joined:
 
     def __init__(self, walks: BlankWalks, board: Board) -> None:
         # Boards with one blank, as most are, need nothing of permutation puzzles.
-        from farthest.families.permutation.assembly import PieceSet, assemble, parts
+        from farthest.families.permutation.assembly import PieceSet, assemble
+        from farthest.families.permutation.groups import orbits
         from farthest.families.permutation.moves import Move
         from farthest.families.permutation.solvable import MovedPieces
 
         self._walks = walks
         self._pieces = walks.slots(board)
         moves = [Move(str(i), walk, (0,) * len(walk)) for i, walk in enumerate(walks.walks)]
-        self._orbits = parts(len(self._pieces), moves)
+        self._orbits = orbits(len(self._pieces), walks.walks)
         self._moved: MovedPieces | None = None
         if moves:
             definition = assemble([PieceSet("", 1, tuple((str(label), 0) for label in self._pieces))], moves)
@@ -333,12 +334,9 @@ class Joined:
 
 def _generators(slots: int, permutations: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """A few of the permutations that generate all of them."""
-    from farthest.families.permutation.assembly import parts
-    from farthest.families.permutation.groups import Group
-    from farthest.families.permutation.moves import Move
+    from farthest.families.permutation.groups import Group, orbits
 
-    every = parts(slots, [Move("", to, ()) for to in permutations])
-    most = prod(factorial(len(part)) for part in every)
+    most = prod(factorial(len(orbit)) for orbit in orbits(slots, permutations))
     chosen: list[tuple[int, ...]] = []
     group = Group(slots, chosen)
     for permutation in permutations:

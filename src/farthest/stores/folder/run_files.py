@@ -22,6 +22,7 @@ from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.stores.contract import excluded_layers
 from farthest.stores.folder.journal import EnumerationFolder, Room, UnitFiles
+from farthest.stores.scattering import NO_STATES, ShardRuns, SortedRun
 
 if TYPE_CHECKING:
     from farthest.stores.contract import Excluded
@@ -32,9 +33,6 @@ RENEWED = 4
 """V is renewed by a layer for which as many layers besides it were to be left out."""
 
 Tables = dict[int, "UnitTable"]
-CodedRun = tuple[int, bytes]
-"""States, and the run."""
-NO_STATES: CodedRun = (0, b"")
 
 SLAB = 2**20
 """Bytes that memory for runs is asked for at once."""
@@ -168,21 +166,21 @@ class RunFiles(UnitFiles):
 
     # Writing
 
-    def write_outbox(self, depth: int, runs: dict[int, CodedRun], expanded: int) -> None:
+    def write_outbox(self, depth: int, runs: dict[int, SortedRun], expanded: int) -> None:
         """Writes what the layer before leads to, by shard, once ``expanded`` of its shards are in outboxes."""
         place = self.place(depth, len(self.outboxes), "O")
-        blobs = [_blob(*runs.get(shard, NO_STATES)) for shard in range(self.shards)]
+        blobs = [_blob(runs.get(shard, NO_STATES)) for shard in range(self.shards)]
         self.outboxes.append(self.write_file(place, [*blobs, (CHECKSUM.pack(expanded), 0)]))
 
-    def write(
-        self, depth: int, first: int, fresh: Sequence[CodedRun], united: Sequence[CodedRun] | None
-    ) -> None:
-        """Commits the shards from ``first`` on; ``united``: all their states, where the layer renews V."""
-        if united is not None:
+    def write(self, depth: int, first: int, shards: Sequence[ShardRuns]) -> None:
+        """Commits the shards from ``first`` on."""
+        if self.renews(depth):
             place = self.place(depth, first, "V")
-            table = self.write_file(place, [_blob(*run) for run in united])
+            table = self.write_file(place, [_blob(one.united) for one in shards])
             self.visited.setdefault(depth, {})[first] = table
-        self.tables[depth][first] = self.write_file(self.place(depth, first), [_blob(*run) for run in fresh])
+        self.tables[depth][first] = self.write_file(
+            self.place(depth, first), [_blob(one.fresh) for one in shards]
+        )
 
     def complete(self, depth: int) -> None:
         """Notes that all shards of the layer are committed, and removes what is older than the next one needs."""
@@ -231,8 +229,9 @@ class RunFiles(UnitFiles):
         return run
 
 
-def _blob(states: int, run: bytes) -> tuple[bytes, int]:
-    return (run + CHECKSUM.pack(_kernel.xxh3(run)), states) if states else (b"", 0)
+def _blob(run: SortedRun) -> tuple[bytes, int]:
+    """The blob of a run, and its states."""
+    return (bytes(run.data) + CHECKSUM.pack(_kernel.xxh3(run.data)), run.states) if run.states else (b"", 0)
 
 
 def _depths(kind: str, names: set[str]) -> list[int]:

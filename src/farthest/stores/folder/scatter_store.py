@@ -16,16 +16,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import ResourceError
 from farthest.stores.contract import excluded
 from farthest.stores.folder.journal import Room
-from farthest.stores.folder.run_files import NO_STATES, SLAB, CodedRun, RunFiles
+from farthest.stores.folder.run_files import SLAB, RunFiles
 from farthest.stores.folder.store import StoreInFiles
-from farthest.stores.scattering import least_codes, put_successors
+from farthest.stores.scattering import (
+    NO_STATES,
+    Candidates,
+    RunsStepInput,
+    ShardRuns,
+    SortedRun,
+    least_codes,
+)
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -58,32 +65,23 @@ def shards_for(memory: int, threads: int) -> int:
     return min(MOST_SHARDS, 1 << (max(fitting, 1).bit_length() - 1))
 
 
-class Expansion:
+class Expansion(Candidates):
     """The boxes, and how they are filled. ``memory``: bytes, of which the boxes may take BOXES_SHARE."""
 
     def __init__(self, space: ScatterSpace, files: RunFiles, memory: int, threads: int) -> None:
-        self._space = space
         self._files = files
-        self._shards = files.shards
         self._threads = threads
         self._width = space.code_bytes
         self._room = BOXES_SHARE * memory
         self._full = BOXES_FULL * self._room
         self._successor_bytes = float(SUCCESSORS * self._width)  # of a state, about
-        self._clear()
-
-    def _clear(self) -> None:
-        self._boxes = _kernel.Outboxes(
-            self._width, self._shards, self._space.keys or 0, int(1.25 * self._room)
-        )
         self._depth = 0  # whose candidates are in the boxes or outboxes
         self._given = set[int]()  # shards that were taken out of the boxes
+        super().__init__(space, files.shards, int(1.25 * self._room))
 
-    def origin(self) -> list[CodedRun]:
-        """The runs of the states at depth 0, one a shard."""
-        self._boxes.add(self._space.origin_codes())
-        taken = self._taken(range(self._shards))
-        return [taken[shard] for shard in range(self._shards)]
+    def _drop(self) -> None:
+        self.clear(int(1.25 * self._room))
+        self._depth, self._given = 0, set()
 
     def expand(self, depth: int, counts: Mapping[int, int], poll: Callable[[], None]) -> bool:
         """Puts the successors of the layer before ``depth`` into the boxes, or into outboxes where these do not hold
@@ -98,22 +96,22 @@ class Expansion:
             with self._files.folder.errors():
                 self._put_all(depth, counts, poll)
         except BaseException:
-            self._clear()
+            self._drop()
             raise
         self._depth = depth
         return True
 
     def _put_all(self, depth: int, counts: Mapping[int, int], poll: Callable[[], None]) -> None:
         for complete, states, runs in self._pieces(depth - 1, counts, self._files.expanded()):
-            before = self._boxes.filled_bytes
-            put_successors(self._boxes, self._space, runs, self._threads, poll)
-            grown = self._boxes.filled_bytes - before
+            before = self.boxes.filled_bytes
+            self.put(runs, self._threads, poll)
+            grown = self.boxes.filled_bytes - before
             if grown > 2 * self._shards * BOX_BYTES:  # else it tells of the boxes' pieces of memory
                 self._successor_bytes = max(0.8 * self._successor_bytes, grown / states)
-            if self._boxes.filled_bytes > self._full:
+            if self.boxes.filled_bytes > self._full:
                 self._flush(depth, complete)
             poll()
-        if self._files.outboxes and self._boxes.filled():
+        if self._files.outboxes and self.boxes.filled():
             self._flush(depth, self._shards)
 
     def _pieces(
@@ -124,7 +122,7 @@ class Expansion:
         room = Room(SLAB)
         at = first
         while at < self._shards:
-            left = self._full - self._boxes.filled_bytes
+            left = self._full - self.boxes.filled_bytes
             most = max(LEAST_PIECE, min(SLICE, int(left / self._successor_bytes)))
             end, states = at + 1, counts.get(at, 0)
             while end < self._shards and states + counts.get(end, 0) <= most:
@@ -149,29 +147,16 @@ class Expansion:
             yield end if first + most >= states else complete, number, [run]
 
     def _flush(self, depth: int, expanded: int) -> None:
-        self._files.write_outbox(depth, self._taken(self._boxes.filled()), expanded)
-
-    def _taken(self, shards: Sequence[int]) -> dict[int, CodedRun]:
-        """What the boxes have for the shards."""
-        taken = self._boxes.take(shards, [[]] * len(shards), self._threads)
-        return dict(zip(shards, taken, strict=True))
+        self._files.write_outbox(depth, self.take_all(self._threads), expanded)
 
     # Where no outbox was needed
 
-    def again_if_taken(self, shards: Sequence[int]) -> None:
-        """Where the boxes have given what is for one of the shards, all is to be expanded again: its step was not
-        committed."""
+    def give(self, shards: Iterable[int]) -> None:
+        """The shards are taken out of the boxes next. Where they have been for one of them, all is to be expanded again
+        first: its step was not committed."""
         if not self._given.isdisjoint(shards):
-            self._clear()
-
-    def take(self, shards: Sequence[int], known: Sequence[Sequence[Buffer]], threads: int) -> list[CodedRun]:
-        """What the boxes have for each of the shards without the states of the runs ``known`` of it."""
-        filled = set(self._boxes.filled())
-        here = [(shard, runs) for shard, runs in zip(shards, known, strict=True) if shard in filled]
+            self._drop()
         self._given.update(shards)
-        taken = self._boxes.take([shard for shard, _ in here], [runs for _, runs in here], threads)
-        found = dict(zip((shard for shard, _ in here), taken, strict=True))
-        return [found.get(shard, NO_STATES) for shard in shards]
 
 
 SORTED_BYTES = 3
@@ -195,11 +180,11 @@ def step_loads(space: ScatterSpace, files: RunFiles, depth: int, memory: int) ->
     width = space.code_bytes
     code = 8 if width == 8 else max(16, 1 << (width - 1).bit_length())
     sent = [files.sizes("O", number) for number in range(len(files.outboxes))]
-    known = [files.sizes(kind, at) for kind, at in files.left_out(depth)]
+    left_out = [files.sizes(kind, at) for kind, at in files.left_out(depth)]
     loads = []
     for shard in range(files.shards):
         codes = sum(sizes[shard][1] for sizes in sent)
-        older = [sizes[shard][1] for sizes in known]
+        older = [sizes[shard][1] for sizes in left_out]
         sort = codes + (sum(older) if files.renews(depth) else 0)
         need = code * (SORTED_BYTES * sort + max(older, default=0))
         if need > MOST_SORTED * memory:
@@ -209,37 +194,13 @@ def step_loads(space: ScatterSpace, files: RunFiles, depth: int, memory: int) ->
                 f"where layers are kept in files; allow {-(-more // 2**20)} MiB more with --memory, and give the same "
                 "command again, which goes on from here"
             )
-        loads.append(StepLoad(sum(sizes[shard][0] for sizes in (*sent, *known)), need))
+        loads.append(StepLoad(sum(sizes[shard][0] for sizes in (*sent, *left_out)), need))
     return loads
 
 
 READ_SHARE, SORT_SHARE = 0.08, 0.2
 """Parts of the memory, besides that of the boxes: of what is read for a unit; of what is decoded and sorted at a time.
 The rest is for what is made, and for what is still being written."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunsStepInput:
-    """``StepInput`` of any shards. ``found``: of neighbouring ones from the first on, those found."""
-
-    store: ScatterFolderStore
-    depth: int
-    shards: list[int]
-    found: list[tuple[int, Found]] = field(default_factory=list)
-
-    def run(self, threads: int = 1) -> list[int]:
-        self.found[:] = [
-            (shards[0], self.store.step(self.depth, shards, threads)) for shards in neighbours(self.shards)
-        ]
-        return [states for _, found in self.found for states, _ in found.fresh]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Of neighbouring shards the fresh states, and where V is renewed all states."""
-
-    fresh: list[CodedRun]
-    united: list[CodedRun] | None = None
 
 
 def neighbours(shards: Sequence[int]) -> Iterator[list[int]]:
@@ -272,7 +233,9 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
             self._files = RunFiles(folder, excluded(graded=space.graded, undirected=space.undirected))
             self._expansion = Expansion(space, self._files, memory, threads)
             if self._files.depth < 0:
-                self._files.write(0, 0, self._expansion.origin(), None)
+                origins = self._expansion.origins()
+                runs = [ShardRuns(origins.get(shard, NO_STATES)) for shard in range(folder.units)]
+                self._files.write(0, 0, runs)
                 self._files.complete(0)
 
         super().__init__(folder, folder.units, open_files)
@@ -312,9 +275,9 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         return RunsStepInput(self, depth, sorted(set(shards) - self._committed))
 
     def commit(self, depth: int, step_input: RunsStepInput, counts: Sequence[int]) -> None:
-        for first, found in step_input.found:
-            shards = range(first, first + len(found.fresh))
-            self._commit_blocks(depth, shards, found.fresh, found.united)
+        found = dict(zip(step_input.shards, step_input.steps, strict=True))
+        for shards in neighbours(step_input.shards):
+            self._commit_blocks(depth, shards, [found[shard] for shard in shards])
 
     # The step
 
@@ -324,29 +287,33 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         if expanded:
             self._loads = step_loads(self.space, self._files, depth, self._memory)
 
-    def step(self, depth: int, shards: list[int], threads: int) -> Found:
-        """Finds the states of neighbouring shards; nothing where another step has committed all of them meanwhile."""
+    def step(self, depth: int, shards: Sequence[int], threads: int) -> list[ShardRuns]:
+        return [one for some in neighbours(shards) for one in self._stepped(depth, some, threads)]
+
+    def _stepped(self, depth: int, shards: list[int], threads: int) -> list[ShardRuns]:
+        """Of neighbouring shards; nothing where another step has committed all of them meanwhile."""
         with self._stepping:
             if self._committed.issuperset(shards):
-                return Found([NO_STATES] * len(shards))
-            self._expansion.again_if_taken(shards)
+                return [ShardRuns(NO_STATES)] * len(shards)
+            self._expansion.give(shards)
             self._expand(depth)
             room = Room(SLAB)
             numbers = [("O", number) for number in range(len(self._files.outboxes))]
             with self.folder.errors():
-                known = self._read(self._files.left_out(depth), shards, room)
+                older = self._read(self._files.left_out(depth), shards, room)
                 sent = self._read(numbers, shards, room)
             with self._damage("a layer"):
                 if numbers:
-                    fresh = self._merged(shards, sent, known, threads)
+                    fresh = self._merged(shards, sent, older, threads)
                 else:
-                    fresh = self._expansion.take(shards, known, threads)
+                    fresh = self._expansion.take(shards, older, threads)
                 if not self._files.renews(depth):
-                    return Found(fresh)
-                for runs, (states, run) in zip(known, fresh, strict=True):
-                    if states:
-                        runs.append(run)
-                return Found(fresh, self._merged(shards, known, [[]] * len(shards), threads))
+                    return list(map(ShardRuns, fresh))
+                for runs, run in zip(older, fresh, strict=True):
+                    if run.states:
+                        runs.append(run.data)
+                united = self._merged(shards, older, [[]] * len(shards), threads)
+                return list(map(ShardRuns, fresh, united))
 
     def _read(
         self, files: Sequence[tuple[str, int]], shards: Sequence[int], room: Room
@@ -364,19 +331,19 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         self,
         shards: Sequence[int],
         runs: Sequence[Sequence[Buffer]],
-        known: Sequence[Sequence[Buffer]],
+        older: Sequence[Sequence[Buffer]],
         threads: int,
-    ) -> list[CodedRun]:
-        """Of each shard the codes of any of its runs that none of those known has: as many at a time as the memory
-        allows."""
+    ) -> list[SortedRun]:
+        """Of each shard the codes of any of its runs that none of the ``older`` ones has: as many at a time as the
+        memory allows."""
         need = max(self._loads[shard].sort for shard in shards)
         together = max(1, min(threads, int(SORT_SHARE * self._memory / max(need, 1))))
 
-        def merge(of: Sequence[Buffer], without: Sequence[Buffer]) -> CodedRun:
-            return _kernel.merge_runs(self._width, of, without) if of else NO_STATES
+        def merge(of: Sequence[Buffer], without: Sequence[Buffer]) -> SortedRun:
+            return SortedRun(*_kernel.merge_runs(self._width, of, without)) if of else NO_STATES
 
         with ThreadPoolExecutor(together, "farthest-merge") as pool:
-            return list(pool.map(merge, runs, known))
+            return list(pool.map(merge, runs, older))
 
     # Results
 

@@ -2,8 +2,8 @@
 
 A run is held as the kernel codes it (kernel/include/farthest/run_blob.hpp), about a byte or two a state. A layer is
 stepped in two parts: all successors of the layer before go into the outboxes, as soon as the first of its shards is
-stepped (in several turns where they do not all have room: ``Candidates``); then each shard takes its own out, without
-those that are not new (``contract.Excluded``). All states found are kept in runs that double in size.
+stepped (in several turns where they do not all have room: ``CandidatesInTurns``); then each shard takes its own out,
+without those that are not new (``contract.Excluded``). All states found are kept in runs that double in size.
 
 Where a depth limit ends the search and states are only counted, the states of the last layer are counted shard by
 shard, and not kept.
@@ -13,20 +13,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from farthest import _kernel
 from farthest.errors import MemoryUsedUpError, StorageError
 from farthest.models.chunks import Chunk
 from farthest.stores.contract import ONLY_COUNTS, check_depth, excluded, excluded_layers
 from farthest.stores.memory.gather_store import LayersInMemory
 from farthest.stores.scattering import (
+    ALL,
     LEAST_KEPT,
+    Candidates,
     MapPieces,
+    RunsStepInput,
+    ShardRuns,
     SortedRun,
     least_codes,
-    put_successors,
     read_map,
     with_run,
 )
@@ -51,32 +52,18 @@ SHARDS_AT_ONCE = 64
 """Shards whose fresh states are found between two checks of the memory."""
 
 
-class Candidates:
-    """The successors of a layer of sorted runs, for as many shards at once as have room: candidates for the next layer.
-    Where all successors do not have room, the layer before is expanded several times, each time for some of the
-    shards. ``memory``: bytes that runs and successors may take together, None for no limit."""
+class CandidatesInTurns(Candidates):
+    """The successors of a layer for as many shards at once as have room. Where all successors do not have room, the
+    layer before is expanded several times, each time for some of the shards. ``memory``: bytes that runs and successors
+    may take together, None for no limit."""
 
     def __init__(self, space: ScatterSpace, shards: int, memory: int | None) -> None:
-        self._space = space
-        self._shards = shards
-        self._memory = memory
+        self._least = ROOM if memory is None else min(ROOM, memory // 4)
         self._depth = 0  # of the candidates that the boxes hold
         self._first = -1  # their first shard; -1: there are none
         self._at_once = shards  # shards of which the boxes hold candidates
         self._successor_bytes = 0.0  # of a state of the layer before, about
-        self.boxes = self._new_boxes()
-
-    def _new_boxes(self, room: int = 0) -> _kernel.Outboxes:
-        least = ROOM if self._memory is None else min(ROOM, self._memory // 4)
-        return _kernel.Outboxes(
-            self._space.code_bytes, self._shards, self._space.keys or 0, max(least, 2 * room)
-        )
-
-    def of(self, codes: Buffer) -> dict[int, tuple[int, bytes]]:
-        """These codes by shard: their number, and their run."""
-        self.boxes.add(codes)
-        filled = self.boxes.filled()
-        return dict(zip(filled, self.boxes.take(filled, [[]] * len(filled)), strict=True))
+        super().__init__(space, shards, self._least)
 
     def parts(self, depth: int, shards: Sequence[int], states: int, free: int | None) -> Iterator[list[int]]:
         """The shards, some at a time: those whose candidates the boxes hold together. ``states``: of the layer before;
@@ -102,11 +89,11 @@ class Candidates:
         passes = -(-expected // max(room, LEAST_ROOM))
         if passes <= 1 or getattr(self._space, "expander", None) is None:
             return self._shards
-        self.boxes = self._new_boxes(room)
+        self.clear(max(self._least, 2 * room))
         return max(1, self._shards // passes)
 
     def expand(
-        self, shard: int, layer: Iterable[list[bytes]], states: int, threads: int, poll: Callable[[], None]
+        self, shard: int, layer: Iterable[list[Buffer]], states: int, threads: int, poll: Callable[[], None]
     ) -> None:
         """Puts the successors that are in the shard, and in those at once with it, into the boxes, unless they are
         there. ``layer``: the runs of the layer before, with so many ``states``; ``poll`` is called now and then, and
@@ -117,7 +104,7 @@ class Candidates:
         end = min(first + self._at_once, self._shards)
         try:
             for runs in layer:
-                put_successors(self.boxes, self._space, runs, threads, poll, (first, end))
+                self.put(runs, threads, poll, (first, end))
         except BaseException:
             self.drop()
             raise
@@ -126,14 +113,9 @@ class Candidates:
         if filled > 4 * (end - first) * BOX_BYTES * threads:  # else it tells of the boxes' pieces of memory
             self._successor_bytes = filled * self._shards / (end - first) / states
 
-    def filled(self, shards: Iterable[int]) -> list[int]:
-        """Those of the shards that have candidates."""
-        filled = set(self.boxes.filled())
-        return [shard for shard in shards if shard in filled]
-
     def drop(self) -> None:
-        """Gives up all candidates."""
-        self.boxes = self._new_boxes()
+        """Gives up all candidates, and what is known of them."""
+        self.clear(self._least)
         self._first = -1
 
 
@@ -145,26 +127,8 @@ KEYS_PER_SHARD = 4096
 SLICE = 2**20
 """States that are expanded between two checks of the memory, and two calls of ``poll``."""
 
-ALL = 2**64 - 1
-
 RUN_BYTES = 120
 """What a run takes besides its bytes: an object and its place in two dictionaries."""
-
-
-@dataclass
-class ScatterMemoryStepInput:
-    """The shards of one layer that are to be stepped, and what came out: the runs of their fresh states."""
-
-    store: ScatterMemoryStore
-    depth: int
-    shards: list[int]
-    runs: list[bytes] = field(default_factory=list)
-
-    def run(self, threads: int = 1) -> list[int]:
-        """Steps the shards; returns the number of fresh states of each."""
-        found = self.store.fresh(self.depth, self.shards, threads)
-        self.runs = [run for _, run in found]
-        return [states for states, _ in found]
 
 
 class ScatterMemoryStore(LayersInMemory):
@@ -188,14 +152,14 @@ class ScatterMemoryStore(LayersInMemory):
         self._memory = memory
         self._limit = last
         self._last = None if distances else last
-        self._candidates = Candidates(space, self.shards, memory)
+        self._candidates = CandidatesInTurns(space, self.shards, memory)
         self._stepping = threading.Lock()
-        self._runs: dict[int, dict[int, bytes]] = {0: {}}  # by depth and shard
+        self._runs: dict[int, dict[int, Buffer]] = {0: {}}  # by depth and shard
         self._counts[0] = {}
         self._found: dict[int, list[SortedRun]] = {}  # by shard: all states found, the longest run first
         self._bytes = 0  # of runs
-        for shard, (states, run) in self._candidates.of(space.origin_codes()).items():
-            self._keep(0, shard, states, run)
+        for shard, run in self._candidates.origins().items():
+            self._keep(0, shard, run)
 
     # Memory
 
@@ -224,21 +188,21 @@ class ScatterMemoryStore(LayersInMemory):
                 f"{self._memory:,} allowed; allow more{limit}{files}"
             )
 
-    def _keep(self, depth: int, shard: int, states: int, run: bytes) -> None:
-        """Makes the run of a layer part of what is known."""
-        self._runs[depth][shard] = run
-        self._counts[depth][shard] = states
-        self._bytes += len(run) + RUN_BYTES
+    def _keep(self, depth: int, shard: int, run: SortedRun) -> None:
+        """Makes the run of a layer part of the store."""
+        self._runs[depth][shard] = run.data
+        self._counts[depth][shard] = run.states
+        self._bytes += run.bytes + RUN_BYTES
         if self._excluded == "all" and depth != self._last:
             found = self._found.setdefault(shard, [])
-            stay, united = with_run(self._width, found, SortedRun(states, run))
+            stay, united = with_run(self._width, found, run)
             self._bytes += united.bytes - sum(one.bytes for one in found[stay:])
             found[stay:] = [united]
 
     def _forget(self, depth: int) -> None:
         """Gives up the runs of a layer that is needed no more."""
         for run in self._runs.pop(depth, {}).values():
-            self._bytes -= len(run) + RUN_BYTES
+            self._bytes -= memoryview(run).nbytes + RUN_BYTES
 
     # ShardStore
 
@@ -252,49 +216,47 @@ class ScatterMemoryStore(LayersInMemory):
             self._forget(depth - 3)
         return shards
 
-    def open(self, depth: int, shards: Sequence[int]) -> ScatterMemoryStepInput:
-        return ScatterMemoryStepInput(self, depth, self._free_shards(depth, shards))
+    def open(self, depth: int, shards: Sequence[int]) -> RunsStepInput:
+        return RunsStepInput(self, depth, self._free_shards(depth, shards))
 
-    def commit(self, depth: int, step_input: ScatterMemoryStepInput, counts: Sequence[int]) -> None:
+    def commit(self, depth: int, step_input: RunsStepInput, counts: Sequence[int]) -> None:
         """Raises ResourceError when the layer is too deep for distances, or takes too much memory."""
         if any(counts) and self._distances:
             check_depth(depth)
-        for shard, states, run in zip(step_input.shards, counts, step_input.runs, strict=True):
-            self._stamp[shard] = depth
-            if states:
-                self._keep(depth, shard, states, run)
+        self._committed.update(step_input.shards)
+        for shard, one in zip(step_input.shards, step_input.steps, strict=True):
+            if one.fresh.states:
+                self._keep(depth, shard, one.fresh)
         self._check_memory(depth)
 
     # The step
 
-    def fresh(self, depth: int, shards: Sequence[int], threads: int) -> list[tuple[int, bytes]]:
-        """The states of a layer that are in none before, shard by shard: their number, and their run; of a layer that
-        is only counted the run of the least."""
+    def step(self, depth: int, shards: Sequence[int], threads: int) -> list[ShardRuns]:
+        """Of a layer that is only counted, the runs of the least states of each shard."""
 
-        def look() -> None:
+        def check() -> None:
             self._check_memory(depth)
             self.poll()
 
         with self._stepping:
-            found: dict[int, tuple[int, bytes]] = {}
+            found: dict[int, ShardRuns] = {}
             before = self._bytes
             most = LEAST_KEPT if depth == self._last else ALL
             try:
                 states, free = sum(self._counts[depth - 1].values()), self._free
                 for together in self._candidates.parts(depth, shards, states, free):
-                    self._candidates.expand(together[0], self._slices(depth), states, threads, look)
-                    part = self._candidates.filled(together)
-                    known = [self._known(depth, shard) for shard in part]
-                    taken = self._candidates.boxes.take(part, known, threads, most)
-                    found.update(zip(part, taken, strict=True))
-                    self._bytes += sum(len(run) for _, run in taken)
-                    self._check_memory(depth)
-                    self.poll()
+                    self._candidates.expand(together[0], self._slices(depth, check), states, threads, check)
+                    older = [self._older(depth, shard) for shard in together]
+                    taken = self._candidates.take(together, older, threads, most)
+                    found.update(zip(together, map(ShardRuns, taken), strict=True))
+                    self._bytes += sum(run.bytes for run in taken)
+                    check()
             finally:
                 self._bytes = before
-            return [found.get(shard, (0, b"")) for shard in shards]
+            return [found[shard] for shard in shards]
 
-    def _known(self, depth: int, shard: int) -> list[Buffer]:
+    def _older(self, depth: int, shard: int) -> list[Buffer]:
+        """The runs of a shard whose states are not new at a depth."""
         if self._excluded == "all":
             return [run.data for run in self._found.get(shard, ())]
         layers = [self._runs.get(known, {}) for known in excluded_layers(self._excluded, depth)]
@@ -306,21 +268,20 @@ class ScatterMemoryStore(LayersInMemory):
         self._forget(depth)
         self._counts.pop(depth, None)
 
-    def _slices(self, depth: int) -> Iterator[list[bytes]]:
-        """The runs of the layer before, some at a time; between them the memory is checked."""
-        runs, states = list[bytes](), 0
+    def _slices(self, depth: int, check: Callable[[], None]) -> Iterator[list[Buffer]]:
+        """The runs of the layer before, some at a time; ``check`` is called between them."""
+        runs: list[Buffer] = []
+        states = 0
         for shard, run in self._runs[depth - 1].items():
             runs.append(run)
             states += self._counts[depth - 1][shard]
             if states >= SLICE:
                 yield runs
-                self._check_memory(depth)
-                self.poll()
+                check()
                 runs, states = [], 0
         if runs:
             yield runs
-            self._check_memory(depth)
-            self.poll()
+            check()
 
     # Results
 
@@ -334,7 +295,7 @@ class ScatterMemoryStore(LayersInMemory):
             raise StorageError(ONLY_COUNTS)
         self._candidates.boxes.trim()
 
-        def runs_of(shard: int) -> Iterator[tuple[int, bytes]]:
+        def runs_of(shard: int) -> Iterator[tuple[int, Buffer]]:
             return (
                 (known, self._runs[known][shard]) for known in range(depth + 1) if shard in self._runs[known]
             )
@@ -346,6 +307,6 @@ class ScatterMemoryStore(LayersInMemory):
         self._runs, self._counts, self._found, self._bytes = {}, {}, {}, 0
         for known, runs in read_map(self.space, self.shards, depth, chunks, states):
             self._runs[known], self._counts[known] = {}, {}
-            for shard, (number, run) in runs.items():
-                self._keep(known, shard, number, run)
+            for shard, run in runs.items():
+                self._keep(known, shard, run)
             self._check_memory(known)

@@ -1,7 +1,6 @@
 """Maps of attempts by the gather engine, put together part by part from the last checkpoint and the layers since then.
 
-Assembly       distances, one block at a time
-block_words    the words of a block of a residue map
+Assembly       distances, or the words of a residue map, one block at a time
 PartMaker      a worker's side: reads what a part is made of, makes its chunks, commits its record
 AttemptParts   the coordinator's side: says what is to be made, and gathers what was
 """
@@ -9,7 +8,8 @@ AttemptParts   the coordinator's side: says what is to be made, and gathers what
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from farthest.models.records import ChunkRecord
 from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros
-from farthest.stores.contract import Base, reached, typed, unit_for
+from farthest.stores.contract import Base, typed, unit_for
 from farthest.stores.redis.records import (
     DATABASE,
     FOLD,
@@ -41,12 +41,10 @@ from farthest.stores.redis.records import (
     PLACE,
     Fold,
     PartChunk,
-    PartCut,
     PartRecord,
     Record,
     RecordTexts,
     Report,
-    numbers,
     set_records,
 )
 
@@ -60,39 +58,36 @@ if TYPE_CHECKING:
 
 
 class Assembly:
-    """Distances up to ``depth`` of a space cut into blocks. One block at a time is spread over bit planes
+    """The map that ``fold`` describes, of a space cut into blocks. One block at a time is spread over bit planes
     (kernel/include/farthest/planes.hpp): what the process needs is planes for one block, however large the space.
 
-    ``blobs``: gives a block's (depth, blob), in any order, for the depths that ``base`` does not have; ``base`` None:
-    there is no checkpoint. ``colour``: of the shards with even distances, where the others have odd ones; else -1.
+    ``blobs``: gives a block's (depth, blob), in any order, for the depths that ``fold`` wants.
     """
 
     def __init__(
         self,
         kernel: _kernel.Space,
         blocks: Blocks,
-        depth: int,
-        *,
+        fold: Fold,
         blobs: Callable[[int], Iterable[tuple[int, bytes]]],
-        base: Base | None,
-        colour: int,
     ) -> None:
         self._kernel = kernel
         self._blocks = blocks
-        self._depth = depth
+        self._fold = fold
         self._blobs = blobs
-        self._base = base
-        self._shift = 0 if colour < 0 else 1
-        self._parity = [] if colour < 0 else [of_shard ^ colour for of_shard in kernel.colours]
+        self._shift = 0 if fold.colour < 0 else 1
+        self._parity = [] if fold.colour < 0 else [of_shard ^ fold.colour for of_shard in kernel.colours]
         self._keys_per_block = kernel.keys // kernel.shards * blocks.per_block
         self._block = -1
         # Planes of that block, for the next range of keys begins where one ended.
         self._layers: list[_kernel.Layer] = []
 
-    def chunks(self, size: int, threads: int, keys: range | None = None) -> Iterator[Chunk]:
-        """The distances, ``size`` keys a chunk, in key order; ``keys``: None for all. Raises
-        LostStateError and what ``base`` raises."""
-        unit = unit_for(self._depth)
+    def chunks(
+        self, size: int, threads: int, base: Base | None, keys: range | None = None
+    ) -> Iterator[Chunk]:
+        """The distances, ``size`` keys a chunk, in key order; ``base``: finds the chunks of the checkpoint; ``keys``:
+        None for all. Raises LostStateError and what ``base`` raises."""
+        unit = unit_for(self._fold.depth)
         width = WIDTHS[unit]
         wanted = range(self._kernel.keys) if keys is None else keys
         for first in range(wanted.start, wanted.stop, size):
@@ -102,75 +97,83 @@ class Assembly:
             while key < end:
                 block = key // self._keys_per_block
                 if block != self._block:
-                    self._layers, self._block = self._planes(block, threads), block
+                    self._layers, self._block = self._planes(block), block
                 until = min(end, (block + 1) * self._keys_per_block)
-                self._add_base(key, until, threads)
+                if base is not None:
+                    self._add_base(base, key, until, threads)
                 part = out[(key - first) * width : (until - first) * width]
                 distances = typed(part, unit)
                 _kernel.expand(self._kernel, self._layers, self._shift, self._parity, key, distances, threads)
                 key = until
             yield Chunk(first, end - 1, unit, out)
 
-    def _add_base(self, first: int, end: int, threads: int) -> None:
+    def words(self, block: int) -> tuple[NDArray[np.uint64], int]:
+        """The words of a block of a residue map (map_files/form.py), and how many states have a number there that is
+        not 0. Raises LostStateError."""
+        fold = self._fold
+        numbers = dict(zip(fold.depths, fold.numbers, strict=True))
+        bitmaps = self._bitmaps(block, fold.planes, numbers.__getitem__)
+        words = np.stack([np.asarray(bitmap.words, dtype=np.uint64) for bitmap in bitmaps], axis=1)
+        states = int(np.bitwise_count(np.bitwise_or.reduce(words, axis=1)).sum(dtype=np.int64))
+        return words.reshape(-1), states
+
+    def _add_base(self, base: Base, first: int, end: int, threads: int) -> None:
         """Adds the checkpoint's distances of these keys to the planes of the block that they are in."""
-        if self._base is None:
-            return
-        for key, part in parts(self._base, first, end):
+        for key, part in parts(base, first, end):
             try:
                 _kernel.collect(self._kernel, self._layers, self._shift, key, part, threads)
             except ValueError as error:
                 raise DamagedMapError(
-                    f"the checkpoint does not fit a map up to depth {self._depth}: {error}"
+                    f"the checkpoint does not fit a map up to depth {self._fold.depth}: {error}"
                 ) from None
 
-    def _planes(self, block: int, threads: int) -> list[_kernel.Layer]:
-        shards = self._blocks.shards(block)
-        number = ((self._depth >> self._shift) + 1).bit_length()
-        planes = [Bitmap(self._kernel, shards) for _ in range(number)]
-        layers = [plane.layer for plane in planes]
+    def _planes(self, block: int) -> list[_kernel.Layer]:
+        planes = ((self._fold.depth >> self._shift) + 1).bit_length()
+        return [one.layer for one in self._bitmaps(block, planes, lambda depth: (depth >> self._shift) + 1)]
+
+    def _bitmaps(self, block: int, planes: int, number: Callable[[int], int]) -> list[Bitmap]:
+        """The bits of the number of each state of a block; ``number``: by depth."""
+        bitmaps = [Bitmap(self._kernel, self._blocks.shards(block)) for _ in range(planes)]
         for depth, blob in self._blobs(block):
-            chosen = [plane for bit, plane in enumerate(planes) if ((depth >> self._shift) + 1) >> bit & 1]
+            chosen = [bitmap for bit, bitmap in enumerate(bitmaps) if number(depth) >> bit & 1]
             decode_blob(self._kernel, depth, block, blob, chosen)
-        return layers
+        return bitmaps
 
 
-def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:
+def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, NDArray[Any]]]:
     """The distances of keys ``first`` to ``end`` - 1, chunk by chunk: first key of the part, its distances."""
     key = first
     while key < end:
         chunk = base(key)
-        distances = typed(memoryview(chunk.distances), chunk.unit)
+        distances = chunk.distance_array()
         until = min(end, chunk.last + 1)
         yield key, distances[key - chunk.first : until - chunk.first]
         key = until
 
 
-def cut_in_parts(store: GatherStore, planes: int) -> PartCut:
-    """The parts of a map: some chunks of a full one (``planes`` 0), or the words of a block each, of so many bits a
-    key."""
-    if not planes:
-        return PartCut(store.kernel.keys, store.facts.part_chunks * CHUNK_KEYS, CHUNK_KEYS)
-    words = store.kernel.words_per_shard * planes
-    each = store.blocks.per_block * words
-    return PartCut(store.kernel.shards * words, each, each)
+class PartCut:
+    """The parts of a map and their chunks: some chunks of a full one (``planes`` 0), or the words of a block each, one
+    chunk, of so many bits a key. The last ones may be smaller."""
 
+    def __init__(self, store: GatherStore, planes: int) -> None:
+        if planes:
+            words = store.kernel.words_per_shard * planes
+            self._items = store.kernel.shards * words
+            self._each = self._chunk = store.blocks.per_block * words
+        else:
+            self._items = store.kernel.keys
+            self._each, self._chunk = store.facts.part_chunks * CHUNK_KEYS, CHUNK_KEYS
+        self.count = -(-self._items // self._each)
 
-def block_words(
-    store: GatherStore,
-    block: int,
-    blobs: Iterable[tuple[int, bytes]],
-    numbers: Mapping[int, int],
-    planes: int,
-) -> tuple[NDArray[np.uint64], int]:
-    """The words of a block (map_files/form.py), and how many states have a number there that is not 0. ``blobs``:
-    (depth, blob), of the block; ``numbers``: by depth. Raises LostStateError where one is damaged."""
-    bitmaps = [Bitmap(store.kernel, store.blocks.shards(block)) for _ in range(planes)]
-    for depth, blob in blobs:
-        chosen = [bitmap for plane, bitmap in enumerate(bitmaps) if numbers[depth] >> plane & 1]
-        decode_blob(store.kernel, depth, block, blob, chosen)
-    words = np.stack([np.asarray(bitmap.words, dtype=np.uint64) for bitmap in bitmaps], axis=1)
-    states = int(np.bitwise_count(np.bitwise_or.reduce(words, axis=1)).sum(dtype=np.int64))
-    return words.reshape(-1), states
+    def range_of(self, part: int) -> range:
+        """The keys, or words, of a part."""
+        return range(part * self._each, min((part + 1) * self._each, self._items))
+
+    def chunks(self, part: int) -> list[tuple[int, int]]:
+        """The first and the last key, or word, of each chunk of a part."""
+        here = self.range_of(part)
+        firsts = range(here.start, here.stop, self._chunk)
+        return [(first, min(first + self._chunk, here.stop) - 1) for first in firsts]
 
 
 FETCHED_AT_ONCE = 8
@@ -182,12 +185,11 @@ class PartMaker:
 
     def __init__(self, store: GatherStore) -> None:
         self._store = store
-        self._assembly: tuple[str, Assembly] | None = None
-        self._base: Base | None = None
+        self._last: tuple[Fold, Assembly] | None = None
 
     def cut(self, fold: Fold) -> PartCut:
         """The parts of a map."""
-        return cut_in_parts(self._store, fold.planes)
+        return PartCut(self._store, fold.planes)
 
     def fold(self, depth: int) -> Fold:
         """What is to be made. Raises LateStepError where the map up to ``depth`` is not."""
@@ -232,45 +234,26 @@ class PartMaker:
         return base
 
     def make(self, fold: Fold, part: int, base: Base | None) -> tuple[list[MadeChunk], int]:
-        """The chunks of a part, and how many states they have."""
+        """The chunks of a part, and how many states they have. ``base``: finds those of the checkpoint."""
+        cut, assembly = self.cut(fold), self._assembly(fold)
         if fold.planes:
-            return self._words(fold, part)
-        self._base = base
-        text = fold.text()
-        if self._assembly is None or self._assembly[0] != text:
-            self._assembly = text, self._new_assembly(fold)
+            words, states = assembly.words(part)
+            payload = words.tobytes()
+            checksum = hashlib.sha256(payload).hexdigest()
+            (keys,) = cut.chunks(part)
+            return [MadeChunk(*keys, unit_for(fold.depth), checksum, checksum, payload)], states
         made, states = [], 0
-        for one in self._assembly[1].chunks(CHUNK_KEYS, 1, self.cut(fold).range_of(part)):
+        for one in assembly.chunks(CHUNK_KEYS, 1, base, cut.range_of(part)):
             stored, digest = encode(one), chunk_digest(one.distances)
             made.append(MadeChunk(one.first, one.last, one.unit, stored.checksum, digest, stored.payload))
-            states += reached(memoryview(one.distances), one.unit)
+            states += one.states
         return made, states
 
-    def _words(self, fold: Fold, part: int) -> tuple[list[MadeChunk], int]:
-        store, numbers = self._store, dict(zip(fold.depths, fold.numbers, strict=True))
-        words, states = block_words(store, part, self._blobs(fold, part), numbers, fold.planes)
-        payload = words.tobytes()
-        checksum = hashlib.sha256(payload).hexdigest()
-        (keys,) = self.cut(fold).chunks(part)
-        return [MadeChunk(*keys, unit_for(fold.depth), checksum, checksum, payload)], states
-
-    def _new_assembly(self, fold: Fold) -> Assembly:
-        store = self._store
-        based: Base | None = None
-        if fold.base != NO_BASE:
-
-            def based(key: int) -> Chunk:
-                assert self._base is not None
-                return self._base(key)
-
-        return Assembly(
-            store.kernel,
-            store.blocks,
-            fold.depth,
-            blobs=lambda block: self._blobs(fold, block),
-            base=based,
-            colour=fold.colour,
-        )
+    def _assembly(self, fold: Fold) -> Assembly:
+        if self._last is None or self._last[0] != fold:
+            store = self._store
+            self._last = fold, Assembly(store.kernel, store.blocks, fold, partial(self._blobs, fold))
+        return self._last[1]
 
     def _blobs(self, fold: Fold, block: int) -> Iterator[tuple[int, bytes]]:
         store = self._store
@@ -351,15 +334,16 @@ def payloads(
 
 
 class AttemptParts:
-    """One map of an attempt, which is to be made as ``fold`` says. ``base``: finds the chunks of the checkpoint at its
-    base, where there is one."""
+    """One map of an attempt, which is to be made as ``fold`` says; when it is ``made``, a ``MadeMap``. ``base``: finds
+    the chunks of the checkpoint at its base, where there is one."""
 
     def __init__(self, store: AttemptLayers[Any], cut: PartCut, fold: Fold, base: Base | None) -> None:
         self.store = store
         self.fold = fold
         self._base = base
         self._cut = cut
-        self.parts = range(self._cut.count)
+        self.parts = range(cut.count)
+        self._records: list[PartRecord] = []
 
     def begin(self) -> None:
         """Lets workers begin. What they made of another map is forgotten."""
@@ -390,29 +374,27 @@ class AttemptParts:
         text, key = record.text(fold.base, part), store.bases_key(fold.base)
         store.nodes.call(lambda: store.nodes.main.hset(key, str(part), text))
 
-    def made(self, states: int) -> MadeParts:
+    def made(self, states: int) -> AttemptParts:
         """The map, of ``states`` states; of a residue map those whose number is not 0 are counted. Raises
         LostStateError where it is not that."""
         store, depth = self.store, self.fold.depth
         if self.fold.planes:
             states = sum(sum(store.counts(known).values()) for known in self.fold.wanted)
-        parts_key = store.parts_key(depth)
-        stored: Any = store.nodes.call(lambda: store.nodes.main.hgetall(parts_key))
-        texts = dict(zip(numbers(stored, parts_key), stored.values(), strict=True))
-        if sorted(texts) != list(self.parts):
+        records = PartRecord.all_of(store.nodes, store.parts_key(depth), depth)
+        if sorted(records) != list(self.parts):
             raise LostStateError(
-                f"attempt {store.attempt}: {len(texts)} of the {len(self.parts)} map parts are known"
+                f"attempt {store.attempt}: {len(records)} of the {len(self.parts)} map parts are known"
             )
-        records = [PartRecord.of(texts[part], depth, part) for part in self.parts]
-        keys = [self._cut.chunks(part) for part in self.parts]
-        if any(len(record.chunks) != len(some) for record, some in zip(records, keys, strict=True)):
+        self._records = [records[part] for part in self.parts]
+        if any(len(record.chunks) != len(self._cut.chunks(part)) for part, record in records.items()):
             raise LostStateError(f"attempt {store.attempt}: a map part has another number of chunks")
-        if sum(record.states for record in records) != states:
+        found = sum(record.states for record in self._records)
+        if found != states:
             raise LostStateError(
-                f"attempt {store.attempt}: the map that workers made has {sum(one.states for one in records):,} "
-                f"states, the layers up to depth {depth} {states:,}"
+                f"attempt {store.attempt}: the map that workers made has {found:,} states, the layers up to depth "
+                f"{depth} {states:,}"
             )
-        return MadeParts(self, records, keys)
+        return self
 
     def end(self) -> None:
         """Removes what was needed to make it."""
@@ -423,33 +405,21 @@ class AttemptParts:
             self._remove(fold.base, store.bases_key(fold.base))
 
     def _remove(self, depth: int, key: str) -> None:
-        store = self.store
-        stored: Any = store.nodes.call(lambda: store.nodes.main.hgetall(key))
-        texts = zip(numbers(stored, key), stored.values(), strict=True)
-        records = {part: PartRecord.of(text, depth, part) for part, text in texts}
-        store.removals.begin(
+        records = PartRecord.all_of(self.store.nodes, key, depth).items()
+        self.store.removals.begin(
             [
-                store.part_name(depth, part, record.nonce)
-                for part, record in records.items()
+                self.store.part_name(depth, part, record.nonce)
+                for part, record in records
                 if record.where == PLACE
             ]
         )
-        store.nodes.call(lambda: store.nodes.main.delete(key))
+        self.store.nodes.call(lambda: self.store.nodes.main.delete(key))
 
-
-class MadeParts:
-    """``MadeMap`` of the parts that workers made. ``chunks`` reads those that are in the place of blobs."""
-
-    def __init__(
-        self, parts: AttemptParts, records: Sequence[PartRecord], keys: Sequence[list[tuple[int, int]]]
-    ) -> None:
-        self._parts = parts
-        self._records = records
-        self._keys = keys
+    # MadeMap
 
     def digest(self, layers: Sequence[int]) -> str:
         digests = (one.digest for record in self._records for one in record.chunks)
-        return map_digest(layers, unit_for(self._parts.fold.depth), digests)
+        return map_digest(layers, unit_for(self.fold.depth), digests)
 
     def words(self) -> Iterator[tuple[int, Buffer]]:
         for one in self.chunks():
@@ -457,9 +427,10 @@ class MadeParts:
             yield one.first, one.payload
 
     def chunks(self) -> Iterator[MadeChunk | StoredDraft]:
-        store, depth = self._parts.store, self._parts.fold.depth
-        unit = unit_for(depth)
-        for part, (record, keys) in enumerate(zip(self._records, self._keys, strict=True)):
+        """Reads those that are in the place of blobs."""
+        store, depth = self.store, self.fold.depth
+        for part, record in enumerate(self._records):
+            keys = self._cut.chunks(part)
             if record.where == PLACE:
                 store.touch_if_room()
                 for one in payloads(store, depth, part, record, keys):
@@ -470,4 +441,4 @@ class MadeParts:
                     yield one
             else:
                 for (first, last), chunk in zip(keys, record.chunks, strict=True):
-                    yield StoredDraft(first, last, unit, chunk.checksum, record.nonce)
+                    yield StoredDraft(first, last, unit_for(depth), chunk.checksum, record.nonce)

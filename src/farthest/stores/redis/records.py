@@ -17,7 +17,7 @@ of a block, always a blob: like a chunk, whose payload they are, with the number
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -55,6 +55,14 @@ class Stored(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields
     def of(cls, stored: bytes, *numbers: int) -> Self:
         """Inverse of ``text``. Raises LostStateError."""
         return recorded(stored, cls.place.format(*numbers), cls.what.format(*numbers), cls)
+
+    @classmethod
+    def all_of(cls, nodes: RedisNodes, key: str, depth: int) -> dict[int, Self]:
+        """Those in a hash of the main node, by their fields: of what is stored with a depth and a number. Raises
+        LostStateError, and as ``RedisNodes.call``."""
+        stored: Any = nodes.call(lambda: nodes.main.hgetall(key))
+        texts = zip(numbers(stored, key), stored.values(), strict=True)
+        return {number: cls.of(text, depth, number) for number, text in texts}
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -227,27 +235,6 @@ NO_JOB = -1
 """The job of a fold whose chunks are not to be stored by workers."""
 NO_BASE = -1
 """The base of a fold without a checkpoint."""
-
-
-class PartCut:
-    """So many ``items`` of a map (keys, or words) in parts of ``each``, and these in chunks of ``chunk``; the last ones
-    may be smaller."""
-
-    def __init__(self, items: int, each: int, chunk: int) -> None:
-        self._items = items
-        self._each = each
-        self._chunk = chunk
-        self.count = -(-items // each)
-
-    def range_of(self, part: int) -> range:
-        """The items of a part."""
-        return range(part * self._each, min((part + 1) * self._each, self._items))
-
-    def chunks(self, part: int) -> list[tuple[int, int]]:
-        """The first and the last item of each chunk of a part."""
-        here = self.range_of(part)
-        firsts = range(here.start, here.stop, self._chunk)
-        return [(first, min(first + self._chunk, here.stop) - 1) for first in firsts]
 
 
 class Fold(Stored, frozen=True):

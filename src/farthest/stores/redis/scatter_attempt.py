@@ -13,18 +13,17 @@ from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import FOUND, VISITED, seal
 from farthest.stores.blobs.place import new_nonce
-from farthest.stores.contract import ONLY_COUNTS, excluded
+from farthest.stores.contract import ONLY_COUNTS, JobStore, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.places import RedisPlace
-from farthest.stores.redis.records import FoundBlob, Pointer, Record, numbers
-from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, run_in
+from farthest.stores.redis.records import FoundBlob, Pointer, Record
+from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep
 from farthest.stores.scattering import LEAST_KEPT, MapPieces, SortedRun, least_codes, read_map
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
-    from farthest.stores.blobs.place import BlobPlace
-    from farthest.stores.contract import Base
+    from farthest.stores.blobs.place import BlobName, BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
 
@@ -86,9 +85,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         return store
 
     def _write_origins(self) -> None:
-        boxes = self.boxes()
-        boxes.add(self.space.origin_codes())
-        for shard, run in self.emptied(boxes, 1).items():
+        for shard, run in self.boxes().origins().items():
             one = ShardStep(fresh=run)
             self.expand(0, one, 1)
             self.remember(0, shard, one)
@@ -156,9 +153,8 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         # No layer is under way any more. A full Redis takes no value for `depth`, and it does remove one.
         self.nodes.call(lambda: self.nodes.main.hdel(self.meta_key, "depth"))
         self._discard_outboxes(depth - 1)
-        texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
-        for shard, text in zip(numbers(texts, self.records_key(depth)), texts.values(), strict=True):
-            self.discard(self._names(depth, shard, Record.of(text, depth, shard)))
+        for shard, record in Record.all_of(self.nodes, self.records_key(depth), depth).items():
+            self.discard(self._names(depth, shard, record))
         self.removals.settle()
         self.nodes.call(lambda: self.nodes.main.delete(self.records_key(depth)))
         self._depth = depth - 1
@@ -178,36 +174,28 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
             self.touch_if_room()
             known = ((one, self._complete(one).get(shard)) for one in range(depth + 1))
-            for at, _, run in self._found(
-                [(one, shard, record) for one, record in known if record is not None]
-            ):
-                yield at, run.data
+            layers = [(one, shard, record) for one, record in known if record is not None]
+            return ((at, run.data) for at, _, run in self._found(layers))
 
         return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
 
     def _found(self, records: Iterable[tuple[int, int, Record]]) -> Iterator[tuple[int, int, SortedRun]]:
         """(depth, shard, run) of those (depth, shard, record) that have states. Raises LostStateError."""
-        wanted = [(depth, shard, record) for depth, shard, record in records if record.nonce]
+        wanted: list[tuple[BlobName, int]] = []
+        for depth, shard, record in records:
+            if record.nonce:
+                states = record.states[shard]
+                counted = min(states, LEAST_KEPT) if depth == self.facts.counted else states
+                wanted.append((self.found_name(depth, shard, record.nonce), counted))
         for start in range(0, len(wanted), READ_AT_ONCE):
-            some = wanted[start : start + READ_AT_ONCE]
-            most = max(self.longest_blob(self._blob_states(one)) for one in some)
-            names = [self.found_name(depth, shard, record.nonce) for depth, shard, record in some]
-            for one, blob in zip(some, self.fetch(names, most), strict=True):
-                depth, shard, _ = one
-                if blob is None:
+            some = dict(wanted[start : start + READ_AT_ONCE])
+            runs = self.read(some)
+            for name in some:
+                if name not in runs:
                     raise LostStateError(
-                        f"attempt {self.attempt}: the blob of block {shard} at depth {depth} is missing"
+                        f"attempt {self.attempt}: the blob of block {name.block} at depth {name.depth} is missing"
                     )
-                yield depth, shard, run_in(blob, self._width, FOUND, depth, shard, self._blob_states(one))
-
-    def _blob_states(self, one: tuple[int, int, Record]) -> int:
-        """How many states the blob of a (depth, shard, record) has."""
-        depth, shard, record = one
-        states = record.states[shard]
-        return min(states, LEAST_KEPT) if depth == self.facts.counted else states
-
-    def stored(self, depth: int, base: Base) -> None:
-        """The place of blobs holds all layers, none need be read again."""
+                yield name.depth, name.block, runs[name]
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._unwrite()
@@ -215,19 +203,19 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         for known, runs in read_map(self.space, self.shards, depth, chunks, states):
             self._layers[known] = {}
             if known < depth - 1:
-                self._layers[known] = {shard: Record.new({shard: n}) for shard, (n, _) in runs.items()}
+                self._layers[known] = {shard: Record.new({shard: run.states}) for shard, run in runs.items()}
                 self.touch()
-                for shard, (n, run) in runs.items():
+                for shard, run in runs.items():
                     name = self.found_name(known, shard, self._layers[known][shard].nonce)
-                    self.send({name: seal(FOUND, known, shard, n, run)})
-            for shard, (n, run) in runs.items():
-                one = ShardStep(fresh=SortedRun(n, run))
+                    self.send({name: seal(FOUND, known, shard, run.states, run.data)})
+            for shard, run in runs.items():
+                one = ShardStep(fresh=run)
                 if known == depth:
                     self.expand(depth, one, threads)
                 if known >= depth - 1:
                     self._write(known, shard, one)
                 if self.facts.exclude == "all":
-                    found.setdefault(shard, []).append(one.fresh)
+                    found.setdefault(shard, []).append(run)
         for shard, some in found.items():
             self._write_found(depth, shard, self.merged(depth, shard, some))
         self._start(depth)
@@ -243,7 +231,7 @@ DEEP = 2**15
 limit."""
 
 
-class GrowingAttempt:
+class GrowingAttempt(JobStore):
     """A scatter attempt whose number of shards grows with the states that it has found.
 
     How many states a space has is often not known before, and far fewer than there could be. Every step reads a part of
@@ -346,9 +334,6 @@ class GrowingAttempt:
             self.current = self._begin(shards)
         self.current.restore(depth, chunks, states, threads)
         self._found, self._counted = states, depth
-
-    def stored(self, depth: int, base: Base) -> None:
-        self.current.stored(depth, base)
 
     def give_up(self, depth: int) -> None:
         """Removes what was found of a layer for which there was no room."""

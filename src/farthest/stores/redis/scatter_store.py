@@ -9,9 +9,9 @@ are several runs, which the shard's pointer names (``scattering.with_run``).
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from farthest import _kernel
 from farthest.errors import LostStateError
@@ -22,8 +22,8 @@ from farthest.stores.blocks import Blocks
 from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
-from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record, numbers
-from farthest.stores.scattering import LEAST_KEPT, NO_STATES, SortedRun, put_successors, with_run
+from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record
+from farthest.stores.scattering import LEAST_KEPT, NO_STATES, Candidates, SortedRun, with_run
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class ShardStep:
     """The step of one shard. What it reads: what was sent to it, what is not new, its blobs of all states found. What
-    comes out: its fresh states, what they lead to by shard, and where all are kept the run that takes the place of the
-    last of these blobs, ``replaced`` of them."""
+    comes out: its fresh states, what they lead to by shard, and where all are kept the run that takes the place of
+    those of these blobs that do not ``stay``, the first ones."""
 
     incoming: list[SortedRun] = field(default_factory=list)
     exclude: list[SortedRun] = field(default_factory=list)
@@ -44,28 +44,16 @@ class ShardStep:
     fresh: SortedRun = NO_STATES
     outbox: dict[int, SortedRun] = field(default_factory=dict)
     united: SortedRun = NO_STATES
-    replaced: int = 0
+    stay: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A part of the outbox of the shard ``by``, from its byte ``first`` on."""
+    """A part of the outbox of the shard ``by``: where it is."""
 
     by: int
-    nonce: str
-    first: int
     part: Part
-
-
-def sent_parts(records: Iterable[tuple[int, Record]]) -> dict[int, list[Sent]]:
-    """What is for each shard in the outboxes of a layer, whose records are given with their shards."""
-    of: dict[int, list[Sent]] = {}
-    for by, record in records:
-        first = 0
-        for part in record.outbox:
-            of.setdefault(part.to, []).append(Sent(by, record.nonce, first, part))
-            first += part.bytes
-    return of
+    where: BlobPart
 
 
 def most_bytes(width: int, states: int) -> int:
@@ -73,11 +61,13 @@ def most_bytes(width: int, states: int) -> int:
     return 64 + states * (width + 3)
 
 
-def run_in(blob: Buffer, width: int, kind: bytes, depth: int, shard: int, states: int) -> SortedRun:
-    """The run in a blob, which is to have so many states, with codes of ``width`` bytes. Raises LostStateError."""
-    said, data = unseal(kind, depth, shard, blob, most_bytes(width, states))
+def run_in(blob: Buffer, width: int, name: BlobName, states: int) -> SortedRun:
+    """The run in the blob of a layer or of all states found, which is to have so many states, with codes of ``width``
+    bytes. Raises LostStateError."""
+    kind = VISITED if name.kind == "v" else FOUND
+    said, data = unseal(kind, name.depth, name.block, blob, most_bytes(width, states))
     if said != states:
-        raise damaged(depth, shard, f"it holds {said} states, expected {states}")
+        raise damaged(name.depth, name.block, f"it holds {said} states, expected {states}")
     return SortedRun(states, data)
 
 
@@ -88,13 +78,13 @@ ROOM = 2**27
 """Bytes of successors before repeated ones are removed early."""
 
 
+@dataclass(frozen=True, slots=True)
 class ScatterStepInput:
     """``StepInput`` of sorted runs: the step of each shard."""
 
-    def __init__(self, store: ScatterStore, depth: int, steps: dict[int, ShardStep]) -> None:
-        self.steps = steps
-        self._store = store
-        self._depth = depth
+    store: ScatterStore
+    depth: int
+    steps: dict[int, ShardStep]
 
     @property
     def shards(self) -> list[int]:
@@ -102,10 +92,10 @@ class ScatterStepInput:
 
     def run(self, threads: int = 1) -> list[int]:
         for shard, one in self.steps.items():
-            one.fresh = self._store.merged(self._depth, shard, one.incoming, one.exclude)
+            one.fresh = self.store.merged(self.depth, shard, one.incoming, one.exclude)
             if one.fresh.states:
-                self._store.expand(self._depth, one, threads)
-                self._store.remember(self._depth, shard, one)
+                self.store.expand(self.depth, one, threads)
+                self.store.remember(self.depth, shard, one)
         return [one.fresh.states for one in self.steps.values()]
 
 
@@ -137,12 +127,10 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
 
     def open(self, depth: int, shards: Sequence[int]) -> ScatterStepInput:
         look = self._look(depth, shards, shards)
-        visited = self._visited(depth, look)
-        steps = {shard: ShardStep() for shard in look.blocks if visited is None or shard in visited}
-        if visited is not None:
-            for shard, one in steps.items():
-                one.visited, one.exclude = visited[shard]
+        if self.facts.exclude == "all":
+            steps = self._visited(depth, look)
         else:
+            steps = {shard: ShardStep() for shard in look.blocks}
             for known in excluded_layers(self.facts.exclude, depth):
                 records = look.before if known == depth - 1 else look.two_before
                 for shard, run in self._layer(depth, known, {shard: records[shard] for shard in steps}):
@@ -177,11 +165,11 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         if sealed:
             commit.blobs[self.outbox_name(depth, shard, nonce)] = b"".join(sealed.values())
         if one.united.states:
-            longer = one.visited[: len(one.visited) - one.replaced]
-            gone = one.visited[len(one.visited) - one.replaced :]
+            longer = one.visited[: one.stay]
             commit.pointer = Pointer(depth, (*longer, FoundBlob(depth, nonce, one.united.states)))
             blob = seal(VISITED, depth, shard, one.united.states, one.united.data)
             commit.blobs[self.visited_name(depth, shard, nonce)] = blob
+            gone = one.visited[one.stay :]
             commit.replaced += [self.visited_name(found.depth, shard, found.nonce) for found in gone]
         return commit
 
@@ -210,109 +198,85 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         """Finds where the fresh states of a step lead to; those of the last layer nobody will ask for."""
         if depth != self.facts.max_depth:
             boxes = self.boxes()
-            put_successors(boxes, self.space, [one.fresh.data], threads, self.poll)
-            one.outbox = self.emptied(boxes, threads)
+            boxes.put([one.fresh.data], threads, self.poll)
+            one.outbox = boxes.take_all(threads)
 
-    def boxes(self) -> _kernel.Outboxes:
+    def boxes(self) -> Candidates:
         """Room for codes on their way to shards."""
-        return _kernel.Outboxes(self._width, self.facts.shards, self.space.keys or 0, ROOM)
-
-    def emptied(self, boxes: _kernel.Outboxes, threads: int) -> dict[int, SortedRun]:
-        """What the boxes have for each shard."""
-        filled = boxes.filled()
-        taken = boxes.take(filled, [[]] * len(filled), threads)
-        return {shard: SortedRun(*run) for shard, run in zip(filled, taken, strict=True)}
+        return Candidates(self.space, self.facts.shards, ROOM)
 
     def remember(self, depth: int, shard: int, one: ShardStep) -> None:
         """Adds the fresh states of a step to all states found, where these are kept."""
         if self.facts.exclude == "all" and depth != self.facts.counted:
             try:
-                stay, one.united = with_run(self._width, one.exclude, one.fresh)
+                one.stay, one.united = with_run(self._width, one.exclude, one.fresh)
             except ValueError as error:
                 raise damaged(depth, shard, error) from error
-            one.replaced = len(one.exclude) - stay
 
     # Reading
 
-    def _layer(self, step: int, depth: int, records: dict[int, Record]) -> Iterable[tuple[int, SortedRun]]:
+    def _layer(self, step: int, depth: int, records: dict[int, Record]) -> Iterator[tuple[int, SortedRun]]:
         """The runs at ``depth`` of those shards that have states."""
-        wanted = [
-            _Wanted(
-                FOUND, depth, shard, self.found_name(depth, shard, record.nonce), sum(record.states.values())
-            )
+        wanted = {
+            self.found_name(depth, shard, record.nonce): sum(record.states.values())
             for shard, record in records.items()
             if record.nonce
-        ]
-        runs = self._runs(wanted)
-        for one in wanted:
-            if one.name not in runs:
-                raise self.missing(step, depth, one.shard)
-            yield one.shard, runs[one.name]
-
-    def _visited(
-        self, depth: int, look: StepRecords
-    ) -> dict[int, tuple[tuple[FoundBlob, ...], list[SortedRun]]] | None:
-        """For each shard its blobs of all states found, as named and as runs, the longest first; None: they are not
-        kept. Shards that another has stepped meanwhile are left out: the blobs to be read have been replaced."""
-        if self.facts.exclude != "all":
-            return None
-        pointers = {shard: self._pointer(depth, shard, look) for shard in look.blocks}
-        wanted = {
-            shard: [
-                _Wanted(
-                    VISITED,
-                    found.depth,
-                    shard,
-                    self.visited_name(found.depth, shard, found.nonce),
-                    found.states,
-                )
-                for found in pointer.blobs
-            ]
-            for shard, pointer in pointers.items()
         }
-        runs = self._runs([one for some in wanted.values() for one in some])
-        visited = {}
-        for shard, some in wanted.items():
-            missing = [one for one in some if one.name not in runs]
-            if missing and shard not in self._look(depth, [shard], [shard]).blocks:
-                continue
-            if missing:
-                raise self.missing(depth, missing[0].depth, shard)
-            visited[shard] = pointers[shard].blobs, [runs[one.name] for one in some]
-        return visited
+        runs = self._runs(wanted)
+        for name in wanted:
+            if name not in runs:
+                raise self.missing(step, depth, name.block)
+            yield name.block, runs[name]
 
-    def _runs(self, wanted: Sequence[_Wanted]) -> dict[BlobName, SortedRun]:
-        """The contents of those of the blobs that are there, by name. Raises LostStateError for damaged ones."""
-        runs: dict[BlobName, SortedRun] = {}
-        for one in wanted:
-            if (run := self.cache.get(one.name, SortedRun)) is not None:
-                runs[one.name] = run
-        unknown = [one for one in wanted if one.name not in runs]
-        most = self.longest_blob(max((one.states for one in unknown), default=0))
-        blobs = self.fetch([one.name for one in unknown], most)
-        for one, blob in zip(unknown, blobs, strict=True):
-            if blob is not None:
-                run = run_in(blob, self._width, one.kind, one.depth, one.shard, one.states)
-                runs[one.name] = run
-                self.cache.put(one.name, run)
-        return runs
+    def _visited(self, depth: int, look: StepRecords) -> dict[int, ShardStep]:
+        """Of each shard a step that has read all states found. Shards that another has stepped meanwhile are left out:
+        the blobs to be read have been replaced."""
+        wanted = {
+            shard: {self.visited_name(one.depth, shard, one.nonce): one.states for one in pointer.blobs}
+            for shard, pointer in look.visited.items()
+        }
+        runs = self._runs({name: states for some in wanted.values() for name, states in some.items()})
+        steps = {}
+        for shard, some in wanted.items():
+            missing = [name for name in some if name not in runs]
+            if not missing:
+                older = [runs[name] for name in some]
+                steps[shard] = ShardStep(exclude=older, visited=look.visited[shard].blobs)
+            elif shard in self._look(depth, [shard], [shard]).blocks:
+                raise self.missing(depth, missing[0].depth, shard)
+        return steps
+
+    def _runs(self, wanted: Mapping[BlobName, int]) -> dict[BlobName, SortedRun]:
+        """``read``, but what the cache has; it has all then."""
+        runs = {name: run for name in wanted if (run := self.cache.get(name, SortedRun)) is not None}
+        read = self.read({name: states for name, states in wanted.items() if name not in runs})
+        for name, run in read.items():
+            self.cache.put(name, run)
+        return runs | read
+
+    def read(self, wanted: Mapping[BlobName, int]) -> dict[BlobName, SortedRun]:
+        """The runs in those of the blobs that are there, which are to have so many states. Raises LostStateError for
+        damaged ones."""
+        blobs = self.fetch(list(wanted), self.longest_blob(max(wanted.values(), default=0)))
+        return {
+            name: run_in(blob, self._width, name, states)
+            for (name, states), blob in zip(wanted.items(), blobs, strict=True)
+            if blob is not None
+        }
 
     def longest_blob(self, states: int) -> int:
         return longest_blob(most_bytes(self._width, states))
 
     def _incoming(
         self, depth: int, look: StepRecords, shards: Iterable[int]
-    ) -> Iterable[tuple[int, SortedRun]]:
+    ) -> Iterator[tuple[int, SortedRun]]:
         """What the outboxes of the layer before have for the shards."""
         if not shards:
             return
         of = self._sent_to(depth, look.records)
         wanted = [(shard, sent) for shard in shards for sent in of.get(shard, ())]
-        parts = [
-            BlobPart(self.outbox_name(depth - 1, sent.by, sent.nonce), sent.first, sent.part.bytes)
-            for _, sent in wanted
-        ]
-        for (shard, sent), blob in zip(wanted, self.fetch_parts(parts), strict=True):
+        blobs = self.fetch_parts([sent.where for _, sent in wanted])
+        for (shard, sent), blob in zip(wanted, blobs, strict=True):
             if not blob:
                 raise self.missing(depth, depth - 1, sent.by)
             most = SENDER.size + most_bytes(self._width, sent.part.codes)
@@ -325,27 +289,19 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         """What is for each shard in the outboxes that the step reads; the layer before has so many ``records``."""
         depth = step - 1
         if depth not in self._parts:  # the records of a layer that is sealed stay as they are
-            texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
-            if len(texts) != records:
+            found = Record.all_of(self.nodes, self.records_key(depth), depth)
+            if len(found) != records:
                 self._check_under_way(step)
                 raise LostStateError(
-                    f"attempt {self.attempt}: layer {depth} has {len(texts)} records, expected {records}"
+                    f"attempt {self.attempt}: layer {depth} has {len(found)} records, expected {records}"
                 )
-            senders = numbers(texts, self.records_key(depth))
-            of = sent_parts(
-                (by, Record.of(text, depth, by)) for by, text in zip(senders, texts.values(), strict=True)
-            )
+            of: dict[int, list[Sent]] = {}
+            for by, record in found.items():
+                name, first = self.outbox_name(depth, by, record.nonce), 0
+                for part in record.outbox:
+                    sent = Sent(by, part, BlobPart(name, first, part.bytes))
+                    of.setdefault(part.to, []).append(sent)
+                    first += part.bytes
             self._parts = {known: parts for known, parts in self._parts.items() if known >= depth - 1}
             self._parts[depth] = of
         return self._parts[depth]
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A blob of a shard, with the number of states that it is to have."""
-
-    kind: bytes
-    depth: int
-    shard: int
-    name: BlobName
-    states: int
