@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from farthest.cli.enumeration_options import settings_options, workers_option
 from farthest.cli.jobs import why_waiting
 from farthest.cli.options import (
     Workers,
@@ -16,9 +17,7 @@ from farthest.cli.options import (
     database_option,
     jobs_to_change,
     json_option,
-    settings_options,
     usual_options,
-    workers_option,
 )
 from farthest.cli.printing import print_json
 from farthest.wording import counted

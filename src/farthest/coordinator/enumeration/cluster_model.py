@@ -25,8 +25,8 @@ from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS
 from farthest.stores.blocks import Blocks, cut_for_workers, searches_in_place
 from farthest.stores.contract import excluded
-from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.redis.records import LEAST_CHUNKS
+from farthest.stores.residues import residue_form
 from farthest.worker.enumeration.tasks import BlockChoice
 
 if TYPE_CHECKING:
@@ -586,7 +586,7 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             nodes=1 + len(REDIS_NODES.text().split()),
             worker_memory=WORKER_MEMORY.size(),
             histogram_only=not settings.stores_distances,
-            residues=gathered_form(gathered, settings.max_depth) if settings.residues else None,
+            residues=residue_form(gathered, settings.max_depth) if settings.residues else None,
             blobs_in_redis=BLOBS.text() == REDIS,
         )
         prediction = predict(shape, cluster, simulated_locality(shape, number, cluster.worker_memory))

@@ -46,7 +46,7 @@ from farthest.machine import cores
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
 from farthest.stores.blocks import searches_in_place
-from farthest.stores.memory.gather_store import gathered_form, residue_problem
+from farthest.stores.residues import residue_form, residue_problem
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ class _Planner:
 
         settings, machine = self._settings, self._machine
         found = found.needing(layers_in="files", why=self._why_files(found.needs), scratch=machine.scratch)
-        form = gathered_form(space, settings.max_depth) if settings.residues else None
+        form = residue_form(space, settings.max_depth) if settings.residues else None
         try:
             files = BitmapsInFiles(space, machine.scratch, machine.memory, machine.threads, layers, form)
         except WantedError as error:
@@ -414,7 +414,7 @@ class _Planner:
         needed: AttemptBytes | None
         if space.engine == "gather":
             cut = cut_for_workers(gather(space), BLOCK_SIZE.size())
-            form = gathered_form(gather(space), settings.max_depth) if settings.residues else None
+            form = residue_form(space, settings.max_depth) if settings.residues else None
             needed = attempt_bytes(gather(space), cut, settings.max_depth, form, blobs_in_redis=in_redis)
             disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
         else:
