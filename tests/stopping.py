@@ -2,8 +2,7 @@
 
 import signal
 
-from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.search.settings import SearchReporter
+from farthest.coordinator.reporter import Reporter, SearchReporter
 
 
 class StoppedAt(Reporter):

@@ -1,13 +1,15 @@
-"""How an enumeration reports its progress, how fast states are found, and how long the rest takes at most."""
+"""How enumerations and searches report their progress; how fast states are found, how long the rest takes at most."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.settings import Estimate, Outcome
+if TYPE_CHECKING:
+    from farthest.coordinator.settings import Estimate, Outcome
+    from farthest.search.deepening import Iteration
 
 
 class Reporter:
@@ -44,6 +46,32 @@ class Reporter:
 
     def finished(self, outcome: Outcome) -> None:
         """The result is complete and stored."""
+
+
+class SearchReporter:
+    """Receives the events of one search, in order, in its thread. This one does nothing; subclasses override
+    methods."""
+
+    def begun(self, job: int | None, bound: int) -> None:
+        """The first iteration begins, with this bound."""
+
+    def resumed(self, job: int, bound: int, pieces: int) -> None:
+        """The search goes on in the iteration of this bound, of which ``pieces`` are done."""
+
+    def stored(self, job: int) -> None:
+        """The search has run for some time: from now on it is stored as this job."""
+
+    def iteration(self, iteration: Iteration) -> None:
+        """An iteration is over."""
+
+    def progress(self, known: dict[str, Any]) -> None:
+        """About once a second: ``JobRecord.progress`` as it is now."""
+
+    def notice(self, text: str) -> None:
+        """Something that the user should know, and perhaps mend: no worker is alive, a server is away."""
+
+    def stopping(self) -> None:
+        """The user asked the search to stop: it will when the pieces under way are done."""
 
 
 RATE_SECONDS = 10.0

@@ -9,8 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from farthest.coordinator.reporter import Pace, Reporter
-from farthest.coordinator.search.settings import SearchReporter
+from farthest.coordinator.reporter import Pace, Reporter, SearchReporter
 from farthest.models.records import QUEUED, RUNNING, SEARCH, Progress
 from farthest.wording import counted, rate_text, seconds_text, times
 

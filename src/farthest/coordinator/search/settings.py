@@ -129,29 +129,3 @@ class SearchOutcome:
     def moves(self) -> Way | None:
         """The first solution; None where there is none, or none is listed."""
         return self.paths[0] if self.paths else None
-
-
-class SearchReporter:
-    """Receives the events of one search, in order, in its thread. This one does nothing; subclasses override
-    methods."""
-
-    def begun(self, job: int | None, bound: int) -> None:
-        """The first iteration begins, with this bound."""
-
-    def resumed(self, job: int, bound: int, pieces: int) -> None:
-        """The search goes on in the iteration of this bound, of which ``pieces`` are done."""
-
-    def stored(self, job: int) -> None:
-        """The search has run for some time: from now on it is stored as this job."""
-
-    def iteration(self, iteration: Iteration) -> None:
-        """An iteration is over."""
-
-    def progress(self, known: dict[str, Any]) -> None:
-        """About once a second: ``JobRecord.progress`` as it is now."""
-
-    def notice(self, text: str) -> None:
-        """Something that the user should know, and perhaps mend: no worker is alive, a server is away."""
-
-    def stopping(self) -> None:
-        """The user asked the search to stop: it will when the pieces under way are done."""
