@@ -165,7 +165,7 @@ def test_submitted_jobs_and_the_progress_of_one(place: str, run: Run, run_json: 
     with open_database(create=False) as database:
         repository = Jobs(database)
         for _ in range(3):
-            repository.submit(puzzle.to_json(), puzzle.digest, puzzle.name, parameters, {})
+            repository.add(puzzle.to_json(), puzzle.digest, puzzle.name, parameters, {})
         repository.cancel(4)
         assert repository.claim_next(owner_token(), 60)
         progress = {"depth": 4, "states": 1234, "blocks": 8, "blocks_done": 2, "workers": 2, "seconds": 1.25}

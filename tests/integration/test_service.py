@@ -146,7 +146,7 @@ def test_cancel_and_resume(cluster: Cluster, run: Run) -> None:
 def test_a_job_that_fails_is_told_of_and_passed_over(quick: Cluster, process: Process) -> None:
     with open_database(quick.database_url, create=False) as database:
         parameters = {"direction": "to", "where": "goal", "max_depth": None, "histogram_only": False}
-        job = Jobs(database).submit('{"version": 99}', "0" * 64, "strange", parameters, {})
+        job = Jobs(database).add('{"version": 99}', "0" * 64, "strange", parameters, {})
     other = quick.submit("3-puzzle")
     result = process("coordinator", "--once", env=quick.environment)
     assert result.returncode == 1

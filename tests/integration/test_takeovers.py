@@ -68,7 +68,7 @@ def test_a_job_that_kills_its_coordinators_ends(armed: Path, deadly: Puzzle, tmp
         space = compile_space(deadly)
         jobs = Jobs(database)
         parameters = Settings().parameters(space.origin)
-        number = jobs.submit(deadly.to_json(), deadly.digest, deadly.name, parameters, space.layout_fields())
+        number = jobs.add(deadly.to_json(), deadly.digest, deadly.name, parameters, space.layout_fields())
 
         def after(times: int) -> JobRecord:
             for _ in range(times):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,7 +20,6 @@ from farthest.models.records import (
     CANCELLED,
     ENUMERATION,
     FAILED,
-    FINISHED,
     INTERRUPTED,
     QUEUED,
     RUNNING,
@@ -32,11 +32,19 @@ from farthest.models.records import (
     may_be_taken,
     now,
 )
-from farthest.models.sealing import NOBODYS, PARTS, canonical, change_job, put_rows, record_digest, seal
+from farthest.models.sealing import (
+    NOBODYS,
+    PARTS,
+    canonical,
+    change_job,
+    finished,
+    put_rows,
+    record_digest,
+    seal,
+)
 from farthest.models.structure import check_next_number, check_owners
 from farthest.models.tables import chunk, job, layer, map_file, puzzle, solution, state, verification
 from farthest.untrusted_json import read_json_object
-from farthest.version import __version__
 
 FIRST_SETBACK = 5.0
 LONGEST_SETBACK = 600.0
@@ -51,17 +59,6 @@ class Jobs(JobReader):
     a process that was stopped for longer than its lease cannot overwrite what its successor stores.
     """
 
-    def submit(
-        self,
-        puzzle_json: str,
-        digest: str,
-        name: str,
-        parameters: Mapping[str, Any],
-        layout: Mapping[str, Any],
-    ) -> int:
-        """Stores a job for coordinators to claim, and its puzzle; gives the job's id."""
-        return self.add(puzzle_json, digest, name, parameters, layout, None)
-
     def add(
         self,
         puzzle_json: str,
@@ -69,12 +66,13 @@ class Jobs(JobReader):
         name: str,
         parameters: Mapping[str, Any],
         layout: Mapping[str, Any],
-        owner: str | None,
+        owner: str | None = None,
         *,
         kind: str = ENUMERATION,
         lease_seconds: float = LEASE_SECONDS,
     ) -> int:
-        """Stores a job that ``owner`` runs from now on (None: it is submitted), and its puzzle; gives the job's id."""
+        """Stores a job that ``owner`` runs from now on (None: it is submitted, for coordinators to claim), and its
+        puzzle; gives the job's id."""
         moment = now()
         running: dict[str, Any] = {
             "status": RUNNING,
@@ -333,9 +331,6 @@ class Jobs(JobReader):
         Without ``unit`` the one of the last checkpoint stays. ``figures``: what each layer took, where that is known.
         """
         values: dict[str, Any] = {
-            **NOBODYS,
-            "status": FINISHED,
-            "finished": now(),
             "states": states,
             "eccentricity": eccentricity,
             "depth": depth,
@@ -343,14 +338,13 @@ class Jobs(JobReader):
             "has_map": has_map,
             "digest": digest,
             "seconds": seconds,
-            "version": __version__,
         }
         if unit is not None:
             values["unit"] = unit
         if figures:
             values["result"] = canonical({"figures": list(figures)})
         with self._database.write() as connection:
-            change_job(connection, job_id, owner, values)
+            change_job(connection, job_id, owner, finished(values))
             seal(connection, job_id, {})
 
     def interrupt(self, job_id: int, error: str | None = None, *, owner: str | None = None) -> None:
@@ -371,15 +365,9 @@ class Jobs(JobReader):
     def mark(self, job_id: int, job_record: str, found: Verification) -> None:
         """Stores the proof of a job in place of the last one. ``job_record``: ``JobRecord.proved_as`` of the job that
         was proved; if it is another job by now, nothing is stored."""
-        checks = [[one.name, one.proves, one.checked] for one in found.checks]
-        values = {
-            "job_id": job_id,
-            "job_record": job_record,
-            "made": found.made,
-            "version": found.version,
-            "seconds": found.seconds,
-            "checks": canonical({"checks": checks}),
-        }
+        checks = [astuple(one) for one in found.checks]
+        values = {"job_id": job_id, "job_record": job_record, **asdict(found)}
+        values["checks"] = canonical({"checks": checks})
         values["record_digest"] = record_digest("verification", values)
         with self._database.write() as connection:
             asked = select(job.c.record_digest, job.c.digest).where(job.c.id == job_id).with_for_update()

@@ -26,7 +26,7 @@ from farthest.errors import (
     SettingError,
     UnavailableError,
 )
-from farthest.models.chunks import CHUNK_KEYS, Chunk, MadeChunk, Payload, StoredDraft, checked, encode
+from farthest.models.chunks import CHUNK_KEYS, Chunk, MadeChunk, Payload, StoredDraft, Unit, checked, encode
 from farthest.models.database import Database
 from farthest.models.map_reader import MapReader, driver_of, in_order
 from farthest.models.records import (
@@ -115,19 +115,7 @@ class Maps(MapReader):
         where their drafts are not in the database."""
         with self._database.write() as connection:
             self._begin(connection, job_id, depth, layers, seconds, owner)
-            keys, unit = 0, None
-
-            def passed() -> Iterator[MadeChunk | StoredDraft]:
-                nonlocal keys, unit
-                for one in made:
-                    if one.first != keys or unit not in (None, one.unit):
-                        raise ValueError(
-                            f"chunk of keys {one.first} to {one.last}: expected it from key {keys}"
-                        )
-                    keys, unit = one.last + 1, one.unit
-                    yield one
-
-            _adopt_drafts(connection, job_id, depth, passed())
+            keys, unit = _adopt_drafts(connection, job_id, depth, made)
             change_job(connection, job_id, owner, {"keys": keys, "unit": unit})
             seal(connection, job_id, {"lead": None, "state": None}, stored=["layer", "chunk"])
 
@@ -215,13 +203,15 @@ def write_drafts(
 
 def _adopt_drafts(
     connection: Connection, job_id: int, depth: int, made: Iterable[MadeChunk | StoredDraft]
-) -> None:
-    """Makes chunks, in key order, a job's whole map in place of its older one, and removes all other drafts. Raises
-    LostStateError where the drafts are not those that were stored."""
+) -> tuple[int, Unit | None]:
+    """Makes chunks, in key order, a job's whole map in place of its older one, and removes all other drafts; gives the
+    map's length and unit. Raises LostStateError where the drafts are not those that were stored."""
     connection.execute(delete(chunk).where(chunk.c.job_id == job_id, chunk.c.first_key >= 0))
-    drafts, chunks = [], 0
+    drafts, chunks, keys, unit = [], 0, 0, None
     for one in made:
-        chunks += 1
+        if one.first != keys or unit not in (None, one.unit):
+            raise ValueError(f"chunk of keys {one.first} to {one.last}: expected it from key {keys}")
+        chunks, keys, unit = chunks + 1, one.last + 1, one.unit
         row = _chunk_row(job_id, depth, one)
         if isinstance(one, MadeChunk):
             connection.execute(insert(chunk), {**row, "payload": one.payload})
@@ -241,6 +231,7 @@ def _adopt_drafts(
         raise LostStateError(
             f"job {job_id}: {stored} of the {chunks} chunks that were made of its map are in the database"
         )
+    return keys, unit
 
 
 _COLUMNS = {

@@ -26,6 +26,7 @@ from sqlalchemy import Column, Connection, Row, Select, bindparam, delete, inser
 from farthest.errors import JobError, StorageError
 from farthest.models.records import (
     CANCELLED,
+    FINISHED,
     ChunkRecord,
     Field,
     IterationRecord,
@@ -34,9 +35,11 @@ from farthest.models.records import (
     PuzzleRecord,
     SolutionRecord,
     fields_of,
+    now,
 )
 from farthest.models.tables import chunk, iteration, job, layer, map_file, puzzle, solution, state
 from farthest.untrusted_json import read_json_object
+from farthest.version import __version__
 from farthest.wording import shown
 
 Record = TypeVar("Record")
@@ -333,6 +336,11 @@ _STORED_PARTS = select(job.c.parts).where(job.c.id == bindparam("job"))
 
 NOBODYS: dict[str, Any] = {"owner": None, "lease_until": None, "progress": None, "error": None}
 """The values of a job's row where nobody runs it and there was no error."""
+
+
+def finished(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a job's row that is finished from now on, with its result."""
+    return {**NOBODYS, "status": FINISHED, "finished": now(), "version": __version__, **result}
 
 
 def change_job(connection: Connection, job_id: int, owner: str | None, values: Mapping[str, Any]) -> None:

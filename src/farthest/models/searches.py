@@ -10,19 +10,17 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from farthest.models.database import Database
 from farthest.models.records import (
-    FINISHED,
     IterationRecord,
     SolutionRecord,
     SubtreeRecord,
     fields_of,
-    now,
 )
 from farthest.models.sealing import (
-    NOBODYS,
     canonical,
     chain,
     change_job,
     damaged,
+    finished,
     put_rows,
     read_record,
     read_rows,
@@ -32,7 +30,6 @@ from farthest.models.sealing import (
 )
 from farthest.models.tables import solution, subtree
 from farthest.untrusted_json import read_json
-from farthest.version import __version__
 
 
 class Searches:
@@ -94,19 +91,15 @@ class Searches:
         """Marks a search as finished, with its result, and stores solutions as ``commit`` does; it has no owner any
         more. ``depth``: the solutions' length."""
         values = {
-            **NOBODYS,
-            "status": FINISHED,
-            "finished": now(),
             "depth": depth,
             "complete": True,
             "seconds": seconds,
             "digest": digest,
             "result": canonical(result),
-            "version": __version__,
         }
         with self._database.write() as connection:
             connection.execute(delete(subtree).where(subtree.c.job_id == job_id))
-            change_job(connection, job_id, owner, values)
+            change_job(connection, job_id, owner, finished(values))
             seal(connection, job_id, {"solution": self._add(connection, job_id, solutions)})
 
     def iterations(self, job_id: int) -> list[IterationRecord]:

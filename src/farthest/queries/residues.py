@@ -289,7 +289,7 @@ class ResidueReader:
         for chunk in layers.chunks(self.unit, self._threads):
             self._check(chunk is not None)
             assert chunk is not None
-            states += int(numpy.count_nonzero(chunk.distance_array() != UNREACHED[self.unit]))
+            states += chunk.states
             yield chunk
         self._check(states == self._record.states)
 

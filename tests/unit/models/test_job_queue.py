@@ -23,7 +23,7 @@ PARAMETERS = {"origin": "goal"}
 
 
 def submit(jobs: Jobs, name: str = "tiny") -> int:
-    return jobs.submit("{}", "d" * 64, name, PARAMETERS, {"version": 1})
+    return jobs.add("{}", "d" * 64, name, PARAMETERS, {"version": 1})
 
 
 def add(jobs: Jobs, owner: str = ELSEWHERE) -> int:

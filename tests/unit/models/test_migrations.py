@@ -237,7 +237,7 @@ def together(count: int, action: Callable[[], object]) -> None:
 def test_many_services_that_start_together_on_a_fresh_database(fresh_url: str) -> None:
     def serve() -> None:
         with open_database(fresh_url, create=True) as database:
-            Jobs(database).submit("{}", "d" * 64, "tiny", {}, {})
+            Jobs(database).add("{}", "d" * 64, "tiny", {}, {})
 
     together(8, serve)
     with open_database(fresh_url, create=False) as database:

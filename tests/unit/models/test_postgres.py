@@ -187,7 +187,7 @@ def add(database: Database) -> int:
 
 
 def submit(jobs: Jobs) -> int:
-    return jobs.submit("{}", "d" * 64, "tiny", {}, {})
+    return jobs.add("{}", "d" * 64, "tiny", {}, {})
 
 
 def test_a_job_whose_owner_stands_still_in_a_transaction_keeps_nobody_from_the_next(

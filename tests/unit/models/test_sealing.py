@@ -204,8 +204,8 @@ def test_a_number_that_no_job_has(jobs: Jobs, number: str) -> None:
 
 
 def test_a_damaged_job_is_set_aside_by_coordinators(database: Database, jobs: Jobs) -> None:
-    first = jobs.submit("{}", "d", "tiny", {}, {})
-    second = jobs.submit("{}", "d", "tiny", {}, {})
+    first = jobs.add("{}", "d", "tiny", {}, {})
+    second = jobs.add("{}", "d", "tiny", {}, {})
     with database.write() as connection:
         connection.execute(update(job).where(job.c.id == first).values(parameters='{"a":1}'))
     claimed = jobs.claim_next(OWNER)

@@ -17,7 +17,7 @@ from sqlite_pages import Pages
 def place(tmp_path: Path) -> Path:
     place = tmp_path / "maps.db"
     with open_database(str(place), create=True) as database:
-        Jobs(database).submit("{}", "d", "tiny", {}, {})
+        Jobs(database).add("{}", "d", "tiny", {}, {})
         assert structure_problems(database) == []
     return place
 
@@ -87,7 +87,7 @@ def test_an_index_that_does_not_have_the_rows_of_its_table_is_told(place: Path) 
 
 def test_a_damaged_index_does_not_let_a_job_take_the_puzzle_of_another_along(place: Path) -> None:
     with open_database(str(place), create=False) as database:
-        Jobs(database).submit("{}", "d", "tiny", {}, {})
+        Jobs(database).add("{}", "d", "tiny", {}, {})
     change(place, "ix_job_puzzle_id: type of puzzle_id", 8)  # the number 0, where 1 was: job 1 is not found
     with (
         open_database(str(place), create=False) as database,

@@ -23,7 +23,7 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     by_workers = replace(settings, workers="celery")
     chosen = plan(puzzle, by_workers, Machine(by_workers))
     space, jobs = chosen.space, Jobs(database)
-    job = jobs.submit(
+    job = jobs.add(
         puzzle.to_json(),
         puzzle.digest,
         puzzle.name,

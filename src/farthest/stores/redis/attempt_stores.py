@@ -33,7 +33,6 @@ from farthest.stores.redis.records import (
     Record,
     RecordTexts,
     Report,
-    numbers,
     set_records,
 )
 from farthest.wording import shown
@@ -70,7 +69,7 @@ class StepRecords:
     blocks: list[int]
     before: dict[int, Record]
     two_before: dict[int, Record]
-    visited: dict[int, bytes | None]
+    visited: dict[int, Pointer]
     records: int
 
 
@@ -271,7 +270,8 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
         frontier = self._records(depth - 1, sources, before)
         if all_found:
             texts = dict(zip(wanted, two_before, strict=True))
-            return StepRecords(blocks, frontier, {}, {block: texts[block] for block in blocks}, records)
+            pointers = {one: self._pointer(depth, one, texts[one], frontier[one]) for one in blocks}
+            return StepRecords(blocks, frontier, {}, pointers, records)
         if depth >= 2:
             self._check_sealed(depth - 2, sealed_before, others)
         return StepRecords(blocks, frontier, self._records(depth - 2, wanted, two_before), {}, records)
@@ -289,11 +289,10 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
             for block, text in zip(blocks, texts, strict=True)
         }
 
-    def _pointer(self, depth: int, block: int, look: StepRecords) -> Pointer:
+    def _pointer(self, depth: int, block: int, text: bytes | None, before: Record) -> Pointer:
         """Where all found states of a block are, that are to be those before ``depth``."""
-        text = look.visited[block]
         pointer = None if text is None else Pointer.of(text, block)
-        least = depth - 1 if look.before[block].nonce else 0
+        least = depth - 1 if before.nonce else 0
         if pointer is None or not least <= pointer.depth < depth:
             raise LostStateError(
                 f"attempt {self.attempt}: what block {block} has visited before depth {depth} is lost"
@@ -476,14 +475,11 @@ class AttemptLayers(AttemptSteps[Opened]):
         if depth not in self._layers:
             if depth != self._depth:
                 raise StorageError(f"layer {depth} is not known; layer {self._depth} is under way")
-            texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
-            found = numbers(texts, self.records_key(depth))
-            if sorted(found) != self._begun[depth]:
+            records = Record.all_of(self.nodes, self.records_key(depth), depth)
+            if sorted(records) != self._begun[depth]:
                 raise LostStateError(
-                    f"attempt {self.attempt}: layer {depth} has {len(texts)} of {len(self._begun[depth])} blocks"
+                    f"attempt {self.attempt}: layer {depth} has {len(records)} of {len(self._begun[depth])} blocks"
                 )
-            stored = zip(found, texts.values(), strict=True)
-            records = {block: Record.of(text, depth, block) for block, text in stored}
             if (self.keeps_distances or self._residues) and any(record.states for record in records.values()):
                 check_depth(depth)
             self._layers[depth] = records
@@ -512,15 +508,6 @@ class AttemptLayers(AttemptSteps[Opened]):
             if record.nonce
         ]
         self.removals.begin(names, self.records_key(depth))
-
-    def unfolded(self) -> tuple[int, int]:
-        """How many states the layers in the place have that only results are made from, and how many the others."""
-        sizes = {
-            depth: sum(sum(record.states.values()) for record in records.values())
-            for depth, records in self._layers.items()
-        }
-        older = sum(states for depth, states in sizes.items() if depth < self._depth - 2)
-        return older, sum(sizes.values()) - older
 
     def drop(self) -> None:
         """Removes everything of the attempt from Redis and from the place of its blobs."""

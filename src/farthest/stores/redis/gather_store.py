@@ -143,7 +143,7 @@ class GatherStore(AttemptSteps[GatherStepInput]):
 
     def _visited(self, depth: int, records: StepRecords) -> dict[int, Visited]:
         """Blocks that another has stepped meanwhile are left out: the blob to be read has been replaced."""
-        pointers = {block: self._pointer(depth, block, records) for block in records.blocks}
+        pointers = records.visited
         wanted = {
             block: self.visited_name(found.depth, block, found.nonce)
             for block, pointer in pointers.items()

@@ -31,7 +31,7 @@ from farthest.models.records import ChunkRecord
 from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros
-from farthest.stores.contract import Base, reached, typed, unit_for
+from farthest.stores.contract import Base, typed, unit_for
 from farthest.stores.redis.records import (
     DATABASE,
     FOLD,
@@ -45,7 +45,6 @@ from farthest.stores.redis.records import (
     Record,
     RecordTexts,
     Report,
-    numbers,
     set_records,
 )
 
@@ -141,12 +140,12 @@ class Assembly:
         return bitmaps
 
 
-def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:
+def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, NDArray[Any]]]:
     """The distances of keys ``first`` to ``end`` - 1, chunk by chunk: first key of the part, its distances."""
     key = first
     while key < end:
         chunk = base(key)
-        distances = typed(memoryview(chunk.distances), chunk.unit)
+        distances = chunk.distance_array()
         until = min(end, chunk.last + 1)
         yield key, distances[key - chunk.first : until - chunk.first]
         key = until
@@ -247,7 +246,7 @@ class PartMaker:
         for one in assembly.chunks(CHUNK_KEYS, 1, base, cut.range_of(part)):
             stored, digest = encode(one), chunk_digest(one.distances)
             made.append(MadeChunk(one.first, one.last, one.unit, stored.checksum, digest, stored.payload))
-            states += reached(memoryview(one.distances), one.unit)
+            states += one.states
         return made, states
 
     def _assembly(self, fold: Fold) -> Assembly:
@@ -381,7 +380,7 @@ class AttemptParts:
         store, depth = self.store, self.fold.depth
         if self.fold.planes:
             states = sum(sum(store.counts(known).values()) for known in self.fold.wanted)
-        records = self._read(depth, store.parts_key(depth))
+        records = PartRecord.all_of(store.nodes, store.parts_key(depth), depth)
         if sorted(records) != list(self.parts):
             raise LostStateError(
                 f"attempt {store.attempt}: {len(records)} of the {len(self.parts)} map parts are known"
@@ -406,7 +405,7 @@ class AttemptParts:
             self._remove(fold.base, store.bases_key(fold.base))
 
     def _remove(self, depth: int, key: str) -> None:
-        records = self._read(depth, key).items()
+        records = PartRecord.all_of(self.store.nodes, key, depth).items()
         self.store.removals.begin(
             [
                 self.store.part_name(depth, part, record.nonce)
@@ -415,12 +414,6 @@ class AttemptParts:
             ]
         )
         self.store.nodes.call(lambda: self.store.nodes.main.delete(key))
-
-    def _read(self, depth: int, key: str) -> dict[int, PartRecord]:
-        """The records at a key, by part."""
-        stored: Any = self.store.nodes.call(lambda: self.store.nodes.main.hgetall(key))
-        texts = zip(numbers(stored, key), stored.values(), strict=True)
-        return {part: PartRecord.of(text, depth, part) for part, text in texts}
 
     # MadeMap
 

@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0004"
 down_revision: str | None = "0003"
-branch_labels: str | None = None
-depends_on: str | None = None
 
 
 def upgrade() -> None:

@@ -9,8 +9,6 @@ from alembic import op
 
 revision = "0006"
 down_revision: str | None = "0005"
-branch_labels: str | None = None
-depends_on: str | None = None
 
 
 def upgrade() -> None:

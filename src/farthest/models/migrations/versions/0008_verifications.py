@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0008"
 down_revision: str | None = "0007"
-branch_labels: str | None = None
-depends_on: str | None = None
 
 
 def upgrade() -> None:
