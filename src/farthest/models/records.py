@@ -108,6 +108,14 @@ class ChunkRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LeadRecord:
+    """Of a row of ``chunk`` of a sparse map the number of the first state, and the written form of its code."""
+
+    first_key: Big
+    lead: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class MapFileRecord:
     """A map file, outside the database: the keys ``first_key`` to ``last_key`` inclusive; ``name`` in the place of map
     files. A map file is what its row says, or it is none."""
