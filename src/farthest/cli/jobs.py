@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from farthest.models.database import Database
     from farthest.models.jobs import Jobs
-    from farthest.models.records import JobRecord, LayerRecord
+    from farthest.models.records import JobRecord, LayerRecord, SearchResult
     from farthest.models.searches import Searches
 
 WIDEST, NARROWEST = 100, 80
@@ -206,20 +206,21 @@ def _show_enumeration(record: JobRecord, layers: list[LayerRecord], database: Da
 
 def _show_search(record: JobRecord, searches: Searches, database: Database) -> None:
     from farthest.documents.searches import search_paths
+    from farthest.models.stored_job import search_parameters, search_result
 
-    asked, result = record.parameters, record.result
-    wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
+    asked, result = search_parameters(record), search_result(record)
+    wanted = f"all solutions, {asked.limit:,} listed at most" if asked.all else "one solution"
     about = [
-        ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}, {wanted}"),
-        ("board", f"{asked['board']} to {asked['target']}"),
+        ("search", f"{asked.algorithm}, heuristic {asked.heuristic}, {wanted}"),
+        ("board", f"{asked.board} to {asked.target}"),
     ]
     found: Facts = []
     if result is not None:
         found = [
             ("length", _length(result)),
-            ("solutions", f"{result['solutions']:,}"),
-            ("nodes", f"{result['nodes']:,}"),
-            *([] if result["expanded"] is None else [("expanded", f"{result['expanded']:,} boards")]),
+            ("solutions", f"{result.solutions:,}"),
+            ("nodes", f"{result.nodes:,}"),
+            *([] if result.expanded is None else [("expanded", f"{result.expanded:,} boards")]),
         ]
     _print_job(record, database, about, None, [], found)
     iterations = searches.iterations(record.id)
@@ -284,10 +285,10 @@ def _map(record: JobRecord) -> str:
     return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
 
 
-def _length(result: dict[str, Any]) -> str:
-    if result["length"] is None:
+def _length(result: SearchResult) -> str:
+    if result.length is None:
         return "none: it is proven that the board cannot be solved"
-    return f"{result['length']}{'' if result['optimal'] else ', not proven shortest'}"
+    return f"{result.length}{'' if result.optimal else ', not proven shortest'}"
 
 
 _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)

@@ -177,6 +177,41 @@ class SolutionRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class EnumerationParameters:
+    """What decides the result of an enumeration. ``direction``: ``to`` or ``from`` its origin, which is ``where``.
+    ``map``: ``residues``, or None."""
+
+    direction: str
+    where: str
+    max_depth: int | None
+    histogram_only: bool
+    map: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchParameters:
+    """What decides the result of a search. ``all``: all solutions are counted, and ``limit`` of them listed."""
+
+    board: str
+    target: str
+    heuristic: str
+    algorithm: str
+    all: bool
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The result of a finished search; ``coordinator.search.settings.SearchOutcome`` says what its fields mean."""
+
+    length: int | None
+    solutions: int
+    optimal: bool
+    nodes: int
+    expanded: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
     """One property that was proved: how many states or values were checked."""
 

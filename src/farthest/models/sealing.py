@@ -74,13 +74,18 @@ _KINDS: dict[type, tuple[type, ...]] = {float: (float, int), bytes: (bytes, memo
 """What is read for a field of a type, where that is not one value of the type."""
 
 
-def check_values(record: type, table: str, values: Iterable[Any], row: object, job: int | None) -> None:
-    """Raises StorageError unless each value is one of the record's field, as far as there are values."""
+def check_values(
+    record: type, table: str, values: Iterable[Any], row: object, job: int | None, inside: str = ""
+) -> None:
+    """Raises StorageError unless each value is one of the record's field, as far as there are values. ``inside``: the
+    column whose JSON object has the values, and a dot."""
     for one, value in zip(fields_of(record), values, strict=False):
         kinds = _KINDS.get(one.kind, (one.kind,))
         if type(value) not in kinds and not (value is None and one.nullable):
             found = "nothing" if value is None else f"{type(value).__name__} {shown(value)}"
-            raise damaged(table, row, f"column {one.name}: {found}, expected {kinds[0].__name__}", job)
+            raise damaged(
+                table, row, f"column {inside}{one.name}: {found}, expected {kinds[0].__name__}", job
+            )
 
 
 def read_record(record: type[Record], table: str, values: Sequence[Any], row: object, job: int) -> Record:

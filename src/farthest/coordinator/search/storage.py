@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -19,7 +19,7 @@ import msgspec
 from farthest.coordinator.runner import OwnedJob, added, claimed
 from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError, StorageError
 from farthest.models.database import Database, open_database
-from farthest.models.records import FINISHED, SEARCH, IterationRecord, SubtreeRecord
+from farthest.models.records import FINISHED, SEARCH, IterationRecord, SearchResult, SubtreeRecord, fields_of
 from farthest.models.searches import Searches
 from farthest.search.contract import Node, PieceResult, way_of
 from farthest.search.deepening import Frontier, Place, Totals
@@ -200,13 +200,7 @@ class SearchRecorder(OwnedJob):
         """Stores the result, and solutions that are not stored yet: those of a search without iterations. Marks the job
         finished."""
         rest = self._numbered_from(outcome.paths[self._numbered :])
-        result = {
-            "length": outcome.length,
-            "solutions": outcome.solutions,
-            "optimal": outcome.optimal,
-            "nodes": outcome.nodes,
-            "expanded": outcome.expanded,
-        }
+        result = asdict(SearchResult(*(getattr(outcome, one.name) for one in fields_of(SearchResult))))
 
         def write() -> None:
             if self._jobs.get(self.job).status == FINISHED:

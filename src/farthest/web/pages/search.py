@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from htpy import a, details, div, fragment, h2, p, span, summary
 
 from farthest.documents.progress import progress_rows
+from farthest.models.stored_job import search_parameters, search_result
 from farthest.puzzles.move_text import moves_text
 from farthest.web.page import board_of, facts, job_page, live, page, player, puzzle_page, rows_of
 from farthest.wording import seconds_text
@@ -41,34 +42,32 @@ def search(
     solutions: Solutions,
 ) -> str:
     """The page."""
-    asked, result = record.parameters, record.result
+    asked, result = search_parameters(record), search_result(record)
     unfinished = record.state_now in ("queued", "running")
     rows: list[tuple[str, Node]] = [
         ("status", span(id="status", class_=f"status {record.state_now}")[record.state_now]),
-        ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}"),
-        ("target", str(asked["target"])),
+        ("search", f"{asked.algorithm}, heuristic {asked.heuristic}"),
+        ("target", asked.target),
         ("created", f"{record.created:%Y-%m-%d %H:%M} UTC"),
     ]
     if record.error:
         rows.append(("message", record.error))
     if result is not None:
-        proven = "" if result["optimal"] else ", not proven shortest"
+        proven = "" if result.optimal else ", not proven shortest"
         length = (
-            f"{result['length']}{proven}"
-            if result["length"] is not None
-            else "none: the board cannot be solved"
+            f"{result.length}{proven}" if result.length is not None else "none: the board cannot be solved"
         )
         rows += [
             ("length", length),
-            ("solutions", f"{result['solutions']:,}"),
-            ("nodes", f"{result['nodes']:,}"),
+            ("solutions", f"{result.solutions:,}"),
+            ("nodes", f"{result.nodes:,}"),
             ("time", seconds_text(record.seconds or 0.0)),
             ("digest", span(class_="digest")[record.digest or ""]),
         ]
     return page(
         f"Search {record.id}: {record.name}",
         p(class_="lead")[a(href=puzzle_page(record.name))[puzzle.title or record.name]],
-        board_of(puzzle, str(asked["board"])),
+        board_of(puzzle, asked.board),
         facts(rows),
         live(record.id, progress_rows(record)) if unfinished else None,
         fragment[
