@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from farthest.coordinator.enumeration.cluster_model import Shape
 from farthest.coordinator.enumeration.executors import LayerSearch
 from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode
 from farthest.puzzles.puzzle import Puzzle
@@ -30,6 +31,15 @@ from farthest.stores.redis.gather_store import GatherStore
 from farthest.worker.enumeration.tasks import BlockChoice, StepWork
 
 PARTS = ("open", "kernel", "commit", "fetch", "send")
+
+
+def shape_of(puzzle: Puzzle, block_size: int, layers: Sequence[int] | None = None) -> Shape:
+    """The shape of a puzzle's search; without ``layers`` they are the published ones."""
+    published = next((answer.layers for answer in puzzle.known if answer.layers), None)
+    if layers is None and published is None:
+        raise ValueError(f"puzzle {puzzle.name}: no layers are published; give them")
+    space = gather(compile_space(puzzle))
+    return Shape.of_space(space, cut_for_workers(space, block_size), layers or published or ())
 
 
 @dataclass

@@ -32,7 +32,7 @@ from farthest.coordinator.enumeration.cluster_model import (
 )
 from farthest.environment import BLOCK_SIZE, WORKER_MEMORY, byte_count
 from farthest.puzzles.catalogue import load
-from scale_run import Counted, counted_run
+from scale_run import Counted, counted_run, shape_of
 
 GIB, TERA = 2**30, 10**12
 MAIN = "import sys; from farthest.cli.entry import main; sys.argv[0] = 'farthest'; main()"
@@ -41,7 +41,7 @@ READY_SECONDS = 60.0
 
 def predicted(name: str, cluster: Cluster, block_size: int) -> tuple[Shape, Prediction]:
     """What the model says of a puzzle of the catalogue."""
-    shape = Shape.of(load(name), block_size)
+    shape = shape_of(load(name), block_size)
     return shape, predict(shape, cluster, simulated_locality(shape, cluster.workers, cluster.worker_memory))
 
 
@@ -100,7 +100,7 @@ def measure_counts(name: str, url: str, block_size: int, workers: int, memory: i
         make_map=True,
     )
     cluster = Cluster(workers=workers, worker_memory=memory, small_states=small, celery=False)
-    shape = Shape.of(load(name), block_size, run.states[:-1])
+    shape = shape_of(load(name), block_size, run.states[:-1])
     prediction = predict(shape, cluster, simulated_locality(shape, workers, memory))
     figures = compared(shape, run, prediction)
     spent = sum(sum(layer.seconds[part] for part in ("open", "kernel", "commit")) for layer in run.layers)

@@ -9,6 +9,7 @@ import pytest
 from cluster import Service, until
 from farthest.coordinator.enumeration.celery_backend import CeleryExecutor
 from farthest.coordinator.enumeration.executors import Executor, LayerSearch, ThreadsExecutor
+from farthest.environment import SMALL_LAYER_STATES
 from farthest.errors import FarthestError
 from farthest.stores.blocks import Cut
 from farthest.stores.contract import ShardStore
@@ -38,9 +39,15 @@ def scattering_threads(request: pytest.FixtureRequest) -> Pair:
     return ThreadsExecutor(2), lambda of: ScatterMemoryStore(of.space, distances=True)
 
 
+def celery_executor(nodes: RedisNodes, small_states: int) -> CeleryExecutor:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SMALL_LAYER_STATES.name, str(small_states))
+        return CeleryExecutor(nodes)
+
+
 def scattering_celery(request: pytest.FixtureRequest) -> Pair:
     nodes: RedisNodes = request.getfixturevalue("nodes_with_worker")
-    executor = CeleryExecutor(nodes, small_states=0)
+    executor = celery_executor(nodes, 0)
     request.addfinalizer(executor.close)
 
     def store(of: ScatterCase) -> ScatterAttempt:
@@ -56,7 +63,7 @@ def celery(small_states: int) -> Callable[[pytest.FixtureRequest], Pair]:
 
     def make(request: pytest.FixtureRequest) -> Pair:
         nodes: RedisNodes = request.getfixturevalue("nodes_with_worker")
-        executor = CeleryExecutor(nodes, small_states=small_states)
+        executor = celery_executor(nodes, small_states)
         request.addfinalizer(executor.close)
 
         def store(of: Case) -> GatherAttempt:

@@ -10,7 +10,7 @@ import pytest
 import small_pieces
 from cluster import Service, until
 from farthest.coordinator.search.celery_executor import CelerySearch
-from farthest.coordinator.search.loop import SearchExecutor, SearchStopped, ThreadsSearch
+from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.puzzles.catalogue import load
 from farthest.search.contract import Engine, Node, Problem, Way
@@ -161,4 +161,4 @@ def test_what_goes_wrong_in_a_thread_is_raised(number: int) -> None:
     with pytest.raises(ZeroDivisionError):
         executor.run(begun(engine, (), 5, first=False), lambda: None)  # type: ignore[arg-type]
     executor.close()
-    assert not [one for one in threading.enumerate() if one.name == "farthest-search"]
+    assert not [one for one in threading.enumerate() if one.name.startswith("farthest-search")]

@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from farthest.coordinator import outstanding
 from farthest.coordinator.enumeration import celery_backend
 from farthest.coordinator.enumeration.celery_backend import CeleryExecutor
 from farthest.coordinator.outstanding import WorkProgress
+from farthest.environment import LEASE_SECONDS, SMALL_LAYER_STATES
 from farthest.errors import JobError, LostStateError, UnavailableError
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempts import prefix
@@ -43,6 +45,13 @@ def store(nodes: RedisNodes) -> Iterator[GatherAttempt]:
     made.drop()
 
 
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The coordinator's; workers have their own. No layer is small."""
+    monkeypatch.setattr(outstanding, "LEASE_SECONDS", replace(LEASE_SECONDS, default=str(LEASE)))
+    monkeypatch.setenv(SMALL_LAYER_STATES.name, "0")
+
+
 class Layer:
     """The first layer, run by an executor in a thread; what it says and how it ends."""
 
@@ -52,8 +61,6 @@ class Layer:
         self._store = store
         self._executor = CeleryExecutor(
             store.nodes,
-            small_states=0,
-            lease_seconds=LEASE,
             watch=self.said.append,
             should_stop=should_stop,
         )
@@ -223,8 +230,9 @@ def test_a_small_layer_can_be_stopped(store: GatherAttempt, nodes: RedisNodes) -
         if len(asked) == 2:
             raise KeyboardInterrupt
 
-    executor = CeleryExecutor(nodes, small_states=10**6, should_stop=stop)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SMALL_LAYER_STATES.name, "1000000")
+        executor = CeleryExecutor(nodes, should_stop=stop)
         patch.setattr(celery_backend, "STEPPED_AT_ONCE", 1)
         with pytest.raises(KeyboardInterrupt):
             executor.run_layer(store, 1, range(store.kernel.shards))
@@ -234,7 +242,7 @@ def test_a_small_layer_can_be_stopped(store: GatherAttempt, nodes: RedisNodes) -
 @pytest.mark.slow
 def test_a_broker_that_stays_away_is_an_error(store: GatherAttempt) -> None:
     away = RedisNodes(["redis://127.0.0.1:1"])
-    executor = CeleryExecutor(away, small_states=0)
+    executor = CeleryExecutor(away)
     with pytest.raises(UnavailableError, match="cannot be reached"):
         executor.run_layer(store, 1, range(store.kernel.shards))
     executor.close()

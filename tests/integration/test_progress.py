@@ -69,7 +69,7 @@ class World:
         self._leases = Leases(nodes, RUN, "step", 1000.0)  # which the world ends
         self._holders: dict[int, Holder] = {}
         nodes.main.flushall()
-        self.outstanding = Outstanding(self, DEPTH, self, LEASE)  # type: ignore[arg-type]
+        self.outstanding = Outstanding(self, DEPTH, self)  # type: ignore[arg-type]
 
     # Work
 

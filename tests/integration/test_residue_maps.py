@@ -92,7 +92,7 @@ def test_residues_are_advised_where_they_fit(tmp_path: Path) -> None:
     refused = plan(puzzle, settings, Machine(settings))
     assert "use --map residues, which needs" in str(refused.needs.problem)
     few = replace(settings, residues=True)
-    assert plan(puzzle, few, Machine(few, tmp_path / "jobs.db")).store == "memory"
+    assert plan(puzzle, few, Machine(few, tmp_path / "jobs.db")).needs.layers_in == "memory"
 
 
 @pytest.mark.parametrize("name", ["eight-kinds", "pancake-6", "hanoi-3-6"])

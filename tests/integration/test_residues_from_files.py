@@ -27,7 +27,7 @@ from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.folder.layer_files import LayerFiles
-from farthest.stores.memory.gather_store import gathered_form
+from farthest.stores.residues import residue_form
 
 TIGHT = {"pancake-9": PROCESS_BYTES + 105_000, "sliding-2x5": PROCESS_BYTES + 240_000}
 """Bytes of memory that the layers' bitmaps do not fit: two bits a state, and one."""
@@ -180,7 +180,7 @@ def test_ctrl_c_while_the_map_is_made_keeps_the_layers(
 
 def test_layers_of_a_run_that_keeps_none_for_a_map_are_not_gone_on_with(tmp_path: Path) -> None:
     space = gather(compile_space(load("pancake-9")))
-    form = gathered_form(space, None)
+    form = residue_form(space, None)
     BitmapsInFiles(space, tmp_path, TIGHT["pancake-9"], 1, (1,)).store("1").leave()
     with pytest.raises(StorageError, match="another enumeration"):
         BitmapsInFiles(space, tmp_path, TIGHT["pancake-9"], 1, (1,), form).store("1")
@@ -191,7 +191,7 @@ def test_what_the_layers_of_the_map_need_is_told(tmp_path: Path, monkeypatch: py
     space = gather(compile_space(load("sliding-2x5")))
     needs = [
         BitmapsInFiles(space, tmp_path, TIGHT["sliding-2x5"], 1, LAYERS, form).needs
-        for form in (None, gathered_form(space, None))
+        for form in (None, residue_form(space, None))
     ]
     assert needs[0].marks == 0
     assert needs[1].disk > max(needs[0].disk, needs[1].marks) > needs[0].disk
@@ -208,9 +208,7 @@ def test_a_map_on_its_way_to_an_object_store_needs_room_beside_the_layers(
     space = gather(compile_space(load("sliding-2x5")))
     settings = Settings(residues=True, memory=TIGHT["sliding-2x5"], threads=2)
     maps = ObjectMaps(Bucket("bucket", "maps"))
-    layers = BitmapsInFiles(
-        space, tmp_path, TIGHT["sliding-2x5"], 2, LAYERS, gathered_form(space, None)
-    ).needs
+    layers = BitmapsInFiles(space, tmp_path, TIGHT["sliding-2x5"], 2, LAYERS, residue_form(space, None)).needs
     both = layers.marks + space.kernel.words * 8
     assert layers.disk < both
     for free, problem in ((layers.disk, True), (both * 11 // 10, False)):

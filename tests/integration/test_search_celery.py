@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ import pytest
 import small_pieces
 from farthest.coordinator import outstanding
 from farthest.coordinator.search.celery_executor import CelerySearch
-from farthest.coordinator.search.loop import SearchStopped
+from farthest.coordinator.search.executors import SearchStopped
 from farthest.coordinator.search.settings import SearchReporter
+from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError, LostStateError
 from farthest.search.contract import Engine, Node, PieceResult, Problem
 from farthest.search.deepening import Frontier
@@ -52,10 +54,16 @@ def told() -> Told:
     return Told()
 
 
+@pytest.fixture(autouse=True)
+def short_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The coordinator's; workers have their own."""
+    monkeypatch.setattr(outstanding, "LEASE_SECONDS", replace(LEASE_SECONDS, default=str(LEASE)))
+
+
 @pytest.fixture
 def executor(nodes: RedisNodes, problem: Problem, told: Told) -> Iterator[CelerySearch]:
     own = RedisNodes(nodes.urls)
-    made = CelerySearch(problem, open_engine(problem, None), "1", told, nodes=own, lease_seconds=LEASE)
+    made = CelerySearch(problem, open_engine(problem, None), "1", told, nodes=own)
     yield made
     made.close()
     with suppress(Exception):

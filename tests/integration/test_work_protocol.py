@@ -6,12 +6,14 @@ import base64
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from farthest.coordinator import outstanding
 from farthest.coordinator.outstanding import Workers, WorkProgress
+from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError, LateStepError, LostStateError
 from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.connections import RedisNodes
@@ -85,10 +87,16 @@ def taken(nodes: RedisNodes) -> Iterator[list[int]]:
     thread.join()
 
 
+@pytest.fixture(autouse=True)
+def short_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The coordinator's; workers have their own."""
+    monkeypatch.setattr(outstanding, "LEASE_SECONDS", replace(LEASE_SECONDS, default="0.5"))
+
+
 def do(nodes: RedisNodes, work: Squares, items: list[int]) -> list[WorkProgress]:
     """What a coordinator does."""
     seen: list[WorkProgress] = []
-    workers = Workers(nodes, lease_seconds=0.5)
+    workers = Workers(nodes)
     try:
         assert workers.do(work, DEPTH, items, poll=lambda: None, watch=seen.append)
     finally:

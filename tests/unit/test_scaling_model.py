@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from farthest.coordinator.enumeration import cluster_model
 from farthest.coordinator.enumeration.cluster_model import (
+    COSTS,
     Cluster,
-    Costs,
     Prediction,
     Shape,
     blob_bytes,
@@ -19,7 +20,7 @@ from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
-from scale_run import Counted, counted_run
+from scale_run import Counted, counted_run, shape_of
 from strategies import make_puzzle
 
 MIB = 2**20
@@ -55,7 +56,7 @@ def measured(
         puzzle, url, block_size=block_size, workers=workers, worker_memory=memory, small_states=small
     )
     cluster = Cluster(workers=workers, worker_memory=memory, small_states=small, celery=False)
-    return run, Shape.of(puzzle, block_size, run.states[:-1]), cluster
+    return run, shape_of(puzzle, block_size, run.states[:-1]), cluster
 
 
 def misses(run: Counted, prediction: Prediction) -> dict[str, float]:
@@ -74,10 +75,11 @@ def test_bytes_messages_and_memory(redis_url: str, name: str) -> None:
     locality = simulated_locality(shape, 1, 0)
     assert not misses(run, predict(shape, cluster, locality))
     # A model that is wrong by as much as this would be found out.
-    costs = Costs()
-    for wrong in (replace(costs, entropy=1.4 * costs.entropy), replace(costs, entropy=0.4 * costs.entropy)):
-        # Blobs of all states found are mostly bits as they are, and of the others some shards alone are read.
-        assert {"written", "read"} & misses(run, predict(shape, cluster, locality, wrong)).keys()
+    for factor in (1.4, 0.4):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cluster_model, "COSTS", replace(COSTS, entropy=factor * COSTS.entropy))
+            # Blobs of all states found are mostly bits as they are, and of the others some shards alone are read.
+            assert {"written", "read"} & misses(run, predict(shape, cluster, locality)).keys()
 
 
 def check_kept(run: Counted, shape: Shape, cluster: Cluster, least: float) -> None:
@@ -112,16 +114,16 @@ def test_3x4_kept(redis_url: str) -> None:
 
 
 def test_a_blob_costs_what_its_entropy_does() -> None:
-    keys, costs = 20_000_000, Costs()
-    assert blob_bytes(keys, 0, costs) == 0
-    assert blob_bytes(keys, keys, costs) == costs.blob_header + keys / 8
-    sizes = [blob_bytes(keys, states, costs) for states in (10, 10**3, 10**5, 10**7)]
+    keys = 20_000_000
+    assert blob_bytes(keys, 0) == 0
+    assert blob_bytes(keys, keys) == COSTS.blob_header + keys / 8
+    sizes = [blob_bytes(keys, states) for states in (10, 10**3, 10**5, 10**7)]
     assert sizes == sorted(sizes)
     assert sizes[-1] == pytest.approx(keys / 8, rel=0.05)  # half of all keys: a bit each
 
 
 def test_workers_find_in_memory_what_they_have_stepped() -> None:
-    shape = Shape.of(load("sliding-2x7"), 4 * MIB)
+    shape = shape_of(load("sliding-2x7"), 4 * MIB)
     assert (shape.shards, shape.blocks, shape.exclude) == (2184, 546, "before")
     many = simulated_locality(shape, 64, 256 * MIB)
     assert many.two_before > 0.9
@@ -132,7 +134,7 @@ def test_workers_find_in_memory_what_they_have_stepped() -> None:
 
 
 def test_more_machines_take_less_time_until_something_else_is_full() -> None:
-    shape = Shape.of(load("sliding-2x7"), 4 * MIB)
+    shape = shape_of(load("sliding-2x7"), 4 * MIB)
     several = [
         Cluster(workers=workers, nodes=nodes) for workers, nodes in ((2, 1), (8, 1), (512, 1), (512, 8))
     ]

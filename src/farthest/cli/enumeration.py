@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import settings_options, usual_options
+from farthest.cli.enumeration_options import settings_options
+from farthest.cli.options import usual_options
 from farthest.cli.printing import print_drawings, print_json, print_table, warn
 from farthest.documents import plain
 from farthest.errors import STOPPED_EARLY
@@ -18,7 +19,7 @@ from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
-    from farthest.coordinator.settings import Estimate, Outcome, Settings, WorkersEstimate
+    from farthest.coordinator.settings import Outcome, Settings, WorkersEstimate
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
@@ -133,55 +134,16 @@ def estimate(
     from farthest.models.database import database_folder
 
     needs = estimated(puzzle, settings, database_folder(database), processes)
+    from farthest.documents.puzzles import estimate_document, estimate_rows
+
     if as_json:
-        from farthest.documents.puzzles import estimate_document
-
         print_json(estimate_document(puzzle, needs))
-    else:
-        _show(puzzle, needs)
-
-
-def _show(puzzle: Puzzle, needs: Estimate) -> None:
-    for name, text in _lines(needs):
-        click.echo(f"{name + ':':<18}{text}")
+        return
+    for name, text in estimate_rows(needs):
+        click.echo(f"{name.capitalize() + ':':<18}{text}")
     if needs.workers:
         click.echo()
         _show_workers(needs.workers)
-
-
-def _lines(needs: Estimate) -> list[tuple[str, str]]:
-
-    known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
-    lines = [("States", f"at most {needs.states_at_most:,}{known}")]
-    if needs.keys is not None:
-        lines.append(("Keys", f"{needs.keys:,}"))
-    moves = "both ways" if needs.both_ways else "one way"
-    colours = ", two colours" if needs.two_colours else ""
-    lines.append(("Engine", f"{needs.engine}; moves {moves}{colours}"))
-    if needs.layers_from:
-        lines.append(("Layers", f"{needs.depths:,}, {needs.layers_from}"))
-    place = f"files in {needs.scratch}" if needs.layers_in == "files" else "memory"
-    lines.append(("Kept in", f"{place}: {needs.why}" if needs.why else place))
-    lines.append(("Memory", f"{bytes_text(needs.memory)} of {bytes_text(needs.memory_limit)} allowed"))
-    if needs.layers_in == "files":
-        lines += [
-            ("Disk at the peak", bytes_text(needs.layers_disk)),
-        ]
-        if needs.written:
-            lines += [
-                ("Written, read", f"{bytes_text(needs.written)}, {bytes_text(needs.read)} in all"),
-                ("Units", f"{needs.units:,} a layer, of {needs.shards:,} shards"),
-            ]
-    size = f", about {bytes_text(needs.disk)} of disk" if needs.disk else ""
-    lines.append(("Map", f"{needs.map}{size}"))
-    if needs.seconds is not None and needs.processor_seconds is not None:
-        wall, processor = seconds_text(needs.seconds), seconds_text(needs.processor_seconds)
-        lines.append(
-            ("Time here", f"about {wall} by {counted(needs.threads, 'thread')}, {processor} of processors")
-        )
-    if needs.problem:
-        lines.append(("Does not fit", needs.problem))
-    return lines
 
 
 def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:

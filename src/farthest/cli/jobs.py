@@ -20,16 +20,17 @@ from farthest.cli.options import (
 )
 from farthest.cli.printing import print_facts, print_json, print_table
 from farthest.errors import FarthestError, JobError, UnavailableError
-from farthest.wording import bytes_text, counted, seconds_text
+from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from farthest.documents.jobs import Rows
     from farthest.models.database import Database
     from farthest.models.jobs import Jobs
-    from farthest.models.records import JobRecord, LayerRecord, SearchResult
+    from farthest.models.records import JobRecord, LayerRecord
     from farthest.models.searches import Searches
 
 WIDEST, NARROWEST = 100, 80
@@ -101,11 +102,8 @@ def _minute(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
-BEYOND = "not known: --max-depth ended the enumeration after layer {}"
 LISTED = 20
 """Solutions that are listed for people."""
-
-Facts = list[tuple[str, str]]
 
 
 @click.command()
@@ -182,64 +180,22 @@ def why_waiting(record: JobRecord) -> str:
 
 
 def _show_enumeration(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
-    from farthest.documents.jobs import origin_text
+    from farthest.documents.jobs import LAYER, layer_rows, map_text
 
-    waits = record.status == "queued" and record.error
-    about = [("origin", f"moves are counted {origin_text(record)}")]
-    kept = [("map", _map(record))]
-    found: Facts = []
-    if record.status == "finished":
-        eccentricity = str(record.eccentricity) if record.complete else BEYOND.format(record.depth)
-        found = [("states", f"{record.states or 0:,}"), ("eccentricity", eccentricity)]
-    _print_job(record, database, about, why_waiting(record) if waits else None, kept, found)
+    _print_job(record, database, [("map", map_text(record))])
     if layers:
         click.echo()
-        print_table(
-            ("depth", "states", "seconds"),
-            [
-                (str(each.depth), f"{each.states:,}", "" if each.seconds is None else f"{each.seconds:.4f}")
-                for each in layers
-            ],
-            right="rrr",
-        )
+        print_table(LAYER, layer_rows(layers), right="rrr")
 
 
 def _show_search(record: JobRecord, searches: Searches, database: Database) -> None:
-    from farthest.documents.searches import search_paths
-    from farthest.models.stored_job import search_parameters, search_result
+    from farthest.documents.searches import ITERATION, iteration_rows, search_paths
 
-    asked, result = search_parameters(record), search_result(record)
-    wanted = f"all solutions, {asked.limit:,} listed at most" if asked.all else "one solution"
-    about = [
-        ("search", f"{asked.algorithm}, heuristic {asked.heuristic}, {wanted}"),
-        ("board", f"{asked.board} to {asked.target}"),
-    ]
-    found: Facts = []
-    if result is not None:
-        found = [
-            ("length", _length(result)),
-            ("solutions", f"{result.solutions:,}"),
-            ("nodes", f"{result.nodes:,}"),
-            *([] if result.expanded is None else [("expanded", f"{result.expanded:,} boards")]),
-        ]
-    _print_job(record, database, about, None, [], found)
+    _print_job(record, database, [])
     iterations = searches.iterations(record.id)
     if iterations:
         click.echo()
-        print_table(
-            ("bound", "nodes", "solutions", "pieces", "seconds"),
-            [
-                (
-                    f"{one.bound}{'' if one.complete else '+'}",
-                    f"{one.nodes:,}",
-                    f"{one.solutions:,}",
-                    f"{one.pieces:,}",
-                    f"{one.seconds:.4f}",
-                )
-                for one in iterations
-            ],
-            right="rrrrr",
-        )
+        print_table(ITERATION, iteration_rows(iterations), right="rrrrrr")
     paths = search_paths(record, searches, LISTED)
     if paths:
         from farthest.cli.solutions import list_ways
@@ -249,46 +205,29 @@ def _show_search(record: JobRecord, searches: Searches, database: Database) -> N
         list_ways(map(way_of, paths), len(paths))
 
 
-def _print_job(
-    record: JobRecord, database: Database, about: Facts, status: str | None, kept: Facts, found: Facts
-) -> None:
-    """The facts of a job. ``status``: where it is not that of the record; ``found``: empty before there is a result."""
+def _print_job(record: JobRecord, database: Database, kept: Rows) -> None:
+    """The facts of a job. ``kept``: what is kept of its distances."""
+    from farthest.documents.jobs import asked_rows, result_rows
     from farthest.documents.progress import progress_rows
     from farthest.models.stored_job import puzzle_of
 
-    told = progress_rows(record)
-    result = [
-        *found,
-        ("seconds", seconds_text(record.seconds or 0.0)),
-        ("digest", record.digest or ""),
-        ("verified", _verified(record)),
-    ]
+    waits = record.kind == "enumeration" and record.status == "queued" and record.error
+    status = record.state_now + (f": {record.error}" if record.error else "")
+    progress = ", ".join(f"{name} {value}" for name, value in progress_rows(record))
+    result = result_rows(record)
     print_facts(
         [
             ("job", f"{record.id} in {database.place}"),
             ("puzzle", f"{record.name}: {puzzle_of(record).title}"),
-            *about,
-            ("status", status or record.state_now + (f": {record.error}" if record.error else "")),
+            *asked_rows(record),
+            ("status", why_waiting(record) if waits else status),
             ("created", f"{_minute(record.created)} UTC"),
             *kept,
-            *([("progress", ", ".join(f"{name} {value}" for name, value in told))] if told else []),
-            *(result if found else []),
+            *([("progress", progress)] if progress else []),
+            *result,
+            *([("verified", _verified(record))] if result else []),
         ]
     )
-
-
-def _map(record: JobRecord) -> str:
-    if record.status != "finished":
-        return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
-    if not record.has_map:
-        return "none (--histogram-only)"
-    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
-
-
-def _length(result: SearchResult) -> str:
-    if result.length is None:
-        return "none: it is proven that the board cannot be solved"
-    return f"{result.length}{'' if result.optimal else ', not proven shortest'}"
 
 
 _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
@@ -316,20 +255,22 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
 
     with jobs_to_change(database) as (stored, opened):
         wanted = _wanted(stored, jobs)
-        deletion = _Deletion(stored, wanted, scratch_folder(scratch, opened.folder))
-        for gone in deletion.deleted():
+
+        def report(gone: _Gone) -> None:
             if not as_json:
                 what = "which was damaged" if gone.puzzle is None else gone.puzzle
                 click.echo(f"Deleted job {gone.job} ({what}) from {opened.place}: {bytes_text(gone.bytes)}.")
-        size = sum(one.bytes for one in deletion.gone)
+
+        deleted, problem = _delete(stored, wanted, scratch_folder(scratch, opened.folder), report)
+        size = sum(one.bytes for one in deleted)
         if as_json:
-            alone = len(jobs) == len(deletion.gone) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
-            named = {"job": deletion.gone[0].job, "puzzle": deletion.gone[0].puzzle} if alone else {}
-            print_json({**named, "deleted": deletion.gone, "bytes": size, "database": opened.place})
+            alone = len(jobs) == len(deleted) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
+            named = {"job": deleted[0].job, "puzzle": deleted[0].puzzle} if alone else {}
+            print_json({**named, "deleted": deleted, "bytes": size, "database": opened.place})
         elif len(jobs) > 1 or len(wanted) != 1:
-            click.echo(f"{counted(len(deletion.gone), 'job')} deleted: {bytes_text(size)}.")
-        if deletion.problem is not None:
-            raise deletion.problem
+            click.echo(f"{counted(len(deleted), 'job')} deleted: {bytes_text(size)}.")
+        if problem is not None:
+            raise problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,46 +282,39 @@ class _Gone:
     bytes: int
 
 
-class _Deletion:
-    """Deletes jobs one after the other. ``gone``: those that are deleted; ``problem``: why others are not."""
+def _delete(
+    jobs: Jobs, wanted: dict[int, str | None], scratch: Path, report: Callable[[_Gone], None]
+) -> tuple[list[_Gone], FarthestError | None]:
+    """Deletes jobs one after the other: those that are deleted, each reported, and why others are not."""
+    from farthest.stores.folder.journal import remove_layers
 
-    def __init__(self, jobs: Jobs, wanted: dict[int, str | None], scratch: Path) -> None:
-        self._jobs = jobs
-        self._scratch = scratch
-        self._wanted = wanted
-        self.gone: list[_Gone] = []
-        self.problem: FarthestError | None = None
-
-    def deleted(self) -> Iterator[_Gone]:
-        from farthest.stores.folder.journal import remove_layers
-
-        refused: list[str] = []
-        for number, name in self._wanted.items():
-            try:
-                layers = self._layers(number)
-                size = self._jobs.delete(number)
-                found = _Gone(number, name, size if layers is None else size + remove_layers(layers))
-            except JobError as error:
-                refused.append(str(error))
-                continue
-            except FarthestError as error:  # of the database: the next would fail as well
-                self.problem = error
-                return
-            self.gone.append(found)
-            yield found
-        if refused:
-            self.problem = JobError("; ".join(refused))
-
-    def _layers(self, number: int) -> Path | None:
-        """The folder of the job's layers, where it was stopped and they were in files."""
-        from farthest.coordinator.runner import attempt_of, layers_folder
-
+    deleted: list[_Gone] = []
+    refused: list[str] = []
+    for number, name in wanted.items():
         try:
-            return layers_folder(self._scratch, attempt_of(self._jobs.get(number)))
-        except UnavailableError:
-            raise
-        except FarthestError:  # a damaged job must be removable
-            return None
+            layers = _layers(jobs, number, scratch)
+            size = jobs.delete(number)
+            size += 0 if layers is None else remove_layers(layers)
+        except JobError as error:
+            refused.append(str(error))
+            continue
+        except FarthestError as error:  # of the database: the next would fail as well
+            return deleted, error
+        deleted.append(_Gone(number, name, size))
+        report(deleted[-1])
+    return deleted, JobError("; ".join(refused)) if refused else None
+
+
+def _layers(jobs: Jobs, number: int, scratch: Path) -> Path | None:
+    """The folder of the job's layers, where it was stopped and they were in files."""
+    from farthest.coordinator.runner import attempt_of, layers_folder
+
+    try:
+        return layers_folder(scratch, attempt_of(jobs.get(number)))
+    except UnavailableError:
+        raise
+    except FarthestError:  # a damaged job must be removable
+        return None
 
 
 def _wanted(jobs: Jobs, texts: Sequence[str]) -> dict[int, str | None]:

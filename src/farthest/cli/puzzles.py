@@ -17,7 +17,7 @@ from farthest.cli.options import (
     open_job,
     usual_options,
 )
-from farthest.cli.printing import print_drawings, print_json, print_json_list, print_table
+from farthest.cli.printing import print_drawings, print_facts, print_json, print_json_list, print_table
 from farthest.errors import FarthestError, JobError, StorageError
 from farthest.wording import counted
 
@@ -91,13 +91,12 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
 
 
 def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str]) -> None:
-    from farthest.documents.puzzles import known_states
+    from farthest.documents.puzzles import states_text
 
-    rows = []
-    for puzzle in listed:
-        states = known_states(puzzle)
-        count = f"{states:,}" if states is not None else f"at most {puzzle.definition.arrangements():,}"
-        rows.append((puzzle.name, puzzle.definition.size(), puzzle.metric, count, puzzle.title))
+    rows = [
+        (puzzle.name, puzzle.definition.size(), puzzle.metric, states_text(puzzle), puzzle.title)
+        for puzzle in listed
+    ]
     if rows:
         print_table(("name", "cells", "metric", "states", "title"), rows, right="lllr")
         click.echo()
@@ -108,6 +107,7 @@ def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str]) -> None:
 
 
 def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
+    from farthest.documents.puzzles import named_boards, puzzle_rows
     from farthest.drawing.terminal import coloured
 
     definition = puzzle.definition
@@ -115,17 +115,10 @@ def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
     if puzzle.source:
         click.echo(f"source: {puzzle.source}")
     click.echo()
-    goals, start = definition.origin_boards
-    boards = [("goal" if len(goals) == 1 else f"goal {i}", goal) for i, goal in enumerate(goals, 1)]
-    if start is not None:
-        boards.insert(0, ("start", start))
-    print_drawings([(f"{title}:", coloured(definition, board)) for title, board in boards[:BOARDS_DRAWN]])
+    boards = named_boards(puzzle)[:BOARDS_DRAWN]
+    print_drawings([(f"{title}:", coloured(definition, board)) for title, board in boards])
     click.echo()
-    for fact, value in [("family", puzzle.family), ("size", definition.size()), *definition.facts()]:
-        click.echo(f"{fact:<13} {value}")
-    click.echo(f"metric        {puzzle.metric}")
-    click.echo(f"origin        moves are counted {puzzle.origin}")
-    click.echo(f"arrangements  {definition.arrangements():,} (not all need be reachable)")
+    print_facts(puzzle_rows(puzzle))
     for line in () if symmetry is None else _symmetry_lines(symmetry):
         click.echo(line)
     for known in puzzle.known:
@@ -389,13 +382,10 @@ def _write_svg(puzzle: Puzzle, boards: Sequence[tuple[str, Board]], file: Path, 
 
 
 def _boards_to_draw(puzzle: Puzzle, texts: Sequence[str]) -> list[tuple[str, Board]]:
+    from farthest.documents.puzzles import named_boards
     from farthest.families.user_input import drawn_board
 
-    if texts:
-        return [("", drawn_board(puzzle, text)) for text in texts]
-    goals, start = puzzle.definition.origin_boards
-    named = [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
-    return [("start", start), *named] if start is not None else named
+    return [("", drawn_board(puzzle, text)) for text in texts] or named_boards(puzzle)
 
 
 def drawn_path(puzzle: Puzzle, board: str, database: str | None, *, search: bool) -> BoardPath:

@@ -12,7 +12,7 @@ from farthest.errors import SettingError
 from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
-    from farthest.worker.registry import WorkerRecord
+    pass
 
 
 MOST_PROCESSES = 1024
@@ -65,18 +65,14 @@ def workers(as_json: bool) -> None:
     Example:
       farthest workers
     """
-    from farthest.documents.workers import living_workers
+    from farthest.documents.workers import WORKER, living_workers, worker_rows
 
     found = living_workers()
     if as_json:
         print_json(found)
         return
     if found.workers:
-        print_table(
-            ("worker", "version", "processes", "busy", "steps under way"),
-            [_row(record) for record in found.workers],
-            right="llrr",
-        )
+        print_table(WORKER, worker_rows(found.workers), right="llrr")
     else:
         click.echo("No worker is alive; `farthest worker` starts one.")
     click.echo(f"Queue: {counted(found.queue, 'step')} that no worker has begun.")
@@ -94,21 +90,6 @@ def _processes() -> int:
     if wanted > MOST_PROCESSES:
         raise SettingError(f"{CONCURRENCY.name} is {CONCURRENCY.text()!r}; expected {MOST_PROCESSES} at most")
     return int(wanted)
-
-
-def _row(record: WorkerRecord) -> tuple[str, ...]:
-    words = {"search": ("bound", "piece")}
-    steps = []
-    for work in record.busy:
-        depth, block = words.get(work.kind, ("depth", "block"))
-        steps.append(f"attempt {work.attempt} {depth} {work.depth} {block} {work.block} ({work.seconds} s)")
-    return (
-        record.name,
-        record.version,
-        str(record.concurrency),
-        str(len(record.busy)),
-        ", ".join(steps) or "idle",
-    )
 
 
 def _check(name: str | None) -> None:

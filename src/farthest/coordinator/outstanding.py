@@ -62,7 +62,6 @@ class Outstanding:
         work: Work,
         depth: int,
         publisher: Publisher,
-        lease_seconds: float,
         renew: Callable[[list[int]], None] = lambda items: None,
         provide: Callable[[int], None] = lambda item: None,
     ) -> None:
@@ -72,8 +71,8 @@ class Outstanding:
         self._nodes = work.nodes
         self._depth = depth
         self._publisher = publisher
-        self._lease_seconds = lease_seconds
-        self._leases = Leases(work.nodes, work.attempt, work.kind, lease_seconds)
+        self._lease_seconds = LEASE_SECONDS.number()
+        self._leases = Leases(work.nodes, work.attempt, work.kind, self._lease_seconds)
         self._renew = renew
         self._provide = provide
         self._sent: dict[int, _Sent] = {}
@@ -231,8 +230,7 @@ class WorkProgress:
 class Workers:
     """The workers, as one coordinator uses them. ``resent``: messages sent again for work that is over."""
 
-    def __init__(self, nodes: RedisNodes, lease_seconds: float | None = None) -> None:
-        self.lease_seconds = lease_seconds or LEASE_SECONDS.number()
+    def __init__(self, nodes: RedisNodes) -> None:
         self.publisher = Publisher(nodes)
         self.resent = 0
         self._nodes = nodes
@@ -261,7 +259,7 @@ class Workers:
             finished = work.finished(depth)
             return [item for item in items if item not in finished]
 
-        outstanding = Outstanding(work, depth, self.publisher, self.lease_seconds, renew, provide)
+        outstanding = Outstanding(work, depth, self.publisher, renew, provide)
         begun = missing()
         if begun:
             work.offer(depth, begun)

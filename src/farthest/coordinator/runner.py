@@ -31,13 +31,8 @@ from farthest.errors import (
 )
 from farthest.machine import available_memory
 from farthest.models.jobs import Jobs
-from farthest.models.leases import owner_token
-from farthest.models.records import (
-    ENUMERATION,
-    Setbacks,
-    Takeovers,
-    job_token,
-)
+from farthest.models.leases import LEASE_SECONDS, owner_token
+from farthest.models.records import ENUMERATION, Setbacks, Takeovers, job_token
 from farthest.retry import retry_while_away
 from farthest.wording import bytes_text, times
 
@@ -77,7 +72,8 @@ def claimed(
     database: Database,
     puzzle: Puzzle,
     parameters: dict[str, Any],
-    lease_seconds: float,
+    *,
+    lease_seconds: float = LEASE_SECONDS,
     layout: dict[str, Any] | None = None,
 ) -> tuple[JobRecord, str] | None:
     """The unfinished job of the same puzzle and parameters which nobody runs, claimed by this process, with its owner's
@@ -93,9 +89,10 @@ def added(
     database: Database,
     puzzle: Puzzle,
     parameters: dict[str, Any],
-    lease_seconds: float,
     layout: dict[str, Any],
+    *,
     kind: str = ENUMERATION,
+    lease_seconds: float = LEASE_SECONDS,
 ) -> tuple[JobRecord, str]:
     """A new job, with the token of its owner, this process."""
     jobs, owner = Jobs(database), owner_token()
@@ -126,7 +123,7 @@ class OwnedJob:
         owner: str,
         notice: Callable[[str], None],
         *,
-        lease_seconds: float,
+        lease_seconds: float = LEASE_SECONDS,
         hand_back: bool = False,
     ) -> None:
         self._database = database

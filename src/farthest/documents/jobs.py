@@ -9,12 +9,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
-from farthest.models.records import Progress, Verification
+from farthest.models.records import FINISHED, SEARCH, Progress, Verification
+from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from farthest.models.records import JobRecord, LayerRecord
+
+
+Rows = list[tuple[str, str]]
+"""What people read of a thing, on a terminal or a page: names, each with its value."""
 
 
 class JobDocument(TypedDict):
@@ -106,6 +111,70 @@ def origin_text(record: JobRecord) -> str:
     if "board" in asked:
         return f"{asked['board']} to {where_text(str(asked.get('target', 'goal')))}"
     return f"{asked.get('direction', '')} {where_text(str(asked.get('where', '')))}"
+
+
+def map_text(record: JobRecord) -> str:
+    """What is kept of a job's distances."""
+    if record.status != FINISHED:
+        return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
+    if not record.has_map:
+        return "none: only layers and farthest boards were kept"
+    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
+
+
+def asked_rows(record: JobRecord) -> Rows:
+    """What was asked of a job."""
+    from farthest.models.stored_job import search_parameters
+
+    if record.kind != SEARCH:
+        return [("origin", f"moves are counted {origin_text(record)}")]
+    asked = search_parameters(record)
+    wanted = f"all solutions, {asked.limit:,} listed at most" if asked.all else "one solution"
+    return [
+        ("search", f"{asked.algorithm}, heuristic {asked.heuristic}, {wanted}"),
+        ("board", origin_text(record)),
+    ]
+
+
+def result_rows(record: JobRecord) -> Rows:
+    """What a job has found; empty before its end."""
+    from farthest.models.stored_job import search_result
+
+    result = search_result(record)
+    if result is not None:
+        proven = "" if result.optimal else ", not proven shortest"
+        length = (
+            "none: it is proven that the board cannot be solved"
+            if result.length is None
+            else f"{result.length}{proven}"
+        )
+        found = [
+            ("length", length),
+            ("solutions", f"{result.solutions:,}"),
+            ("nodes", f"{result.nodes:,}"),
+            *([] if result.expanded is None else [("expanded", f"{result.expanded:,} boards")]),
+        ]
+    elif record.status == FINISHED:
+        unknown = f"not known: --max-depth ended the enumeration after layer {record.depth}"
+        found = [
+            ("states", f"{record.states or 0:,}"),
+            ("eccentricity", str(record.eccentricity) if record.complete else unknown),
+        ]
+    else:
+        return []
+    return [*found, ("seconds", seconds_text(record.seconds or 0.0)), ("digest", record.digest or "")]
+
+
+LAYER = ("depth", "states", "seconds")
+"""The headings of ``layer_rows``."""
+
+
+def layer_rows(layers: Iterable[LayerRecord]) -> list[tuple[str, str, str]]:
+    """A row of texts for each layer."""
+    return [
+        (str(each.depth), f"{each.states:,}", "" if each.seconds is None else f"{each.seconds:.4f}")
+        for each in layers
+    ]
 
 
 def job_fields(record: JobRecord) -> dict[str, Any]:

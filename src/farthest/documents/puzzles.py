@@ -9,8 +9,11 @@ from farthest.coordinator.settings import Estimate
 from farthest.documents import filled, plain
 from farthest.errors import ResourceError
 from farthest.puzzles.puzzle import KnownAnswer, Origin
+from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
+    from farthest.documents.jobs import Rows
+    from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -82,9 +85,70 @@ def known_states(puzzle: Puzzle) -> int | None:
     return next((known.states for known in puzzle.known if known.states is not None), None)
 
 
+def states_text(puzzle: Puzzle) -> str:
+    """How many states a puzzle has, or at most has."""
+    states = known_states(puzzle)
+    return f"at most {puzzle.definition.arrangements():,}" if states is None else f"{states:,}"
+
+
+def puzzle_rows(puzzle: Puzzle) -> Rows:
+    """What people read of a puzzle's definition."""
+    definition = puzzle.definition
+    return [
+        ("family", puzzle.family),
+        ("size", definition.size()),
+        *definition.facts(),
+        ("metric", puzzle.metric),
+        ("origin", f"moves are counted {puzzle.origin}"),
+        ("arrangements", f"{definition.arrangements():,} (not all need be reachable)"),
+    ]
+
+
+def named_boards(puzzle: Puzzle) -> list[tuple[str, Board]]:
+    """The boards that a puzzle's file draws: its start, where it has one, and its goals."""
+    goals, start = puzzle.definition.origin_boards
+    named = [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
+    return named if start is None else [("start", start), *named]
+
+
 def estimate_document(puzzle: Puzzle, needs: Estimate) -> EstimateDocument:
     """What an enumeration will need."""
     return EstimateDocument(**plain(needs), puzzle=puzzle.name, fits=needs.problem is None)
+
+
+def estimate_rows(needs: Estimate) -> Rows:
+    """What people read of an estimate."""
+    known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
+    rows = [("states", f"at most {needs.states_at_most:,}{known}")]
+    if needs.keys is not None:
+        rows.append(("keys", f"{needs.keys:,}"))
+    moves = "both ways" if needs.both_ways else "one way"
+    colours = ", two colours" if needs.two_colours else ""
+    rows.append(("engine", f"{needs.engine}; moves {moves}{colours}"))
+    if needs.layers_from:
+        rows.append(("layers", f"{needs.depths:,}, {needs.layers_from}"))
+    place = "memory"
+    if needs.layers_in == "files":
+        place = "files" if needs.scratch is None else f"files in {needs.scratch}"
+    rows.append(("kept in", f"{place}: {needs.why}" if needs.why else place))
+    rows.append(("memory", f"{bytes_text(needs.memory)} of {bytes_text(needs.memory_limit)} allowed"))
+    if needs.layers_in == "files":
+        rows.append(("disk at the peak", bytes_text(needs.layers_disk)))
+        if needs.written:
+            rows += [
+                ("written, read", f"{bytes_text(needs.written)}, {bytes_text(needs.read)} in all"),
+                ("units", f"{needs.units:,} a layer, of {needs.shards:,} shards"),
+            ]
+    size = f", about {bytes_text(needs.disk)} of disk" if needs.disk else ""
+    rows.append(("map", f"{needs.map}{size}"))
+    if needs.seconds is not None and needs.processor_seconds is not None:
+        wall, processor = seconds_text(needs.seconds), seconds_text(needs.processor_seconds)
+        rows.append(
+            ("time here", f"about {wall} by {counted(needs.threads, 'thread')}, {processor} of processors")
+        )
+    if needs.problem:
+        rows.append(("does not fit", needs.problem))
+    return rows
 
 
 def symmetry_document(puzzle: Puzzle) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from farthest.models.records import IterationRecord
 from farthest.puzzles.definition import MoveName
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.models.records import JobRecord
@@ -75,6 +75,25 @@ def search_document(record: JobRecord, searches: Searches) -> SearchDocument:
         iterations=searches.iterations(record.id),
         paths=search_paths(record, searches, None),
     )
+
+
+ITERATION = ("bound", "nodes", "nodes a second", "solutions", "pieces", "seconds")
+"""The headings of ``iteration_rows``."""
+
+
+def iteration_rows(iterations: Iterable[IterationRecord]) -> list[tuple[str, ...]]:
+    """A row of texts for each iteration; + marks the bound of the one under way."""
+    return [
+        (
+            f"{one.bound}{'' if one.complete else '+'}",
+            f"{one.nodes:,}",
+            f"{one.nodes / one.seconds:,.0f}" if one.seconds else "",
+            f"{one.solutions:,}",
+            f"{one.pieces:,}",
+            f"{one.seconds:.4f}",
+        )
+        for one in iterations
+    ]
 
 
 def search_paths(record: JobRecord, searches: Searches, limit: int | None) -> list[Any]:

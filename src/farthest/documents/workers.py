@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.app import queue_length
-from farthest.worker.registry import NodeMemory, WorkerRecord, list_workers, memory_of
+from farthest.worker.registry import NodeMemory, Work, WorkerRecord, list_workers, memory_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,29 @@ class WorkersDocument:
         list[NodeMemory],
         "of each server: `place`, and bytes `used`, `peak` and `most` (what it may use; 0: no limit)",
     ]
+
+
+WORKER = ("worker", "version", "processes", "busy", "steps under way")
+"""The headings of ``worker_rows``."""
+
+
+def worker_rows(workers: Iterable[WorkerRecord]) -> list[tuple[str, ...]]:
+    """A row of texts for each worker."""
+    return [
+        (
+            record.name,
+            record.version,
+            str(record.concurrency),
+            str(len(record.busy)),
+            ", ".join(map(_work_text, record.busy)) or "idle",
+        )
+        for record in workers
+    ]
+
+
+def _work_text(work: Work) -> str:
+    depth, block = ("bound", "piece") if work.kind == "search" else ("depth", "block")
+    return f"attempt {work.attempt} {depth} {work.depth} {block} {work.block} ({work.seconds} s)"
 
 
 def living_workers() -> WorkersDocument:

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
-from farthest.models.records import EnumerationParameters, SearchParameters, SearchResult, fields_of
+from farthest.models.records import (
+    SEARCH,
+    EnumerationParameters,
+    SearchParameters,
+    SearchResult,
+    fields_of,
+)
 from farthest.models.sealing import check_values, damaged, json_object
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.wording import shown
@@ -38,8 +44,10 @@ def search_parameters(record: JobRecord) -> SearchParameters:
 
 
 def search_result(record: JobRecord) -> SearchResult | None:
-    """None before the search is finished. Raises StorageError where it is not one of a search."""
-    return None if record.result is None else _declared(SearchResult, record, "result")
+    """None of a job that is no search or not finished. Raises StorageError where it is not one of a search."""
+    if record.kind != SEARCH or record.result is None:
+        return None
+    return _declared(SearchResult, record, "result")
 
 
 def _declared(kind: type[Declared], record: JobRecord, column: Literal["parameters", "result"]) -> Declared:

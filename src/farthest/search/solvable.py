@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from farthest.puzzles.definition import Board
-    from farthest.spaces.contract import Boards
+    from farthest.spaces.contract import Boards, Space
 
 
 def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> str | None:
@@ -79,7 +79,7 @@ def component_of(puzzle: Puzzle, target: str) -> Boards:
     are too many, or the puzzle cannot be played backward."""
     found: list[Boards] = []
     try:
-        for layer in _layers(puzzle, Origin("to", target)):
+        for layer in layers_of_boards(compile_space(puzzle, Origin("to", target))):
             found.append(layer)
             if sum(map(len, found)) > _most(puzzle, MOST_DRAWN):
                 raise undecided(puzzle)
@@ -91,8 +91,9 @@ def component_of(puzzle: Puzzle, target: str) -> Boards:
 def why_not_reached(puzzle: Puzzle, board: Board, targets: tuple[Board, ...]) -> str | None:
     """Why no moves lead from the board to a target; None where moves lead there, or where it is not known."""
     count = 0
+    origin = Origin("from", puzzle.definition.format_board(board))
     try:
-        for layer in _layers(puzzle, Origin("from", puzzle.definition.format_board(board))):
+        for layer in layers_of_boards(compile_space(puzzle, origin)):
             if matching(layer, targets).any():
                 return None
             count += len(layer)
@@ -103,13 +104,12 @@ def why_not_reached(puzzle: Puzzle, board: Board, targets: tuple[Board, ...]) ->
     return f"no moves lead to a target: all {count:,} boards that can be reached from it were visited"
 
 
-def _layers(puzzle: Puzzle, origin: Origin) -> Iterator[Boards]:
-    """The boards at each depth, in a fixed order."""
-    space = compile_space(puzzle, origin)
+def layers_of_boards(space: Space) -> Iterator[Boards]:
+    """The boards at each depth from 0 on, in a fixed order; at last none."""
     layer = numpy.array(space.origins, dtype=numpy.uint8).reshape(-1, space.cells)
     seen = set(space.encode(layer).tolist())
+    yield layer
     while len(layer):
-        yield layer
         fresh: list[Boards] = [layer[:0]]
         for _, _, reached in space.neighbours(layer, toward=False):
             new = []
@@ -119,6 +119,7 @@ def _layers(puzzle: Puzzle, origin: Origin) -> Iterator[Boards]:
                     new.append(row)
             fresh.append(reached[new])
         layer = numpy.concatenate(fresh)
+        yield layer
 
 
 def _most(puzzle: Puzzle, states: int) -> int:

@@ -94,30 +94,27 @@ def zeros(size: int, *, used: bool = False) -> memoryview:
 
 
 class Bitmap:
-    """An empty set of states of a range of shards: words and flags (kernel/include/farthest/step.hpp), as a layer."""
+    """An empty set of states of a range of shards: words and flags (kernel/include/farthest/step.hpp), as a layer.
+    ``used``: see ``zeros``."""
 
-    def __init__(self, kernel: _kernel.Space, shards: range) -> None:
-        self._words = zeros(len(shards) * kernel.words_per_shard * 8).cast("Q")
-        self._flags = zeros(len(shards) * kernel.lines_per_shard)
+    def __init__(self, kernel: _kernel.Space, shards: range, *, used: bool = False) -> None:
+        self.words = zeros(len(shards) * kernel.words_per_shard * 8, used=used).cast("Q")
+        self._flags = zeros(len(shards) * kernel.lines_per_shard, used=used)
         self._kernel = kernel
         self.shards = shards
-        self.layer = self.at(shards)
+        self.layer = self.part(shards)
 
-    def at(self, shards: range) -> _kernel.Layer:
-        """The same memory as a layer of other shards, as many: one empty bitmap serves for all empty ranges."""
-        words = self._words[: len(shards) * self._kernel.words_per_shard]
-        flags = self._flags[: len(shards) * self._kernel.lines_per_shard]
+    def part(self, shards: range) -> _kernel.Layer:
+        """The memory of some of its shards, which follow each other."""
+        first, end = shards.start - self.shards.start, shards.stop - self.shards.start
+        size, lines = self._kernel.words_per_shard, self._kernel.lines_per_shard
+        words, flags = self.words[first * size : end * size], self._flags[first * lines : end * lines]
         return _kernel.Layer(self._kernel, words, flags, shards.start, len(shards))
-
-    @property
-    def words(self) -> memoryview:
-        """Its words of 64 bits."""
-        return self._words
 
     @property
     def bytes(self) -> int:
         """Bytes of memory that it may take."""
-        return self._words.nbytes + self._flags.nbytes
+        return self.words.nbytes + self._flags.nbytes
 
 
 class Sources:

@@ -18,6 +18,7 @@ from farthest.models.chunks import UNREACHED, Chunk, Unit
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from farthest.map_files.form import ResidueForm
     from farthest.models.chunks import MadeChunk, StoredDraft
 
 
@@ -142,6 +143,12 @@ class JobStore(ShardStore, Protocol):
         a chunk, and as many as models/chunks.py allows.
         """
         raise StorageError(ONLY_COUNTS)
+
+    def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
+        """The words of the residue map up to ``depth``: (the first word's number, words), some at a time."""
+        from farthest.stores.residues import words_of_distances
+
+        return words_of_distances(lambda size: self.chunks(depth, size, threads), form)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """Continues from the distances of ``states`` states up to ``depth``.

@@ -59,6 +59,9 @@ class BitOrder:
         return group * (self.group_words * WORD_BITS) + self._order[k]
 
 
+Finding = tuple[str, int, int, str]
+"""The name of a check, how many states were checked, how many are wrong, and the first wrong one in words."""
+
 MOST_WORDS = 1024
 """Of a block: bits are numbers of 16 bits in its tables."""
 
@@ -399,9 +402,9 @@ class Recount:
             bits = bits[self._colours[here] == self.depth % 2]
         return bool(bits.any())
 
-    def step(self, number: int, told: Callable[[float], None]) -> tuple[int, int | None]:
-        """Finds the next layer, whose states have a number in the map. ``told`` is called with the share that is done,
-        and may raise an exception. Returns how many states have another, and the key of one."""
+    def step(self, distance: int, number: int, told: Callable[[float], None]) -> list[Finding]:
+        """Finds the layer after that at ``distance``, whose states must have a number in the map. ``told`` is called
+        with the share that is done, and may raise an exception."""
         now, after = (depth % len(self._layers) for depth in (self.depth, self.depth + 1))
         order = self._tables.order
         if self._colours is not None:
@@ -430,7 +433,9 @@ class Recount:
             told(min(1.0, (at + self._together) / len(order)))
         self.depth += 1
         self.states = states
-        return wrong, first
+        return [
+            ("residues", states, wrong, f"key {first}: its residue is not that of distance {distance + 1}")
+        ]
 
     def _key_at(self, place: int) -> int:
         block, bit = divmod(place, self._tables.words * WORD_BITS)

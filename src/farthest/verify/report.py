@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.rows import Facts, Rows, RowsFinding, compare_facts
@@ -29,12 +29,13 @@ class BadState:
     board: str
     distance: int | None
     neighbours: tuple[tuple[str, int | None], ...]
+    where: ClassVar[str] = "toward the origin"
 
     def __str__(self) -> str:
         around = ", ".join(f"{board} at {_words(distance)}" for board, distance in self.neighbours)
         return (
             f"key {self.key}, board {self.board}: stored distance {_words(self.distance)}; "
-            f"one move toward the origin: {around or 'none'}"
+            f"one move {self.where}: {around or 'none'}"
         )
 
 
@@ -42,12 +43,7 @@ class BadState:
 class ForwardState(BadState):
     """The same, with the states that follow it as ``neighbours``: one move farther from the origin."""
 
-    def __str__(self) -> str:
-        after = ", ".join(f"{board} at {_words(distance)}" for board, distance in self.neighbours)
-        return (
-            f"key {self.key}, board {self.board}: stored distance {_words(self.distance)}; "
-            f"one move farther from the origin: {after or 'none'}"
-        )
+    where = "farther from the origin"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from farthest.verify.recount import (
     WORD_BITS,
     BitOrder,
     BlockTables,
+    Finding,
     MapWords,
     NoTablesError,
     Recount,
@@ -89,14 +90,14 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
         return proof.report("not counted: the map is of other keys")
     summed = _Sums(numbers, bits.sections(means.threads))  # first: a damaged file is refused at once
     tables = _block_tables(model, numbers, bits, means)
-    looked = Looked()
-    origins = _origins(model, numbers, looked)
-    layers = _layers(tables, model, numbers, bits, origins, means, looked)
+    findings = Findings()
+    origins = _origins(model, numbers, findings)
+    layers = _layers(tables, model, numbers, bits, origins, means, findings)
     counts: list[int] = []
     nearest_goal = None
     if layers is not None:
         at_origin = numbers.are(origins, 0, numbers.number(0))
-        looked.add("origin", 0, int((~at_origin).sum()), "a state at distance 0 has another residue")
+        findings.add(("origin", 0, int((~at_origin).sum()), "a state at distance 0 has another residue"))
         goals = _goals(stored) if any(known.goal is not None for known in puzzle.known) else None
         for distance in range(len(stored.layers) + 1):
             counts.append(layers.states)
@@ -104,13 +105,14 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
                 nearest_goal = distance
             is_beyond = stored.depth is not None and distance == stored.depth
             number = numbers.beyond(distance + 1) if is_beyond else numbers.number(distance + 1)
-            layers.step(distance, number, partial(means.told, distance + 1))
+            for finding in layers.step(distance, number, partial(means.told, distance + 1)):
+                findings.add(finding)
             if not layers.states or is_beyond:
                 break
     if tables is not None:
         proof.check("blocks", tables.sampled, detail=f"{tables.blocks:,} blocks of {tables.size:,} keys")
     proof.counts = tuple(counts)
-    for name, (checked, failed, detail) in looked.found.items():
+    for name, (checked, failed, detail) in findings.found.items():
         if tables is None or name in ("origin", "residues"):  # "blocks" and "residues" say the others
             proof.check(name, checked, failed, detail)
     _check_others(proof, numbers, summed)
@@ -160,14 +162,15 @@ class Numbers:
         return right
 
 
-class Looked:
+class Findings:
     """What was looked at in the layers, and what was wrong: by check, how often, how many wrong, and the first."""
 
     def __init__(self) -> None:
         self.found = dict.fromkeys(("origin", "codes", "nearer", "residues"), (0, 0, ""))
 
-    def add(self, name: str, looked: int, wrong: int, detail: str) -> None:
+    def add(self, finding: Finding) -> None:
         """Adds to a check."""
+        name, looked, wrong, detail = finding
         checked, failed, first = self.found[name]
         self.found[name] = (checked + looked, failed + wrong, first or (detail if wrong else ""))
 
@@ -187,10 +190,10 @@ def _block_tables(model: Model, numbers: Numbers, bits: Bits, means: Means) -> B
         return None
 
 
-def _origins(model: Model, numbers: Numbers, looked: Looked) -> Codes:
+def _origins(model: Model, numbers: Numbers, findings: Findings) -> Codes:
     origins: Codes = np.unique(model.codes(model.origins()))
     outside = int((origins >= numbers.keys).sum())
-    looked.add("origin", len(origins), outside, "an origin has no key")
+    findings.add(("origin", len(origins), outside, "an origin has no key"))
     return origins[: len(origins) - outside]
 
 
@@ -201,23 +204,6 @@ def _goals(stored: Stored) -> Codes:
     return goals[goals < model.keys]
 
 
-class Layers(Protocol):
-    """The layers of a space, one after another. ``states``: of the last one that was found."""
-
-    @property
-    def states(self) -> int: ...
-
-    def holds(self, codes: Codes) -> bool:
-        """Whether any of these states is in the last layer."""
-
-    def step(self, distance: int, number: int, told: Callable[[float], None]) -> None:
-        """Finds the layer after that at ``distance``, whose states must have a number in the map. ``told``: see
-        Means."""
-
-    def before(self) -> Codes:
-        """The least keys of the last layer but one, ascending."""
-
-
 def _layers(
     tables: BlockTables | None,
     model: Model,
@@ -225,78 +211,59 @@ def _layers(
     bits: Bits,
     origins: Codes,
     means: Means,
-    looked: Looked,
-) -> Layers | None:
-    """Layers that begin with the origins; None where the map cannot be one of the space."""
+    findings: Findings,
+) -> CodeLayers | Recount | None:
+    """The layers of the space, one after another, which begin with the origins; None where the map cannot be one of
+    the space."""
     if tables is None:
         numbers.words = bits.load_all()
-        return CodeLayers(model, numbers, origins, means.threads, looked)
+        return CodeLayers(model, numbers, origins, means.threads)
     try:
         recount = Recount(
             tables, bits, origins, memory=means.memory, scratch=means.scratch, threads=means.threads
         )
     except NoTablesError:
-        looked.add("residues", len(origins), len(origins), "moves join keys whose colours are the same")
+        findings.add(("residues", len(origins), len(origins), "moves join keys whose colours are the same"))
         return None
     numbers.words = recount.words
-    return BitLayers(recount, looked)
-
-
-class BitLayers:
-    """Layers of bits, by the moves of blocks."""
-
-    def __init__(self, recount: Recount, looked: Looked) -> None:
-        self._recount = recount
-        self._looked = looked
-        self.holds = recount.holds
-        self.before = recount.before
-
-    @property
-    def states(self) -> int:
-        return self._recount.states
-
-    def step(self, distance: int, number: int, told: Callable[[float], None]) -> None:
-        wrong, first = self._recount.step(number, told)
-        detail = f"key {first}: its residue is not that of distance {distance + 1}"
-        self._looked.add("residues", self.states, wrong, detail)
+    return recount
 
 
 class CodeLayers:
     """Layers of codes, by the model alone."""
 
-    def __init__(self, model: Model, numbers: Numbers, origins: Codes, threads: int, looked: Looked) -> None:
+    def __init__(self, model: Model, numbers: Numbers, origins: Codes, threads: int) -> None:
         self._model = model
         self._numbers = numbers
         self._threads = threads
-        self._looked = looked
         self._before: Codes = origins[:0]
         self._layer = origins
 
     @property
     def states(self) -> int:
+        """Of the last layer that was found."""
         return len(self._layer)
 
     def before(self) -> Codes:
+        """The last layer but one."""
         return self._before
 
     def holds(self, codes: Codes) -> bool:
+        """See Recount."""
         return bool(_among(codes, self._layer).any())
 
-    def step(self, distance: int, number: int, told: Callable[[float], None]) -> None:
+    def step(self, distance: int, number: int, told: Callable[[float], None]) -> list[Finding]:
+        """See Recount."""
         expand = partial(self._expand, distance, number)
         blocks = [self._layer[at : at + BLOCK_STATES] for at in range(0, len(self._layer), BLOCK_STATES)]
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(pool.map(expand, blocks))
-        for _, findings in results:
-            for finding in findings:
-                self._looked.add(*finding)
         found = np.unique(np.concatenate([codes for codes, _ in results] or [self._layer[:0]]))
         self._before, self._layer = self._layer, found
         told(1.0)
+        return [finding for _, findings in results for finding in findings]
 
-    def _expand(
-        self, distance: int, number: int, codes: Codes
-    ) -> tuple[Codes, list[tuple[str, int, int, str]]]:
+    def _expand(self, distance: int, number: int, codes: Codes) -> tuple[Codes, list[Finding]]:
         """The neighbours of some states of the layer that are in the next, whose states have a number, and what is
         wrong with them."""
         boards = self._model.boards(codes)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from farthest.documents.jobs import enumeration_document, job_summary
 from farthest.documents.maps import distance_answer, map_facts, path_document, state_of
 from farthest.documents.progress import progress_rows
 from farthest.documents.puzzles import estimate_document, puzzle_document, puzzle_summary
-from farthest.documents.searches import search_document
+from farthest.documents.searches import iteration_rows, search_document
 from farthest.documents.workers import living_workers
 from farthest.drawing.chart import Chart
 from farthest.errors import UnavailableError
@@ -42,7 +41,6 @@ from farthest.web.asking import (
     json_body,
 )
 from farthest.web.openapi import openapi
-from farthest.web.pages.search import iteration_rows
 from farthest.web.shelf import (
     board_asked,
     damages_told,
@@ -318,8 +316,7 @@ def _puzzle(request: Request) -> dict[str, Any]:
 
 def _estimate(request: Request) -> EstimateDocument:
     puzzle = puzzle_named(request.path_params["name"])
-    needs = replace(estimate_of(puzzle, shelf_of(request).database), scratch=None)
-    return estimate_document(puzzle, needs)
+    return estimate_document(puzzle, estimate_of(puzzle, shelf_of(request).database))
 
 
 def _workers(request: Request) -> WorkersDocument:

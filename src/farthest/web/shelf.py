@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -264,11 +265,12 @@ def damages_told(shelf: Shelf, found: JobPage) -> list[str]:
 
 
 def estimate_of(puzzle: Puzzle, database: Database) -> Estimate:
-    """What enumerating it here, into this database, would need. Raises FarthestError where that cannot be said."""
+    """What enumerating it here, into this database, would need. The folder of layers in files stays with the server.
+    Raises FarthestError where that cannot be said."""
     from farthest.coordinator.enumeration.plan import estimated
     from farthest.coordinator.settings import Settings
 
-    return estimated(puzzle, Settings(), database.folder)
+    return replace(estimated(puzzle, Settings(), database.folder), scratch=None)
 
 
 def random_boards(shelf: Shelf, number: int, count: int, depth: int | None) -> tuple[JobRecord, list[str]]:

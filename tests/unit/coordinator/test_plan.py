@@ -100,9 +100,9 @@ def test_store_executor_and_map(
     tmp_path: Path, room: list[int], name: str, settings: dict[str, Any], chosen: tuple[str, str, str]
 ) -> None:
     found = planned(name, tmp_path, **settings)
-    assert (found.store, found.executor, found.map) == chosen
+    assert (found.needs.layers_in, found.settings.workers, found.needs.map) == chosen
     assert (found.refusal, found.needs.problem) == (None, None)
-    assert (found.files is not None) == (found.store == "files")
+    assert (found.files is not None) == (found.needs.layers_in == "files")
     assert list(tmp_path.iterdir()) == []
 
 

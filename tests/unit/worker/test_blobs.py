@@ -128,10 +128,12 @@ def test_memory_is_zero_and_writable(used: bool) -> None:
             memory[size - 1] = 1
 
 
-def test_one_empty_bitmap_serves_for_all_places() -> None:
+def test_a_part_of_a_bitmap_is_its_memory() -> None:
     bitmap = bitmap_of([])
-    layer = bitmap.at(range(1, 3))
-    assert _kernel.population(OF.kernel, layer) == [0, 0]
+    first = bitmap.shards.start * OF.kernel.keys // OF.kernel.shards
+    one = bitmap.part(range(bitmap.shards.start, bitmap.shards.start + 1))
+    _kernel.insert(OF.kernel, one, first)
+    assert _kernel.population(OF.kernel, bitmap.layer) == [1, *[0] * (len(bitmap.shards) - 1)]
     assert bitmap.bytes == 3 * (OF.kernel.words_per_shard * 8 + OF.kernel.lines_per_shard)
 
 

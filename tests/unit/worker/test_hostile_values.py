@@ -206,7 +206,7 @@ def test_what_is_no_report_is_left_out(
 ) -> None:
     run = begin(case("two colours"))
     run.begin(1, range(run.shards))
-    outstanding = Outstanding(StepWork(nodes, run.attempt), 1, Publisher(nodes), 5.0)
+    outstanding = Outstanding(StepWork(nodes, run.attempt), 1, Publisher(nodes))
     outstanding.expect([0, 1])
     good = Report(1, 0, "worker").text()
     for entry in (

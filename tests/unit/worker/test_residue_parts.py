@@ -9,11 +9,11 @@ from farthest.errors import LostStateError, ResourceError
 from farthest.map_files.form import ResidueForm
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
-from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.map_parts import AttemptParts, PartMaker
 from farthest.stores.redis.places import blob_key
 from farthest.stores.redis.records import NO_JOB
+from farthest.stores.residues import residue_form
 from run_cases import Nodes, advance, keys, worker_store
 from store_cases import Case, case
 from unit.worker.conftest import Begin
@@ -50,7 +50,7 @@ def test_workers_mark_the_states_of_each_block(
     begin: Begin, nodes: Nodes, name: str, max_depth: int | None
 ) -> None:
     of = case(name, 2)
-    form = gathered_form(of.space, max_depth)
+    form = residue_form(of.space, max_depth)
     run = begin(of, distances=False, residues=form)
     depth = max_depth or len(of.layers) - 1
     advance(run, 1, depth)
@@ -72,7 +72,7 @@ def test_workers_mark_the_states_of_each_block(
 
 def test_what_is_lost_or_marked_twice_is_noticed(begin: Begin, nodes: Nodes) -> None:
     of = case("two colours", 2)
-    form = gathered_form(of.space, None)
+    form = residue_form(of.space, None)
     run = begin(of, distances=False, residues=form)
     advance(run, 1, 7)
     parts = run.parts(7, NO_JOB, "")

@@ -13,13 +13,13 @@ from farthest.errors import NoRoomError
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.blocks import GROWTH, MOST_BLOCKS
 from farthest.stores.contract import ShardStore, step
-from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempt_stores import AttemptLayers
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.gather_attempt import GatherAttempt, PlaceRoom
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.records import NO_BASE, NO_JOB
 from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
+from farthest.stores.residues import residue_form
 from farthest.wording import bytes_text
 from farthest.worker.enumeration.tasks import PartWork, StepWork
 
@@ -40,8 +40,8 @@ CHUNK_SHARE = 0.5
 
 
 class CeleryExecutor:
-    """``Executor`` for the stores of coordinators. Layers whose steps work on at most ``small_states`` states, of at
-    most SMALL_LAYER_BLOCKS blocks, are stepped here, by threads.
+    """``Executor`` for the stores of coordinators. Layers whose steps work on at most FARTHEST_SMALL_LAYER_STATES
+    states, of at most SMALL_LAYER_BLOCKS blocks, are stepped here, by threads.
 
     ``watch`` is called every two seconds with the progress of a layer that workers step. ``should_stop`` is called
     about once a second and may raise an exception: what workers still do then has no effect. ``nodes`` says how long to
@@ -53,16 +53,14 @@ class CeleryExecutor:
         nodes: RedisNodes,
         *,
         threads: int = 1,
-        small_states: int | None = None,
-        lease_seconds: float | None = None,
         watch: Callable[[WorkProgress], None] = lambda progress: None,
         should_stop: Poll = lambda: None,
     ) -> None:
         self._threads = threads
-        self._small_states = int(SMALL_LAYER_STATES.number()) if small_states is None else small_states
+        self._small_states = SMALL_LAYER_STATES.number()
         self._watch = watch
         self._should_stop = should_stop
-        self._workers = Workers(nodes, lease_seconds)
+        self._workers = Workers(nodes)
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """Raises LostStateError when Redis has lost the attempt, UnavailableError when it stays away, JobError when the
@@ -107,7 +105,6 @@ class CeleryBackend(Backend):
         self._nodes = servers.nodes
         self._place = servers.blobs
         self._notice = notice
-        self._room = PlaceRoom(servers.nodes, servers.blobs)
         self._growing: GrowingAttempt | None = None
 
     def store(self, name: str) -> JobStore:
@@ -125,7 +122,7 @@ class CeleryBackend(Backend):
             gather(space),
             self.plan.cut,
             distances=settings.stores_distances,
-            residues=gathered_form(gather(space), settings.max_depth) if settings.residues else None,
+            residues=residue_form(space, settings.max_depth) if settings.residues else None,
             place=self._place,
         )
 
@@ -183,7 +180,7 @@ class CeleryBackend(Backend):
         return watch
 
     def short_of_room(self, store: JobStore) -> bool:
-        return self._room.is_short(store)
+        return isinstance(store, GatherAttempt) and store.is_short_of_room()
 
     def give_up(self, depth: int) -> bool:
         """Of sorted runs, where no other job takes room."""
@@ -220,7 +217,7 @@ class CeleryBackend(Backend):
         needed = int(store.kernel.keys * CHUNK_SHARE) * (1 if parts.fold.base == NO_BASE else 2)
         if parts.fold.planes:
             needed = store.kernel.words * 8 * parts.fold.planes
-        room = self._room.free() if job == NO_JOB else None
+        room = self._nodes.call(self._place.free) if job == NO_JOB else None
         if room is not None and needed > room:
             return None
         workers = Workers(self._nodes)

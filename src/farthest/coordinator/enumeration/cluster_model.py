@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import exp, log2, log10
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -20,15 +20,13 @@ from farthest.coordinator.enumeration.resources import expected_layers
 from farthest.coordinator.settings import WorkersEstimate
 from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES, WORKER_MEMORY
 from farthest.models.chunks import CHUNK_KEYS
-from farthest.puzzles.puzzle import Puzzle
-from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS
 from farthest.stores.blocks import Blocks, cut_for_workers, searches_in_place
 from farthest.stores.contract import excluded
-from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.redis.records import LEAST_CHUNKS
+from farthest.stores.residues import residue_form
 from farthest.worker.enumeration.tasks import BlockChoice
 
 if TYPE_CHECKING:
@@ -66,16 +64,6 @@ class Shape:
     row_bytes: int
     active: tuple[dict[int, int], dict[int, int]]
     sources: Callable[[int], list[int]]
-
-    @classmethod
-    def of(cls, puzzle: Puzzle, block_size: int, layers: Sequence[int] | None = None) -> Shape:
-        """The shape of a puzzle's search; without ``layers`` they are the published ones. Raises ValueError where none
-        are."""
-        published = next((answer.layers for answer in puzzle.known if answer.layers), None)
-        if layers is None and published is None:
-            raise ValueError(f"puzzle {puzzle.name}: no layers are published; give them")
-        space = gather(compile_space(puzzle))
-        return cls.of_space(space, cut_for_workers(space, block_size), layers or published or ())
 
     @classmethod
     def of_space(cls, space: GatherSpace, made: Cut, layers: Sequence[int] = ()) -> Shape:
@@ -153,32 +141,6 @@ CHECKPOINT_SECONDS = 60.0
 """Between two checkpoints, by default."""
 
 
-class _ToDo:
-    """A layer's to-do set, as a worker asks Redis for it (worker/work.py)."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
-        self._blocks: list[int] = []
-        self._places: dict[int, int] = {}
-
-    def fill(self, blocks: Sequence[int]) -> None:
-        self._blocks = list(blocks)
-        self._places = {block: place for place, block in enumerate(self._blocks)}
-
-    def _remove(self, block: int) -> None:
-        place, last = self._places.pop(block), self._blocks.pop()
-        if last != block:
-            self._blocks[place], self._places[last] = last, place
-
-    def take(self, wishes: Sequence[int]) -> int:
-        """A block that is there: the first of the wishes, or any."""
-        taken = next((block for block in wishes if block in self._places), None)
-        if taken is None:
-            taken = self._random.choice(self._blocks)
-        self._remove(taken)
-        return taken
-
-
 @dataclass(frozen=True)
 class _Bitmap:
     """What BlobCache needs of a bitmap."""
@@ -201,7 +163,7 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
 
 def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
     """One play: the figures of its last layer."""
-    todo = _ToDo(seed)
+    rng = random.Random(seed)
     choices = [BlockChoice(shape.sources) for _ in range(workers)]
     caches = [BlobCache(memory) for _ in range(workers)]
     bitmap: Any = _Bitmap(shape.bitmap)
@@ -209,12 +171,14 @@ def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
     asked = {1: 0, 2: 0}
     for depth in range(2, LAYERS_PLAYED + 2):
         blocks = list(shape.blocks_at(depth))
-        todo.fill(blocks)
+        waiting, at_random = set(blocks), iter(rng.sample(blocks, len(blocks)))
         hits, asked = {1: 0, 2: 0}, {1: 0, 2: 0}
         for turn in range(len(blocks)):
             worker = turn % workers
             choice, cache = choices[worker], caches[worker]
-            block = todo.take(choice.wishes(depth))
+            # Of the layer's to-do set in Redis: the first of the wishes that is there, or any (worker/work.py).
+            block = next(one for one in chain(choice.wishes(depth), at_random) if one in waiting)
+            waiting.remove(block)
             choice.taken(block)
             backs = [(1, source) for source in shape.inputs(depth, block)]
             if shape.exclude != "all":
@@ -275,7 +239,7 @@ class Costs:
     small_block_seconds: float = 1.1e-3
     layer_seconds: float = 0.010
     block_seconds: float = 0.3e-3
-    look_seconds: float = 1.0e-6
+    counting_seconds: float = 1.0e-6
     map_key_seconds: float = 5.9e-9
     store_key_seconds: float = 4.9e-9
     # Memory: the coordinator's for a block at a depth (its record), and for a shard; the kernel's for a shard, in every
@@ -286,6 +250,9 @@ class Costs:
     process_memory: float = 70e6
     # The database: bytes a key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
     map_bytes: float = 0.42
+
+
+COSTS = Costs()
 
 
 @dataclass(frozen=True)
@@ -379,7 +346,7 @@ class Prediction:
         return max(spent, key=lambda name: spent[name]).removesuffix("_seconds")
 
 
-def blob_bytes(keys: float, states: float, costs: Costs) -> float:
+def blob_bytes(keys: float, states: float) -> float:
     """The blob of ``states`` of ``keys`` keys: 0.85 of the entropy of as many bits set at random where a 500th of the
     keys is set, because a layer's states lie near each other; as much as the entropy at a tenth and at a
     hundred-thousandth; from a quarter on a bit a key."""
@@ -387,13 +354,13 @@ def blob_bytes(keys: float, states: float, costs: Costs) -> float:
         return 0.0
     part = min(states / keys, 1.0)
     if part > RAW:
-        return costs.blob_header + keys / 8
+        return COSTS.blob_header + keys / 8
     bits = -part * log2(part) - (1 - part) * log2(1 - part)
-    bend = costs.entropy_bend * (max(log10(part), THINNEST) - BEST) ** 2
-    return costs.blob_header + keys * bits / 8 * (costs.entropy + bend)
+    bend = COSTS.entropy_bend * (max(log10(part), THINNEST) - BEST) ** 2
+    return COSTS.blob_header + keys * bits / 8 * (COSTS.entropy + bend)
 
 
-def layer_bytes(shape: Shape, depth: int, states: float, costs: Costs) -> tuple[float, float]:
+def layer_bytes(shape: Shape, depth: int, states: float) -> tuple[float, float]:
     """The blobs of a layer whose states are spread evenly: how many, and their bytes together."""
     sizes = shape.sizes[depth % 2]
     keys = sum(size * number for size, number in sizes.items())
@@ -402,13 +369,13 @@ def layer_bytes(shape: Shape, depth: int, states: float, costs: Costs) -> tuple[
         here = states * size / keys
         some = 1 - exp(-here)  # of such blocks have a state
         blobs += number * some
-        total += number * some * blob_bytes(size, here / some if some else 0.0, costs)
+        total += number * some * blob_bytes(size, here / some if some else 0.0)
     return blobs, total
 
 
-def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | None = None) -> Prediction:
+def predict(shape: Shape, cluster: Cluster, locality: Locality) -> Prediction:
     """What the run will take."""
-    return _Model(shape, cluster, locality, costs or Costs()).prediction()
+    return _Model(shape, cluster, locality).prediction()
 
 
 def small_blocks(shape: Shape, states: float) -> float:
@@ -419,23 +386,22 @@ def small_blocks(shape: Shape, states: float) -> float:
 class _Model:
     """``sizes``: bytes of the blobs of each layer; ``found``: states up to each layer."""
 
-    def __init__(self, shape: Shape, cluster: Cluster, locality: Locality, costs: Costs) -> None:
+    def __init__(self, shape: Shape, cluster: Cluster, locality: Locality) -> None:
         self._shape = shape
         self._cluster = cluster
         self._locality = locality
-        self._costs = costs
-        self._blobs = [layer_bytes(shape, depth, states, costs) for depth, states in enumerate(shape.layers)]
+        self._blobs = [layer_bytes(shape, depth, states) for depth, states in enumerate(shape.layers)]
         self._sizes = [size for _, size in self._blobs]
         self._found = list(accumulate(shape.layers))
 
     def prediction(self) -> Prediction:
-        shape, cluster, costs = self._shape, self._cluster, self._costs
+        shape, cluster = self._shape, self._cluster
         layers = [self._layer(depth) for depth in range(1, len(shape.layers) + 1)]
         map_seconds = self._map_seconds()
         checkpoints, older = self._checkpoints(layers, map_seconds)
         # What a process keeps of what it has read and written.
         kept = min(cluster.worker_memory, shape.bitmap * shape.blocks + sum(self._sizes))
-        in_each = costs.process_memory + kept + shape.shards * costs.kernel_memory + shape.row_bytes
+        in_each = COSTS.process_memory + kept + shape.shards * COSTS.kernel_memory + shape.row_bytes
         # Records of the layers that no checkpoint has.
         records = len(shape.blocks_at(0)) * len(shape.layers) * min(1.0, older / sum(self._sizes))
         return Prediction(
@@ -446,36 +412,36 @@ class _Model:
             checkpoints=checkpoints,
             checkpoint_seconds=checkpoints * map_seconds,
             map_seconds=map_seconds,
-            database=0.0 if cluster.histogram_only else shape.keys * costs.map_bytes,
+            database=0.0 if cluster.histogram_only else shape.keys * COSTS.map_bytes,
             worker_bytes=in_each + self._step_memory(),
-            coordinator_bytes=in_each + records * costs.record_memory + shape.shards * costs.shard_memory,
-            start_seconds=costs.start_seconds,
+            coordinator_bytes=in_each + records * COSTS.record_memory + shape.shards * COSTS.shard_memory,
+            start_seconds=COSTS.start_seconds,
         )
 
     def _size(self, depth: int) -> float:
         return self._sizes[depth] if 0 <= depth < len(self._sizes) else 0.0
 
     def _layer(self, depth: int) -> LayerCost:
-        shape, cluster, locality, costs = self._shape, self._cluster, self._locality, self._costs
+        shape, cluster, locality = self._shape, self._cluster, self._locality
         states = shape.layers[depth] if depth < len(shape.layers) else 0
         blocks = len(shape.blocks_at(depth))
         before = shape.layers[depth - 1]
         sent = before > cluster.small_states or small_blocks(shape, before) > SMALL_LAYER_BLOCKS
-        written, (blobs, _) = self._size(depth), layer_bytes(shape, depth, states, costs)
+        written, (blobs, _) = self._size(depth), layer_bytes(shape, depth, states)
         sources = self._size(depth - 1) * shape.inputs_per_block * blocks
         sources /= max(1, len(shape.blocks_at(depth - 1)))
         two_before, visited = self._size(depth - 2), 0.0
         if shape.exclude == "all":
-            _, visited = layer_bytes(shape, depth, self._found[min(depth, len(self._found) - 1)], costs)
-            _, two_before = layer_bytes(shape, depth, self._found[depth - 1], costs)
+            _, visited = layer_bytes(shape, depth, self._found[min(depth, len(self._found) - 1)])
+            _, two_before = layer_bytes(shape, depth, self._found[depth - 1])
             written += visited if states else 0.0
             blobs *= 2
         kept = sum(map(self._size, (depth, depth - 1, depth - 2))) + visited + self._marked(depth - 2)
-        queued = costs.message_held if cluster.celery and sent else 0.0
-        records = blocks * 3 * (costs.record_held + costs.shard_held * shape.shards / shape.blocks)
-        held = costs.run_held + kept * costs.held_over * cluster.blobs_in_redis + records + blocks * queued
+        queued = COSTS.message_held if cluster.celery and sent else 0.0
+        records = blocks * 3 * (COSTS.record_held + COSTS.shard_held * shape.shards / shape.blocks)
+        held = COSTS.run_held + kept * COSTS.held_over * cluster.blobs_in_redis + records + blocks * queued
         if not sent:
-            own = costs.small_layer_seconds + small_blocks(shape, states) * costs.small_block_seconds
+            own = COSTS.small_layer_seconds + small_blocks(shape, states) * COSTS.small_block_seconds
             return LayerCost(depth, states, 0, blobs, written, 0.0, kept, held, coordinator_seconds=own)
         read = sources * (1 - locality.before) + two_before * (1 - locality.two_before)
         times = self._seconds(depth, blocks, written, read)
@@ -483,24 +449,24 @@ class _Model:
 
     def _seconds(self, depth: int, blocks: int, written: float, read: float) -> dict[str, float]:
         """The seconds of a layer that is sent out, by who is busy."""
-        shape, cluster, locality, costs = self._shape, self._cluster, self._locality, self._costs
+        shape, cluster, locality = self._shape, self._cluster, self._locality
         fetched = blocks * (shape.inputs_per_block * (1 - locality.before) + 1 - locality.two_before)
-        pulled = blocks * shape.bitmap * (costs.fresh_seconds + shape.inputs_per_block * costs.kernel_seconds)
+        pulled = blocks * shape.bitmap * (COSTS.fresh_seconds + shape.inputs_per_block * COSTS.kernel_seconds)
         worker = (
-            blocks * (costs.step_seconds + costs.celery_seconds * cluster.celery)
-            + (pulled + fetched * shape.bitmap * costs.fill_seconds) * self._touched(depth - 1)
-            + read * costs.decode_seconds
-            + written * costs.encode_seconds
+            blocks * (COSTS.step_seconds + COSTS.celery_seconds * cluster.celery)
+            + (pulled + fetched * shape.bitmap * COSTS.fill_seconds) * self._touched(depth - 1)
+            + read * COSTS.decode_seconds
+            + written * COSTS.encode_seconds
         )
         turns = -(-blocks // cluster.workers) / (blocks / cluster.workers)  # the last turn is not full
-        main = (written + read) / cluster.nodes * cluster.blobs_in_redis + blocks * costs.step_bytes
-        served = blocks * costs.step_commands * costs.redis_command_seconds + main * costs.redis_byte_seconds
-        coordinator = costs.layer_seconds + blocks * costs.block_seconds
+        main = (written + read) / cluster.nodes * cluster.blobs_in_redis + blocks * COSTS.step_bytes
+        served = blocks * COSTS.step_commands * COSTS.redis_command_seconds + main * COSTS.redis_byte_seconds
+        coordinator = COSTS.layer_seconds + blocks * COSTS.block_seconds
         together = worker + served * cluster.nodes + coordinator
         return {
             "worker_seconds": worker * turns / cluster.workers,
             "redis_seconds": max(main / cluster.network, served),
-            "coordinator_seconds": coordinator / max(0.1, 1 - blocks * costs.look_seconds),
+            "coordinator_seconds": coordinator / max(0.1, 1 - blocks * COSTS.counting_seconds),
             "shared_seconds": together / cluster.cores if cluster.cores else 0.0,
         }
 
@@ -526,20 +492,20 @@ class _Model:
 
     def _map_seconds(self) -> float:
         """Of one checkpoint of the whole map, or of the residue map."""
-        shape, cluster, costs = self._shape, self._cluster, self._costs
+        shape, cluster = self._shape, self._cluster
         at_once = cluster.cores or cluster.workers
         if cluster.residues is not None:
-            marked = self._marked(len(self._sizes)) * costs.decode_seconds
-            marked += shape.keys / 8 * cluster.residues.planes * costs.fill_seconds
+            marked = self._marked(len(self._sizes)) * COSTS.decode_seconds
+            marked += shape.keys / 8 * cluster.residues.planes * COSTS.fill_seconds
             return marked / min(cluster.workers, shape.blocks, at_once)
         if cluster.histogram_only:
             return 0.0
         parts = max(1, min(shape.blocks, shape.keys // (LEAST_CHUNKS * CHUNK_KEYS)))
-        making = shape.keys * (costs.map_key_seconds + costs.store_key_seconds)
+        making = shape.keys * (COSTS.map_key_seconds + COSTS.store_key_seconds)
         through = sum(self._sizes) / cluster.nodes * cluster.blobs_in_redis
         return max(
             making / min(cluster.workers, parts, at_once),
-            through * max(costs.redis_byte_seconds, 1 / cluster.network),
+            through * max(COSTS.redis_byte_seconds, 1 / cluster.network),
         )
 
     def _checkpoints(self, layers: Sequence[LayerCost], map_seconds: float) -> tuple[int, float]:
@@ -620,7 +586,7 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             nodes=1 + len(REDIS_NODES.text().split()),
             worker_memory=WORKER_MEMORY.size(),
             histogram_only=not settings.stores_distances,
-            residues=gathered_form(gathered, settings.max_depth) if settings.residues else None,
+            residues=residue_form(gathered, settings.max_depth) if settings.residues else None,
             blobs_in_redis=BLOBS.text() == REDIS,
         )
         prediction = predict(shape, cluster, simulated_locality(shape, number, cluster.worker_memory))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.resources import (
@@ -46,7 +46,7 @@ from farthest.machine import cores
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
 from farthest.stores.blocks import searches_in_place
-from farthest.stores.memory.gather_store import gathered_form, residue_problem
+from farthest.stores.residues import residue_form, residue_problem
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -102,21 +102,6 @@ class Plan:
     def threads(self) -> int:
         """Of this process."""
         return self.settings.threads or cores()
-
-    @property
-    def store(self) -> Literal["memory", "files", "redis"]:
-        """Where the layers lie."""
-        return self.needs.layers_in
-
-    @property
-    def executor(self) -> Literal["threads", "celery"]:
-        """Who steps them."""
-        return self.settings.workers
-
-    @property
-    def map(self) -> MapKind:
-        """The map that is made."""
-        return self.needs.map
 
     def unless(self, refusal: FarthestError | None) -> Plan:
         """The plan with this refusal, unless it has one already. None: the plan as it is."""
@@ -315,7 +300,7 @@ class _Planner:
 
         settings, machine = self._settings, self._machine
         found = found.needing(layers_in="files", why=self._why_files(found.needs), scratch=machine.scratch)
-        form = gathered_form(space, settings.max_depth) if settings.residues else None
+        form = residue_form(space, settings.max_depth) if settings.residues else None
         try:
             files = BitmapsInFiles(space, machine.scratch, machine.memory, machine.threads, layers, form)
         except WantedError as error:
@@ -429,7 +414,7 @@ class _Planner:
         needed: AttemptBytes | None
         if space.engine == "gather":
             cut = cut_for_workers(gather(space), BLOCK_SIZE.size())
-            form = gathered_form(gather(space), settings.max_depth) if settings.residues else None
+            form = residue_form(space, settings.max_depth) if settings.residues else None
             needed = attempt_bytes(gather(space), cut, settings.max_depth, form, blobs_in_redis=in_redis)
             disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
         else:

@@ -30,14 +30,10 @@ from farthest.models.records import (
     MapFileRecord,
     job_token,
 )
-from farthest.spaces.contract import gather
 from farthest.stores.contract import unit_for
-from farthest.stores.memory.gather_store import gathered_form, residue_blocks, scattered_form
+from farthest.stores.residues import residue_form
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapWriter
     from farthest.models.maps import MapFiles
     from farthest.spaces.arrangement import ArrangementSpace
@@ -140,9 +136,9 @@ class JobRecorder(OwnedJob):
         cls, database: Database, settings: Settings, space: Space, notice: Callable[[str], None]
     ) -> Self:
         """The unfinished job of the same puzzle and parameters which nobody runs, or a new one."""
-        puzzle, parameters = space.puzzle, settings.parameters(space.origin)
-        begun = claimed(database, puzzle, parameters, settings.lease_seconds) or added(
-            database, puzzle, parameters, settings.lease_seconds, space.layout_fields()
+        puzzle, parameters, seconds = space.puzzle, settings.parameters(space.origin), settings.lease_seconds
+        begun = claimed(database, puzzle, parameters, lease_seconds=seconds) or added(
+            database, puzzle, parameters, space.layout_fields(), lease_seconds=seconds
         )
         return cls(database, settings, *begun, notice)
 
@@ -292,12 +288,7 @@ class JobRecorder(OwnedJob):
 
         record, settings, space = self.record, self._settings, found.space
         files = MapFiles(self._database)
-        assert space.keys is not None, "a sparse space has no residue map"
-        form = (
-            gathered_form(gather(space), settings.max_depth)
-            if space.engine == "gather"
-            else scattered_form(space.keys)
-        )
+        form = residue_form(space, settings.max_depth)
         token = job_token(record.id, record.created, record.puzzle_digest)
         facts = {
             "version": 1,
@@ -310,7 +301,10 @@ class JobRecorder(OwnedJob):
         }
         scratch = scratch_folder(settings.scratch, self._database.folder)
         with files.place.writer(token, form, facts, self._notice, scratch) as writer:
-            words = found.made.words() if found.made is not None else _residue_words(found, form)
+            if found.made is not None:
+                words = found.made.words()
+            else:
+                words = found.store.residue_blocks(form, found.depth, found.threads)
             for first, some in words:
                 self.while_waiting()
                 writer.write(first, some)
@@ -340,17 +334,6 @@ class ResidueFile:
     def publish(self) -> None:
         """Gives the file its name."""
         self.writer.publish()
-
-
-def _residue_words(found: Found, form: ResidueForm) -> Iterator[tuple[int, Buffer]]:
-    from farthest.stores.folder.gather_store import FolderStore
-    from farthest.stores.redis.gather_attempt import GatherAttempt
-
-    if isinstance(found.store, GatherAttempt):
-        return found.store.residue_blocks(form, found.depth)
-    if isinstance(found.store, FolderStore):
-        return found.store.residue_blocks(form, found.depth, found.threads)
-    return residue_blocks(found.store, form, found.depth, found.threads)
 
 
 # Readable rows of states: key, distance, board in one line

@@ -59,17 +59,13 @@ def published_layers(space: Space, max_depth: int) -> tuple[int, ...]:
 def layers_by_growth(space: Space, max_depth: int) -> tuple[int, ...]:
     """About as many layers as are asked for: the first ones, which are found here, and the next as if they grew as the
     last of these did. In most spaces layers grow less and less, so there are rarely more."""
-    import numpy as np
+    from farthest.search.solvable import layers_of_boards
 
-    boards = np.array(space.origins, dtype=np.uint8)
-    seen = np.unique(space.encode(boards))
-    layers = [seen.size]
-    while len(layers) <= max_depth and boards.size and seen.size < FEW_STATES:
-        moved = np.concatenate([found for *_, found in space.neighbours(boards, toward=False)])
-        codes, first = np.unique(space.encode(moved), return_index=True)
-        new = ~np.isin(codes, seen)
-        boards, seen = moved[first[new]], np.concatenate([seen, codes[new]])
+    layers: list[int] = []
+    for boards in layers_of_boards(space):
         layers.append(len(boards))
+        if len(layers) > max_depth or sum(layers) >= FEW_STATES:
+            break
     growth = layers[-1] / layers[-2] if len(layers) > 1 else 1.0
     while len(layers) <= max_depth and 0 < layers[-1] < MOST_STATES:
         layers.append(ceil(layers[-1] * growth))

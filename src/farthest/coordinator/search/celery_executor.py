@@ -13,6 +13,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.outstanding import Outstanding, Workers
+from farthest.coordinator.search.executors import SearchExecutor
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
 from farthest.search.contract import engine_fields
@@ -33,8 +34,8 @@ LEAST_AHEAD = 4
 MOST_IN_A_BATCH = 64
 
 
-class CelerySearch:
-    """``SearchExecutor`` over Redis. ``name``: of the search, the same in all attempts at it. ``alive``: how many
+class CelerySearch(SearchExecutor):
+    """Searches over Redis. ``name``: of the search, the same in all attempts at it. ``alive``: how many
     workers are; ``resent``: messages sent again. Raises SettingError, StorageError or UnavailableError at once where
     Redis cannot be used."""
 
@@ -46,7 +47,6 @@ class CelerySearch:
         reporter: SearchReporter,
         *,
         nodes: RedisNodes | None = None,
-        lease_seconds: float | None = None,
     ) -> None:
         self._problem = problem
         self.engine = engine
@@ -54,7 +54,7 @@ class CelerySearch:
         self.reporter = reporter
         self._nodes = nodes or RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
         self._nodes.check()
-        self.workers = Workers(self._nodes, lease_seconds)
+        self.workers = Workers(self._nodes)
         self._attempt: SearchWork | None = None
         # No number twice: a worker may still search a batch of an iteration that was stopped.
         self.batch_numbers = count()
@@ -120,9 +120,7 @@ class _Iteration:
         self._nodes = self._pieces = 0  # pieces that workers have searched
         self._enough = enough(executor.engine)
         self._resent = executor.resent
-        self._outstanding = Outstanding(
-            attempt, self._bound, executor.workers.publisher, executor.workers.lease_seconds, renew=self._put
-        )
+        self._outstanding = Outstanding(attempt, self._bound, executor.workers.publisher, self._put)
 
     def run(self, poll: Callable[[], None]) -> None:
         self._executor.workers.count_soon()

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.heuristics.algorithms import ALGORITHMS, Algorithm
-from farthest.models.leases import LEASE_SECONDS
 from farthest.models.records import SearchParameters
 from farthest.wording import counted
 
@@ -37,7 +36,6 @@ class SearchSettings:
     workers: Literal["threads", "celery"] = "threads"
     threads: int | None = None
     memory: int | None = None  # bytes, of algorithms.PLAIN; four fifths of what is free
-    lease_seconds: float = LEASE_SECONDS  # how long an attempt may be silent before its job may be taken over
 
     def __post_init__(self) -> None:
         for name, value, least in (("limit", self.limit, 0), ("threads", self.threads, 1)):

@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, ResourceError, StorageError
-from farthest.map_files.form import WORD_BITS, ResidueForm, WordOrder, ones_for
-from farthest.models.chunks import UNREACHED, WIDTHS, Chunk
-from farthest.spaces.contract import gather, scatter
-from farthest.stores.blocks import Sources, searches_in_place, zeros
+from farthest.models.chunks import WIDTHS, Chunk
+from farthest.stores.blocks import Bitmap, Sources, searches_in_place, zeros
 from farthest.stores.contract import (
     ONLY_COUNTS,
     BitmapStepInput,
@@ -33,11 +31,12 @@ from farthest.stores.contract import (
     typed,
     unit_for,
 )
+from farthest.stores.residues import BLOCK_WORDS
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.spaces.contract import GatherSpace, Space
+    from farthest.map_files.form import ResidueForm
 
 
 class LayersInMemory(JobStore):
@@ -94,7 +93,7 @@ class LayersInMemory(JobStore):
 class MemoryStore(LayersInMemory):
     """``JobStore`` over arrays of this process. ``origins`` are the keys at depth 0.
 
-    ``distances``: keep them, for ``chunks``. ``residues``: keep residues in this form instead, for ``residue_words``.
+    ``distances``: keep them, for ``chunks``. ``residues``: keep residues in this form instead, for ``residue_blocks``.
     ``memory``: bytes that the arrays may take, None for no limit. Raises ResourceError when the arrays need more.
     """
 
@@ -117,18 +116,15 @@ class MemoryStore(LayersInMemory):
         colours = kernel.colours if self._in_place else []
         self._parity = [colour ^ colours[origins[0] // self._keys_per_shard] for colour in colours]
         self._shift = 1 if self._in_place else 0
-        arrays = 1 if self._in_place else 2
-        self._arrays = [self._array_pair() for _ in range(arrays)]
-        self._layers = [self._view(words, flags, 0, self.shards) for words, flags in self._arrays]
+        self._layers = [self._bitmap() for _ in range(1 if self._in_place else 2)]
         self._excluded = excluded(
             graded=kernel.graded, undirected=kernel.reversible, alternating=self._in_place
         )
-        self._found = self._layer() if self._excluded == "all" else None
+        self._found = [self._bitmap().layer] if self._excluded == "all" else []  # all states found
         self._planes: list[_kernel.Layer] = []
         self._residues = residues
-        self._residue_pairs = [self._array_pair() for _ in range(residues.planes if residues else 0)]
-        self._residue_planes = [self._view(*pair, 0, self.shards) for pair in self._residue_pairs]
-        self._population = [[0] * self.shards for _ in range(arrays)]  # of each layer array, by shard
+        self._residue_planes = [self._bitmap() for _ in range(residues.planes if residues else 0)]
+        self._population = [[0] * self.shards for _ in self._layers]  # of each layer array, by shard
         for key in origins:
             self._insert(key)
         self._counts[0] = self._nonzero(0)
@@ -136,35 +132,18 @@ class MemoryStore(LayersInMemory):
     # Memory
 
     @property
-    def layer_bytes(self) -> int:
-        """Bytes of one array over all states."""
-        return self.kernel.words * 8 + self.kernel.lines
-
-    @property
     def bytes(self) -> int:
         """Bytes that the arrays and the kernel's rows may take."""
-        arrays = len(self._layers) + len(self._planes) + len(self._residue_planes) + (self._found is not None)
-        return arrays * self.layer_bytes + self.kernel.row_bytes
+        arrays = len(self._layers) + len(self._planes) + len(self._residue_planes) + len(self._found)
+        return arrays * self._layers[0].bytes + self.kernel.row_bytes
 
-    def _array_pair(self) -> tuple[memoryview, memoryview]:
-        """Words and flags of a layer over all shards."""
-        return zeros(self.kernel.words * 8, used=True).cast("Q"), zeros(self.kernel.lines, used=True)
-
-    def _view(self, words: memoryview, flags: memoryview, first: int, shards: int) -> _kernel.Layer:
-        """The part of an array that holds ``shards`` shards from ``first`` on."""
-        size, lines = self.kernel.words_per_shard, self.kernel.lines_per_shard
-        end = first + shards
-        return _kernel.Layer(
-            self.kernel, words[first * size : end * size], flags[first * lines : end * lines], first, shards
-        )
-
-    def _layer(self) -> _kernel.Layer:
-        return self._view(*self._array_pair(), 0, self.shards)
+    def _bitmap(self) -> Bitmap:
+        return Bitmap(self.kernel, range(self.shards), used=True)
 
     def _grow_planes(self, depth: int) -> None:
         # Without asking for the memory: it is not used unless the layer turns out to have states, see commit().
         while len(self._planes) < ((depth >> self._shift) + 1).bit_length():
-            self._planes.append(self._layer())
+            self._planes.append(self._bitmap().layer)
 
     def _check_depth(self, depth: int) -> None:
         """Raises ResourceError when the distances of a layer that has states cannot be kept."""
@@ -182,7 +161,7 @@ class MemoryStore(LayersInMemory):
     def _planes_of(self, depth: int) -> list[_kernel.Layer]:
         if self._residues is not None:
             number = self._residues.number(depth)
-            return [plane for bit, plane in enumerate(self._residue_planes) if number >> bit & 1]
+            return [plane.layer for bit, plane in enumerate(self._residue_planes) if number >> bit & 1]
         if not self._distances:
             return []
         self._grow_planes(depth)
@@ -190,7 +169,7 @@ class MemoryStore(LayersInMemory):
         return [plane for bit, plane in enumerate(self._planes) if number >> bit & 1]
 
     def _insert(self, key: int) -> None:
-        for layer in [self._layers[0], *self._planes_of(0), *([self._found] if self._found else [])]:
+        for layer in [self._layers[0].layer, *self._planes_of(0), *self._found]:
             _kernel.insert(self.kernel, layer, key)
         self._population[0][key // self._keys_per_shard] += 1
 
@@ -209,19 +188,14 @@ class MemoryStore(LayersInMemory):
         return wanted
 
     def open(self, depth: int, shards: Sequence[int]) -> BitmapStepInput:
-        free = self._free_shards(depth, shards)
-        if self._found:
-            exclude = [self._found]
-        else:
-            exclude = [self._layers[self._array(known)] for known in excluded_layers(self._excluded, depth)]
-        accumulate = self._planes_of(depth) + ([self._found] if self._found else [])
+        exclude = self._found or [self._layer(known) for known in excluded_layers(self._excluded, depth)]
         return BitmapStepInput(
             self.kernel,
-            free,
-            [self._layers[self._array(depth - 1)]],
-            [self._layers[self._array(depth)]],
+            self._free_shards(depth, shards),
+            [self._layer(depth - 1)],
+            [self._layer(depth)],
             [[layer] for layer in exclude],
-            [[layer] for layer in accumulate],
+            [[layer] for layer in (*self._planes_of(depth), *self._found)],
         )
 
     def commit(self, depth: int, step_input: BitmapStepInput, counts: Sequence[int]) -> None:
@@ -238,6 +212,9 @@ class MemoryStore(LayersInMemory):
     def _array(self, depth: int) -> int:
         return depth % len(self._layers)
 
+    def _layer(self, depth: int) -> _kernel.Layer:
+        return self._layers[self._array(depth)].layer
+
     def _nonzero(self, depth: int) -> dict[int, int]:
         return {shard: n for shard, n in enumerate(self._population[self._array(depth)]) if n}
 
@@ -245,11 +222,11 @@ class MemoryStore(LayersInMemory):
 
     def keys(self, depth: int, limit: int) -> list[int]:
         found: list[int] = []
-        words, flags = self._arrays[self._array(depth)]
+        bitmap = self._layers[self._array(depth)]
         for shard in sorted(self._counts[depth]):  # other shards may hold the layer before
             if len(found) == limit:
                 break
-            layer = self._view(words, flags, shard, 1)
+            layer = bitmap.part(range(shard, shard + 1))
             found += _kernel.keys_of(self.kernel, layer, limit - len(found))
         return found
 
@@ -259,9 +236,14 @@ class MemoryStore(LayersInMemory):
             count = min(size, self.kernel.keys - first)
             yield Chunk(first, first + count - 1, unit, self._expanded(depth, first, count, threads))
 
-    def residue_words(self, first: int, count: int) -> list[memoryview]:
-        """Of each plane of the residues, ``count`` words from ``first`` on, in the order of the kernel's memory."""
-        return [words[first : first + count] for words, _ in self._residue_pairs]
+    def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
+        """In the order of the kernel's memory."""
+        import numpy as np
+
+        for first in range(0, form.order.words, BLOCK_WORDS):
+            planes = [np.asarray(plane.words[first : first + BLOCK_WORDS]) for plane in self._residue_planes]
+            words = planes[0] if len(planes) == 1 else np.stack(planes, axis=1).reshape(-1)
+            yield first * len(planes), words.data
 
     def distances(self, depth: int, threads: int = 1) -> memoryview:
         """All distances up to ``depth`` as one array of bytes in key order."""
@@ -279,8 +261,8 @@ class MemoryStore(LayersInMemory):
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._restored(depth)
         self._grow_planes(depth)
-        for layer in self._layers:
-            _kernel.clear(self.kernel, layer)
+        for bitmap in self._layers:
+            _kernel.clear(self.kernel, bitmap.layer)
         found = 0
         for chunk in chunks:
             here = chunk.states
@@ -290,94 +272,18 @@ class MemoryStore(LayersInMemory):
             first, distances = chunk.first, chunk.distance_array()
             try:
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
-                if self._found:
-                    _kernel.mark(self.kernel, self._found, first, distances, -1, threads)
+                for layer in self._found:
+                    _kernel.mark(self.kernel, layer, first, distances, -1, threads)
                 for known in range(max(depth - 1, 0), depth + 1):
-                    layer = self._layers[self._array(known)]
-                    _kernel.mark(self.kernel, layer, first, distances, known, threads)
+                    _kernel.mark(self.kernel, self._layer(known), first, distances, known, threads)
             except ValueError as error:
                 raise DamagedMapError(
                     f"the chunk from key {first} does not fit a map up to depth {depth}: {error}"
                 ) from None
         check_states(found, states, depth)
-        for layer, population in zip(self._layers, self._population, strict=True):
-            population[:] = _kernel.population(self.kernel, layer)
+        for bitmap, population in zip(self._layers, self._population, strict=True):
+            population[:] = _kernel.population(self.kernel, bitmap.layer)
         counts = self._nonzero(depth)
         if self._in_place:
             counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
         self._counts = {depth: counts}
-
-
-BLOCK_WORDS = 2**20
-
-
-def residue_problem(space: Space) -> str | None:
-    """Why a space has no residue map; None where it has one."""
-    if space.engine == "pattern":
-        return "the moves of other pieces cost nothing in an additive pattern, so neighbours do not tell its distances"
-    if space.keys is None:
-        return "its states have no numbers without gaps (the map is sparse)"
-    both_ways = gather(space).kernel.reversible if space.engine == "gather" else scatter(space).undirected
-    if not both_ways:
-        return "not every move can be taken back, so residues do not tell which neighbour is nearer"
-    if not space.moves_both_ways:
-        return "the moves that lead to a state are not known"
-    return None
-
-
-def gathered_form(space: GatherSpace, max_depth: int | None) -> ResidueForm:
-    """The form of the residue map of a space of bitmaps. It does not depend on how finely shards are cut."""
-    kernel, origins = space.kernel, space.keys_of(space.origins)
-    order = WordOrder(kernel.keys, kernel.bits, kernel.words_per_group, tuple(kernel.order))
-    if not searches_in_place(kernel, origins):
-        return ResidueForm(3, order)
-    colours = kernel.colours
-    of_origins = colours[origins[0] // (kernel.keys // kernel.shards)]
-    return ResidueForm(4, order, ones_for(max_depth), "".join(str(one ^ of_origins) for one in colours))
-
-
-def scattered_form(keys: int) -> ResidueForm:
-    """The form of the residue map of a dense space of runs."""
-    return ResidueForm(3, WordOrder(keys))
-
-
-def residue_blocks(
-    store: JobStore, form: ResidueForm, depth: int, threads: int
-) -> Iterator[tuple[int, Buffer]]:
-    """The words of the map up to ``depth``: (the first word's number, words), some at a time."""
-    if isinstance(store, MemoryStore):
-        yield from _words_of_planes(store, form)
-    else:
-        yield from _words_of_distances(store, form, depth, threads)
-
-
-def _words_of_planes(store: MemoryStore, form: ResidueForm) -> Iterator[tuple[int, Buffer]]:
-    import numpy as np
-
-    for first in range(0, form.order.words, BLOCK_WORDS):
-        planes = store.residue_words(first, BLOCK_WORDS)
-        if len(planes) == 1:
-            yield first, planes[0]
-        else:
-            yield (
-                first * len(planes),
-                np.stack([np.asarray(plane) for plane in planes], axis=1).reshape(-1).data,
-            )
-
-
-def _words_of_distances(
-    store: JobStore, form: ResidueForm, depth: int, threads: int
-) -> Iterator[tuple[int, Buffer]]:
-    """Of a store that has distances in key order, and a form whose words are in that order."""
-    import numpy as np
-
-    keys = BLOCK_WORDS * WORD_BITS // 8
-    for chunk in store.chunks(depth, keys, threads):
-        distances = chunk.distance_array()
-        reached_here = distances != UNREACHED[chunk.unit]
-        numbers = np.where(reached_here, distances % form.modulus + 1, 0).astype(np.uint8)
-        words = np.zeros((-(-len(numbers) // WORD_BITS), form.planes), dtype=np.uint64)
-        for plane in range(form.planes):
-            packed = np.packbits(numbers >> plane & 1, bitorder="little")
-            words[:, plane] = np.frombuffer(packed.tobytes().ljust(8 * len(words), b"\0"), dtype="<u8")
-        yield chunk.first // WORD_BITS * form.planes, words.reshape(-1).data

@@ -10,13 +10,14 @@ from htpy import input as field
 from markupsafe import Markup
 
 from farthest.documents.jobs import origin_text
-from farthest.documents.puzzles import known_states
+from farthest.documents.puzzles import estimate_rows, named_boards, puzzle_rows, states_text
+from farthest.documents.workers import WORKER, worker_rows
 from farthest.puzzles import catalogue
 from farthest.puzzles.catalogue import matching
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.move_text import move_text
 from farthest.web.page import board, facts, home_page, job_page, page, puzzle_page, rows_of
-from farthest.wording import bytes_text, seconds_text
+from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,16 +96,12 @@ def _titles() -> dict[str, str]:
 def _card(name: str) -> Markup:
     """A puzzle of the catalogue, which does not change while the server runs, as HTML."""
     puzzle = catalogue.load(name)
-    states = known_states(puzzle)
-    count = (
-        f"{states:,} states" if states is not None else f"at most {puzzle.definition.arrangements():,} states"
-    )
     card = li[
         a(href=puzzle_page(name))[
             _picture(puzzle),
             span(class_="name")[name],
             span[puzzle.title],
-            div(class_="small")[count],
+            div(class_="small")[f"{states_text(puzzle)} states"],
         ]
     ]
     return Markup(str(card))
@@ -128,19 +125,7 @@ def puzzle(
     may_change: bool,
 ) -> str:
     """``moves``: those on the puzzle's first board. ``needs``: the estimate, or why there is none."""
-    definition = found.definition
-    rows: list[tuple[str, Node]] = [
-        ("family", found.family),
-        ("metric", found.metric),
-        ("size", definition.size()),
-    ]
-    rows += definition.facts()
-    rows += [
-        ("origin", f"moves are counted {found.origin}"),
-        ("arrangements", f"{definition.arrangements():,} (not all need be reachable)"),
-    ]
-    if found.source:
-        rows.append(("source", found.source))
+    rows = [*puzzle_rows(found), *([("source", found.source)] if found.source else [])]
     return page(
         found.name,
         p(class_="lead")[found.title],
@@ -149,7 +134,7 @@ def puzzle(
         fragment[h2["Moves from the first board"], _moves(found, moves)] if moves else None,
         fragment[h2["Known answers"], _known(found)] if found.known else None,
         h2["What an enumeration will need"],
-        p[needs] if isinstance(needs, str) else facts(_needs(needs)),
+        p[needs] if isinstance(needs, str) else facts(estimate_rows(needs)),
         _start(found.name) if may_change else pre[f"farthest enumerate {found.name}"],
         _jobs_of_puzzle(jobs),
         p[a(href=f"/api/puzzles/{found.name}")["The definition as JSON"]],
@@ -170,14 +155,11 @@ def first_board(found: Puzzle) -> Board | None:
 
 
 def _drawn(found: Puzzle) -> Node:
-    definition = found.definition
-    goals, start = definition.origin_boards
-    named = [("start", start)] if start is not None else []
-    named += [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
+    text = found.definition.format_board
     return div(class_="boards")[
         (
-            figure[board(found, each, definition.format_board(each)), figcaption[name]]
-            for name, each in named[:GOALS_DRAWN]
+            figure[board(found, each, text(each)), figcaption[name]]
+            for name, each in named_boards(found)[:GOALS_DRAWN]
         )
     ]
 
@@ -208,20 +190,6 @@ def _known(found: Puzzle) -> Node:
     return rows_of(("figure", "value", "source"), rows)
 
 
-def _needs(needs: Estimate) -> list[tuple[str, Node]]:
-    known = "" if needs.states is None else f"; {needs.states:,} by published figures"
-    rows: list[tuple[str, Node]] = [
-        ("states", f"at most {needs.states_at_most:,}{known}"),
-        ("memory", f"{bytes_text(needs.memory)} of {bytes_text(needs.memory_limit)} allowed"),
-        ("map", f"{needs.map}{f', about {bytes_text(needs.disk)}' if needs.disk else ''}"),
-    ]
-    if needs.seconds is not None:
-        rows.append(("time here", f"about {seconds_text(needs.seconds)}"))
-    if needs.problem:
-        rows.append(("does not fit", needs.problem))
-    return rows
-
-
 def _start(name: str) -> Node:
     return form(method="post", action="/jobs")[
         field(type="hidden", name="puzzle", value=name), button(type="submit")["Queue an enumeration"]
@@ -230,23 +198,12 @@ def _start(name: str) -> Node:
 
 def workers(found: WorkersDocument) -> str:
     """What Redis tells of them."""
-    rows = [
-        (
-            record.name,
-            record.version,
-            str(record.concurrency),
-            str(len(record.busy)),
-            ", ".join(f"attempt {work.attempt} depth {work.depth} block {work.block}" for work in record.busy)
-            or "idle",
-        )
-        for record in found.workers
-    ]
     return page(
         "Workers",
-        rows_of(("worker", "version", "processes", "busy", "steps under way"), rows, numbers=(2, 3))
-        if rows
+        rows_of(WORKER, worker_rows(found.workers), numbers=(2, 3))
+        if found.workers
         else p["No worker is alive; `farthest worker` starts one."],
-        p[f"Queue: {found.queue:,} {'step' if found.queue == 1 else 'steps'} that no worker has begun."],
+        p[f"Queue: {counted(found.queue, 'step')} that no worker has begun."],
         [p[f"Redis: {bytes_text(node.used)} used, {bytes_text(node.peak)} at most."] for node in found.redis],
         scripts=["renew.js"],
     )

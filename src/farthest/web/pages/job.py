@@ -10,7 +10,7 @@ from htpy import a, button, details, div, form, fragment, h2, label, li, p, pre,
 from htpy import input as field
 from markupsafe import Markup
 
-from farthest.documents.jobs import origin_text
+from farthest.documents.jobs import LAYER, asked_rows, layer_rows, map_text, result_rows
 from farthest.documents.maps import citation_of
 from farthest.documents.progress import progress_rows
 from farthest.drawing.chart import Chart
@@ -218,29 +218,25 @@ def _compared(found: JobFound) -> list[tuple[str, str, str, bool]]:
     ]
 
 
+def record_facts(record: JobRecord) -> list[tuple[str, Node]]:
+    """What pages say of any job: what was asked, how far it is, and what it has found."""
+    return [
+        ("status", span(id="status", class_=f"status {record.state_now}")[record.state_now]),
+        *asked_rows(record),
+        ("created", f"{record.created:%Y-%m-%d %H:%M} UTC"),
+        *([("message", record.error)] if record.error else []),
+        *(
+            (name, span(class_="digest")[text] if name == "digest" else text)
+            for name, text in result_rows(record)
+        ),
+    ]
+
+
 def _facts(found: JobFound) -> list[tuple[str, Node]]:
     record = found.record
-    rows: list[tuple[str, Node]] = [
-        ("status", span(id="status", class_=f"status {record.state_now}")[record.state_now]),
-        ("moves are counted", origin_text(record)),
-        ("created", f"{record.created:%Y-%m-%d %H:%M} UTC"),
-    ]
-    if record.error:
-        rows.append(("message", record.error))
+    rows = record_facts(record)
     if record.status == FINISHED:
-        last = (
-            str(record.eccentricity)
-            if record.complete
-            else f"not known: a limit ended it after layer {record.depth}"
-        )
-        rows += [
-            ("states", f"{record.states or 0:,}"),
-            ("eccentricity", last),
-            ("time", seconds_text(record.seconds or 0.0)),
-            ("digest", span(class_="digest")[record.digest or ""]),
-            ("map", _map(record)),
-            ("verified", _verified(record)),
-        ]
+        rows += [("map", map_text(record)), ("verified", _verified(record))]
         agreeing = [agrees for *_, agrees in _compared(found)]
         if agreeing:
             rows.append(("published figures", a(href="#known")[_agreement(agreeing)]))
@@ -266,12 +262,6 @@ def _verified(record: JobRecord) -> Node:
         numbers=(1,),
     )
     return details[summary[when], checks]
-
-
-def _map(record: JobRecord) -> str:
-    if not record.has_map:
-        return "none: only layers and farthest boards were kept"
-    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
 
 
 def _ask(found: JobFound) -> Node:
@@ -311,16 +301,11 @@ def _farthest(found: JobFound) -> Node:
 
 
 def _layer_table(found: JobFound) -> Node:
-    number = found.record.id
     rows = [
-        (
-            a(href=layer_page(number, layer.depth))[str(layer.depth)] if found.asked else str(layer.depth),
-            f"{layer.states:,}",
-            "" if layer.seconds is None else f"{layer.seconds:.4f}",
-        )
-        for layer in found.layers
+        (a(href=layer_page(found.record.id, int(depth)))[depth] if found.asked else depth, *others)
+        for depth, *others in layer_rows(found.layers)
     ]
-    return details[summary["All layers"], rows_of(("depth", "states", "seconds"), rows, numbers=(0, 1, 2))]
+    return details[summary["All layers"], rows_of(LAYER, rows, numbers=(0, 1, 2))]
 
 
 def _changes(found: JobFound) -> Node:

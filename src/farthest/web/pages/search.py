@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from htpy import a, details, div, fragment, h2, p, span, summary
+from htpy import a, details, div, fragment, h2, p, summary
 
 from farthest.documents.progress import progress_rows
-from farthest.models.stored_job import search_parameters, search_result
+from farthest.documents.searches import ITERATION, iteration_rows
+from farthest.models.stored_job import search_parameters
 from farthest.puzzles.move_text import moves_text
 from farthest.web.page import board_of, facts, job_page, live, page, player, puzzle_page, rows_of
-from farthest.wording import seconds_text
+from farthest.web.pages.job import ENDABLE, record_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
 
 SOLUTIONS_SHOWN = 12
-ITERATION = ("bound", "nodes", "nodes a second", "solutions", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,37 +42,16 @@ def search(
     solutions: Solutions,
 ) -> str:
     """The page."""
-    asked, result = search_parameters(record), search_result(record)
-    unfinished = record.state_now in ("queued", "running")
-    rows: list[tuple[str, Node]] = [
-        ("status", span(id="status", class_=f"status {record.state_now}")[record.state_now]),
-        ("search", f"{asked.algorithm}, heuristic {asked.heuristic}"),
-        ("target", asked.target),
-        ("created", f"{record.created:%Y-%m-%d %H:%M} UTC"),
-    ]
-    if record.error:
-        rows.append(("message", record.error))
-    if result is not None:
-        proven = "" if result.optimal else ", not proven shortest"
-        length = (
-            f"{result.length}{proven}" if result.length is not None else "none: the board cannot be solved"
-        )
-        rows += [
-            ("length", length),
-            ("solutions", f"{result.solutions:,}"),
-            ("nodes", f"{result.nodes:,}"),
-            ("time", seconds_text(record.seconds or 0.0)),
-            ("digest", span(class_="digest")[record.digest or ""]),
-        ]
+    unfinished = record.state_now in ENDABLE
     return page(
         f"Search {record.id}: {record.name}",
         p(class_="lead")[a(href=puzzle_page(record.name))[puzzle.title or record.name]],
-        board_of(puzzle, asked.board),
-        facts(rows),
+        board_of(puzzle, search_parameters(record).board),
+        facts(record_facts(record)),
         live(record.id, progress_rows(record)) if unfinished else None,
         fragment[
             h2["Iterations"],
-            div(id="live-rows")[rows_of(ITERATION, iteration_rows(iterations), numbers=range(5))],
+            div(id="live-rows")[rows_of(ITERATION, iteration_rows(iterations), numbers=range(6))],
         ]
         if iterations or unfinished
         else None,
@@ -80,20 +59,6 @@ def search(
         p[a(href=f"/api{job_page(record.id)}")["This search as JSON"]],
         scripts=["player.js", "live.js"] if unfinished else ["player.js"],
     )
-
-
-def iteration_rows(iterations: Sequence[IterationRecord]) -> list[tuple[str, ...]]:
-    """A row of texts for each iteration; + marks the bound of the one under way."""
-    return [
-        (
-            f"{one.bound}{'' if one.complete else '+'}",
-            f"{one.nodes:,}",
-            f"{one.nodes / one.seconds:,.0f}" if one.seconds else "",
-            f"{one.solutions:,}",
-            f"{one.seconds:.4f}",
-        )
-        for one in iterations
-    ]
 
 
 def _solutions(number: int, puzzle: Puzzle, found: Solutions) -> Node:
