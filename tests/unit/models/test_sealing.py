@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from farthest.documents.jobs import result_rows
 from farthest.errors import JobError, StorageError
 from farthest.models.chunks import Chunk
 from farthest.models.database import Database
@@ -311,3 +312,22 @@ def test_a_search_s_result_that_nobody_has_stored(jobs: Jobs, database: Database
     Searches(database).finish(number, {"length": "2"}, depth=2, seconds=0.1, digest="ab", owner=OWNER)
     with pytest.raises(StorageError, match=r"column result\.length: str '2', expected int"):
         search_result(jobs.get(number))
+
+
+def test_the_figures_of_an_enumeration_are_no_result_of_a_search(jobs: Jobs) -> None:
+    number = jobs.add("{}", "d", "tiny", {}, {}, OWNER)
+    jobs.finish(
+        number,
+        states=3,
+        eccentricity=2,
+        depth=2,
+        complete=True,
+        has_map=False,
+        digest="ab",
+        seconds=0.25,
+        figures=[{"depth": 0}],
+    )
+    record = jobs.get(number)
+    assert record.result == {"figures": [{"depth": 0}]}
+    assert search_result(record) is None
+    assert dict(result_rows(record))["states"] == "3"
