@@ -403,7 +403,7 @@ class ArrangementSpace:
 
     @cached_property
     def _tables(self) -> tuple[_MoveTable, _MoveTable]:
-        """Of the moves away from the origin, and of those toward it."""
+        """The moves away from the origin, and those toward it."""
         return _MoveTable.of(self.moves_away), _MoveTable.of(self.moves_toward)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:

@@ -230,7 +230,7 @@ class PermutationSpace(PermutationBoards):
         )
 
     def _modulus(self, orbit: int) -> int:
-        """Of the orientations in one of the layout's orbits, counted or not."""
+        """The number of orientations in one of the layout's orbits, counted or not."""
         return self.definition.slot_moduli[self.layout.orbits[orbit][0]]
 
     @cached_property

@@ -75,7 +75,7 @@ class Chain:
     """
 
     def __init__(self, definition: Permutation, origin: Board, levels: Sequence[Level]) -> None:
-        self._body = definition
+        self._definition = definition
         self._origin = np.array(origin, dtype=np.uint8)
         self._points = Points(definition.slot_moduli)
         self.ways: list[NDArray[np.uint16]] = []
@@ -103,8 +103,8 @@ class Chain:
         return found, self.boards(numbers)
 
     def numbers(self, images: NDArray[Any]) -> tuple[NDArray[np.bool_], list[NDArray[np.intp]]]:
-        """Of the element that takes the base points to ``images`` (N, levels): whether there is one, and its number on
-        each level."""
+        """Whether there is an element that takes the base points to ``images`` (N, levels), and its number on each
+        level."""
         found = np.ones(len(images), dtype=bool)
         numbers: list[NDArray[np.intp]] = []
         for back, number in zip(self.back, self.number, strict=True):
@@ -124,7 +124,7 @@ class Chain:
 
     def images(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
         """The points (N, levels) where the base points are."""
-        slots = self._body.slots
+        slots = self._definition.slots
         images = np.empty((len(boards), len(self._bases)), dtype=np.int64)
         for level, slot in enumerate(self._bases):
             here = (boards[:, :slots] == self._origin[slot]).argmax(axis=1)
@@ -137,14 +137,14 @@ class Chain:
 
     def _moved(self, goes: NDArray[Any]) -> NDArray[np.uint8]:
         """The boards where the content of each slot of the origin is at the points ``goes`` (N, slots)."""
-        slots = self._body.slots
-        boards = np.zeros((len(goes), self._body.cells), dtype=np.uint8)
+        slots = self._definition.slots
+        boards = np.zeros((len(goes), self._definition.cells), dtype=np.uint8)
         rows = np.arange(len(goes))[:, None]
         to = self._slot_of[goes]
         boards[rows, to] = self._origin[:slots]
-        if self._body.oriented:
+        if self._definition.oriented:
             turns = (self._turn_of[goes] + self._origin[slots:]) % self._moduli
-            turns[:, np.array(self._body.ignore)[self._origin[:slots]]] = 0
+            turns[:, np.array(self._definition.ignore)[self._origin[:slots]]] = 0
             boards[rows, slots + to] = turns
         return boards
 
@@ -219,7 +219,7 @@ class BasedSpace(GroupBoards):
         return self.pattern.kernel
 
     def layout_fields(self) -> dict[str, Any]:
-        """As of the pattern's space, and ``base``."""
+        """The fields of the pattern's space, and ``base``."""
         return {**self.pattern.layout_fields(), "base": layout_json(self._levels)}
 
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:

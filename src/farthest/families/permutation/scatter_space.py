@@ -51,7 +51,7 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
         self._class_of[list(self.layout.classes)] = np.arange(len(self.layout.classes))
 
     def layout_fields(self) -> dict[str, Any]:
-        """As of a space that keeps orientations by piece, and ``turned``."""
+        """The fields of a space that keeps orientations by piece, and ``turned``."""
         return {**self.layout.to_dict(), "turned": list(self.turned)}
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
