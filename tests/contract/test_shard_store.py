@@ -43,11 +43,12 @@ def folder_store(request: pytest.FixtureRequest) -> StoreFactory:
 
     def make(of: Case) -> FolderStore:
         in_place, orders = plan._orders(of.space, of.kernel)
-        plans = plan._plans(of.kernel, orders, 3, of.kernel.shards)
-        slots = max(len(sources) for one in plans for sources in one.sources)
-        plans = plan._plans(of.kernel, orders, 3, slots)
+        roomy = [plan.Plan(of.kernel, order, 3, of.kernel.shards) for order in orders]
+        slots = max(len(sources) for one in roomy for sources in one.sources)
+        plans = [plan.Plan(of.kernel, order, 3, slots) for order in orders]
         folder = EnumerationFolder(scratch / str(len(made)), {}, 3)
-        made.append(FolderStore(of.kernel, of.origins, plans, slots, folder, in_place=in_place))
+        both = plans[0], plans[-1]
+        made.append(FolderStore(of.kernel, of.origins, both, slots, folder, in_place=in_place))
         return made[-1]
 
     def drop() -> None:
