@@ -17,7 +17,7 @@ from farthest.stores.folder import plan
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
 from farthest.stores.folder.scatter_store import ScatterFolderStore
-from farthest.stores.memory.gather_store import MemoryStore
+from farthest.stores.memory.gather_store import LayersInMemory, MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
@@ -286,6 +286,18 @@ def test_two_workers_with_the_same_shards_at_once_change_nothing(
         store.commit(depth, other, other.run())
 
     assert list(layers_of(one_case, make_store(one_case), take))
+
+
+def test_steps_that_are_lost_are_taken_again(make_store: StoreFactory, one_case: AnyCase) -> None:
+    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
+        for _ in range(3):
+            store.open(depth, shards).run()
+        step(store, depth, shards)
+
+    store = make_store(one_case)
+    if isinstance(store, LayersInMemory):
+        pytest.skip("its steps overwrite, or take away, what they read")
+    assert list(layers_of(one_case, store, take))
 
 
 @pytest.mark.slow
