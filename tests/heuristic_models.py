@@ -6,8 +6,8 @@ from functools import cache
 from itertools import combinations, groupby, pairwise, product
 from math import inf
 
-from farthest.families.hanoi.definition import hanoi
-from farthest.families.lights.definition import lights
+from farthest.families.hanoi.definition import Hanoi
+from farthest.families.lights.definition import Lights
 from farthest.families.permutation.definition import permutation
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import WILDCARD, Board
@@ -132,12 +132,12 @@ def gap(puzzle: Puzzle, board: Board, goal: Board) -> float:
 
 
 def discs(puzzle: Puzzle, board: Board, goal: Board) -> float:
-    assert len(board) == hanoi(puzzle).discs
+    assert len(board) == puzzle.defined_as(Hanoi).discs
     return sum(peg != wanted != WILDCARD for peg, wanted in zip(board, goal, strict=True))
 
 
 def lamps(puzzle: Puzzle, board: Board, goal: Board) -> float:
-    definition = lights(puzzle)
+    definition = puzzle.defined_as(Lights)
     needs = [
         (wanted - colour) % definition.colours
         for colour, wanted in zip(board, goal, strict=True)

@@ -6,7 +6,7 @@ from functools import cache
 import naive
 import permutations
 from farthest import _kernel
-from farthest.families.pegs.definition import pegs
+from farthest.families.pegs.definition import Pegs
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -83,13 +83,13 @@ def case(name: str, shard_classes: int = 1) -> Case:
 
 def peg_distances(puzzle: Puzzle) -> dict[Board, int]:
     """The boards that jumps lead to from the start, each with the number of jumps."""
-    start = pegs(puzzle).start
+    start = puzzle.defined_as(Pegs).start
     assert start is not None
     distances, layer = {start: 0}, [start]
     while layer:
         following = []
         for board in layer:
-            for a, b, c in pegs(puzzle).jumps:
+            for a, b, c in puzzle.defined_as(Pegs).jumps:
                 if (board[a], board[b], board[c]) == (1, 1, 0):
                     after = tuple({a: 0, b: 0, c: 1}.get(hole, peg) for hole, peg in enumerate(board))
                     if after not in distances:

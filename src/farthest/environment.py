@@ -1,6 +1,6 @@
 """Settings by environment variables: their names, defaults and meaning, and how their values are read.
 
-``SETTINGS`` is the one list; the table in docs/settings.md is tested against it. Secrets are parts of URLs: use
+The table in docs/settings.md is tested against them (``SETTINGS``). Secrets are parts of URLs: use
 ``locations.hide_password`` for every URL that is shown.
 """
 
@@ -147,25 +147,8 @@ WEB_TOKEN = Setting(
 )
 LOG_LEVEL = Setting("FARTHEST_LOG_LEVEL", "info", "How much services log: debug, info, warning or error.")
 
-SETTINGS = (
-    DATABASE_URL,
-    REDIS_URL,
-    REDIS_NODES,
-    BLOBS,
-    CONCURRENCY,
-    WORKER_MEMORY,
-    LEASE_SECONDS,
-    REDIS_WAIT_SECONDS,
-    DATABASE_WAIT_SECONDS,
-    CHECKPOINT_SECONDS,
-    BLOCK_SIZE,
-    SMALL_LAYER_STATES,
-    SCRATCH,
-    MAPS,
-    PUZZLE_MODULES,
-    WEB_TOKEN,
-    LOG_LEVEL,
-)
+SETTINGS = tuple(value for value in list(globals().values()) if isinstance(value, Setting))
+"""All of them, in this order."""
 
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _SIZE = re.compile(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import index
 from typing import TYPE_CHECKING, Literal, SupportsIndex
 
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    from farthest.coordinator.search.settings import SearchOutcome
+    from farthest.api.bars import SearchBar
+    from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
+    from farthest.coordinator.search.solve import Solver
     from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.heuristics.algorithms import Algorithm
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.search.comparison import Run
 
 
@@ -47,21 +51,38 @@ def solve(
     that there is no solution. Raises PuzzleError, BoardError (UnreachableError for a board that cannot be solved),
     SettingError, SearchError, JobError (a pattern database that was not enumerated), ResourceError or StorageError.
     """
-    from farthest.api.bars import SearchBar, progress_bar
     from farthest.coordinator.search.settings import SearchSettings
-    from farthest.coordinator.search.solve import Solver
-    from farthest.coordinator.search.storage import SearchStorage
-    from farthest.heuristics.registry import default_heuristic
     from farthest.search.contract import start_or
 
     loaded = puzzle_given(puzzle)
     settings = SearchSettings(
         algorithm, all_solutions, whole("limit", limit) or 0, workers, whole("threads", threads)
     )
-    chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
-    with SearchStorage(database, store=store) as storage, progress_bar(progress) as bar:
-        solver = Solver(loaded, target_given(loaded, to), chosen, settings, storage, SearchBar(bar))
+    with _solver(loaded, to, heuristic, settings, database, store, progress) as (solver, _):
         return solver.solve(start_or(loaded, board))
+
+
+@contextmanager
+def _solver(
+    puzzle: Puzzle,
+    to: GivenBoard,
+    heuristic: str | None,
+    settings: SearchSettings,
+    database: str | Path | None,
+    store: bool | None,
+    progress: bool | None,
+    boards: int = 1,
+) -> Iterator[tuple[Solver, SearchBar]]:
+    """What searches so many boards, one after the other, and what shows its progress."""
+    from farthest.api.bars import SearchBar, progress_bar
+    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.heuristics.registry import default_heuristic
+
+    chosen = default_heuristic(puzzle, settings.algorithm) if heuristic is None else heuristic
+    with SearchStorage(database, store=store) as storage, progress_bar(progress) as bar:
+        reporter = SearchBar(bar, boards)
+        yield Solver(puzzle, target_given(puzzle, to), chosen, settings, storage, reporter), reporter
 
 
 def solve_many(
@@ -80,29 +101,25 @@ def solve_many(
     The outcomes in the order of the boards; None for a board that is known to be unsolvable without a search. The
     arguments are those of `solve`; no search is stored. Raises as `solve` does, but no UnreachableError.
     """
-    from farthest.api.bars import SearchBar, progress_bar
     from farthest.coordinator.search.settings import SearchSettings
-    from farthest.coordinator.search.solve import Solver
-    from farthest.coordinator.search.storage import SearchStorage
     from farthest.errors import UnreachableError
-    from farthest.heuristics.registry import default_heuristic
     from farthest.search.contract import start_or
 
     loaded = puzzle_given(puzzle)
     wanted = [start_or(loaded, board) for board in boards]
-    chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
     settings = SearchSettings(algorithm, threads=whole("threads", threads))
     found: list[SearchOutcome | None] = []
-    with SearchStorage(database, store=False) as storage, progress_bar(progress) as bar:
-        reporter = SearchBar(bar, len(wanted))
-        solver = Solver(loaded, target_given(loaded, to), chosen, settings, storage, reporter)
+    with _solver(loaded, to, heuristic, settings, database, False, progress, len(wanted)) as (
+        solver,
+        reporter,
+    ):
         for board in wanted:
             try:
                 outcome = solver.solve(board)
             except UnreachableError:
                 outcome = None
             found.append(outcome)
-            reporter.answered(*((None, 0) if outcome is None else (outcome.length, outcome.nodes)))
+            reporter.answered()
     return found
 
 

@@ -100,7 +100,7 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
       farthest distance 8-puzzle - < boards.txt
       farthest distance 8-puzzle - --nearest < boards.txt
     """
-    from farthest.cli.bulk import answers_to_lines, nearest_of, perhaps_files, standard_input
+    from farthest.cli.bulk import answers_to_boards, nearest_of, numbered_boards, perhaps_files
 
     bulk = boards == ("-",)
     if not bulk and "-" in boards:
@@ -108,7 +108,8 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
             "- reads all boards from standard input; it cannot be given with other boards."
         )
     with open_job(job, database) as opened, perhaps_files(boards):
-        answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
+        numbered = numbered_boards() if bulk else enumerate(boards, 1)
+        answers = answers_to_boards(opened, numbered, of_lines=bulk)
         if nearest:
             _print_nearest(opened, nearest_of(answers), as_json=as_json)
             return

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from os.path import isfile
 from shlex import quote
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
 from farthest.puzzles.origin import MAX_NAMED
@@ -62,16 +62,6 @@ def nearest_of(answers: Iterable[Batch]) -> Nearest:
     return Nearest(least, number, kept, asked)
 
 
-def standard_input() -> Iterator[str]:
-    """The lines of standard input; bytes that are not UTF-8 become characters that no board has. Raises BoardError for
-    a line that is much too long."""
-    if sys.stdin is None:
-        raise BoardError("standard input is closed; expected boards, one a line")
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
-    return _bounded_lines(sys.stdin)
-
-
 @contextmanager
 def perhaps_files(boards: Iterable[str | None]) -> Iterator[None]:
     """Where a board of the command line is wrong, and is the name of a file, the BoardError says how files are read."""
@@ -86,8 +76,19 @@ def perhaps_files(boards: Iterable[str | None]) -> Iterator[None]:
 
 
 def numbered_boards() -> Iterator[tuple[int, str]]:
-    """The lines of standard input that are not empty, with their numbers from 1. Raises as ``standard_input``."""
-    for number, line in enumerate(standard_input(), 1):
+    """The lines of standard input that are not empty, with their numbers from 1; bytes that are not UTF-8 become
+    characters that no board has. Raises BoardError for a line that is much too long."""
+    if sys.stdin is None:
+        raise BoardError("standard input is closed; expected boards, one a line")
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
+    number = 0
+    while line := sys.stdin.readline(MOST_OF_A_LINE):
+        number += 1
+        if len(line) == MOST_OF_A_LINE:
+            raise BoardError(
+                f"line {number}: {MOST_OF_A_LINE} characters or more, expected a board; write one board on each line"
+            )
         text = line.strip()
         if text:
             yield number, text
@@ -95,7 +96,7 @@ def numbered_boards() -> Iterator[tuple[int, str]]:
 
 def boards_of_a_set() -> list[str]:
     """The boards of standard input as a set. Raises BoardError where there are none or more than ``MAX_NAMED``, and as
-    ``standard_input``."""
+    ``numbered_boards``."""
     found = [text for _, text in islice(numbered_boards(), MAX_NAMED + 1)]
     if not 1 <= len(found) <= MAX_NAMED:
         many = f"more than {MAX_NAMED:,}" if found else "no"
@@ -103,69 +104,53 @@ def boards_of_a_set() -> list[str]:
     return found
 
 
-def _bounded_lines(stream: TextIO) -> Iterator[str]:
-    number = 0
-    while line := stream.readline(MOST_OF_A_LINE):
-        number += 1
-        if len(line) == MOST_OF_A_LINE:
-            raise BoardError(
-                f"line {number}: {MOST_OF_A_LINE} characters or more, expected a board; write one board on each line"
-            )
-        yield line
+def answers_to_boards(
+    opened: DistanceMap, boards: Iterable[tuple[int, str]], *, of_lines: bool
+) -> Iterator[Batch]:
+    """The distances of boards that have numbers. ``of_lines``: they are lines of standard input; a person who types
+    them is answered line by line.
 
-
-def answers_to_lines(opened: DistanceMap, lines: Iterable[str], *, numbered: bool) -> Iterator[Batch]:
-    """The distances of boards, one a line; empty lines are left out.
-
-    A person at a terminal is answered line by line. Raises BoardError for the first line that is not a board, with its
-    number if ``numbered``, after the lines before it.
+    Raises BoardError for the first that is not a board, with the number of its line, after those before it.
     """
-    size = 1 if numbered and sys.stdin.isatty() else BATCH
-    stream = iter(lines)
-    read = 0
+    size = 1 if of_lines and sys.stdin is not None and sys.stdin.isatty() else BATCH
+    stream = iter(boards)
     while True:
         batch, problem = _read(stream, size)
         try:
-            found = _answered(opened, batch, numbered)
+            found = _answered(opened, batch)
         except BoardError:
-            right, problem = _before_the_first_wrong(opened, batch, read if numbered else None)
-            found = _answered(opened, right, numbered)
+            batch, problem = _before_the_first_wrong(opened, batch, of_lines=of_lines)
+            found = _answered(opened, batch)
         if found.lines:
             yield found
         if problem is not None:
             raise problem
-        if not batch:
+        if len(batch) < size:
             return
-        read += len(batch)
 
 
-def _read(stream: Iterator[str], size: int) -> tuple[list[str], BoardError | None]:
-    """The next lines, at most ``size``, and the error of the line after them."""
-    batch: list[str] = []
+def _read(stream: Iterator[tuple[int, str]], size: int) -> tuple[list[tuple[int, str]], BoardError | None]:
+    """The next boards, at most ``size``, and the error of the line after them."""
+    batch: list[tuple[int, str]] = []
     try:
-        for line in islice(stream, size):
-            batch.append(line)
+        batch.extend(islice(stream, size))
     except BoardError as error:
         return batch, error
     return batch, None
 
 
-def _answered(opened: DistanceMap, lines: list[str], numbered: bool) -> Batch:
-    boards = [line for line in map(str.strip, lines) if line] if numbered else lines
+def _answered(opened: DistanceMap, batch: list[tuple[int, str]]) -> Batch:
+    boards = [text for _, text in batch]
     return Batch(boards, opened.distances(boards).tolist() if boards else [])
 
 
 def _before_the_first_wrong(
-    opened: DistanceMap, batch: list[str], read: int | None
-) -> tuple[list[str], BoardError | None]:
-    """The lines before the first that is not a board, and the error of that; ``read``: lines before the batch, if they
-    are numbered."""
-    for place, line in enumerate(batch):
-        if read is not None and not line.strip():
-            continue
+    opened: DistanceMap, batch: list[tuple[int, str]], *, of_lines: bool
+) -> tuple[list[tuple[int, str]], BoardError | None]:
+    """What stands before the first that is not a board, and the error of that."""
+    for place, (number, text) in enumerate(batch):
         try:
-            opened.labels(line.strip())
+            opened.labels(text)
         except BoardError as error:
-            where = "" if read is None else f"line {read + place + 1}: "
-            return batch[:place], BoardError(f"{where}{error}")
+            return batch[:place], BoardError(f"line {number}: {error}" if of_lines else str(error))
     return batch, None

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import settings_options, usual_options
+from farthest.cli.enumeration_options import settings_options
+from farthest.cli.options import usual_options
 from farthest.cli.printing import print_drawings, print_json, print_table, warn
 from farthest.documents import plain
 from farthest.errors import STOPPED_EARLY

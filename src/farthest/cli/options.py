@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -18,12 +17,8 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.job_reader import JobReader
     from farthest.models.jobs import Jobs
-    from farthest.puzzles.puzzle import Origin
     from farthest.queries.distance_map import DistanceMap
 
-
-GENERATORS = "farthest.generators"
-"""Where `--generators` is in a command's context."""
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Workers = Literal["threads", "celery"]
@@ -42,43 +37,6 @@ def completed(kind: str) -> Completer:
         return completer(context, parameter, incomplete)
 
     return complete
-
-
-def puzzle_argument(command: Command) -> Command:
-    """PUZZLE, or `--generators` in its place."""
-    named = click.argument(
-        "puzzle", metavar="PUZZLE", required=False, callback=_puzzle, shell_complete=completed("puzzle")
-    )
-    generators = click.option(
-        "--generators",
-        metavar="TEXT",
-        is_eager=True,
-        expose_value=False,
-        callback=_generators,
-        help='Permutations in place of PUZZLE: "(1,2,3)(4,5); (1,5)", or with names "a=(1,2,3)(4,5); b=(1,5)".',
-    )
-    return named(generators(command))
-
-
-def _generators(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        context.meta[GENERATORS] = value
-
-
-def _puzzle(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
-    text: str | None = context.meta.get(GENERATORS)
-    if text is None and value is None:
-        raise click.MissingParameter(ctx=context, param=parameter)
-    if text is not None and value is not None:
-        raise click.UsageError(
-            f"--generators stands in place of PUZZLE, and {value!r} is given too: leave out one."
-        )
-    if text is None:
-        return str(value)
-    from farthest.families.permutation.generator_text import check_generators
-
-    check_generators(text)
-    return text
 
 
 def byte_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
@@ -102,12 +60,6 @@ def memory_option(text: str) -> Callable[[Command], Command]:
     return click.option("--memory", metavar="SIZE", callback=byte_size, help=text)
 
 
-workers_option = click.option(
-    "--workers",
-    type=click.Choice(["threads", "celery"]),
-    help="Who steps the layers: threads of this process, or `farthest worker` processes on any hosts, "
-    "through Redis.  [default: threads]",
-)
 threads_option = click.option(
     "--threads",
     type=click.IntRange(min=1, max=4096),
@@ -154,116 +106,6 @@ allow_module_option = click.option(
     help="Let puzzle classes of this Python module run; else those of $FARTHEST_PUZZLE_MODULES. May be repeated.",
 )
 """Of every command that runs puzzle classes; in force until the command ends."""
-
-
-RESULT_OPTIONS = (
-    click.option(
-        "--from",
-        "from_",
-        metavar="X",
-        multiple=True,
-        shell_complete=completed("origin"),
-        help="Count moves from X, as --to.",
-    ),
-    click.option(
-        "--to",
-        metavar="X",
-        multiple=True,
-        shell_complete=completed("origin"),
-        help="Count moves to X: goal, start, a board or moves; given several times, to the nearest of all; - reads "
-        "boards from standard input, one a line.  [default: what the puzzle says]",
-    ),
-    click.option("--max-depth", type=click.IntRange(min=0), metavar="N", help="Stop after layer N."),
-    click.option(
-        "--map",
-        "map_",
-        type=click.Choice(["full", "residues", "none"]),
-        help="Keep all distances; a bit or two of each, in a file; or the layers and farthest boards only.  "
-        "[default: full; residues beyond 2^30 keys]",
-    ),
-    click.option("--histogram-only", is_flag=True, help="The same as --map none."),
-)
-"""What decides the result of an enumeration."""
-
-
-def settings_options(
-    *names: Literal["workers", "threads", "memory", "scratch"], memory_help: str = ""
-) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    """PUZZLE and the options of an enumeration, for a command that gets them as ``puzzle``, a Puzzle, and ``settings``,
-    a Settings: those that decide its result, and those of ``names``."""
-
-    def options(command: Callable[..., object]) -> Callable[..., object]:
-        @wraps(command)
-        def called(
-            puzzle: str,
-            from_: tuple[str, ...],
-            to: tuple[str, ...],
-            max_depth: int | None,
-            map_: str | None,
-            histogram_only: bool,
-            workers: Workers | None = None,
-            threads: int | None = None,
-            memory: int | None = None,
-            scratch: Path | None = None,
-            **others: object,
-        ) -> None:
-            named = _named_origin(from_, to)
-            if histogram_only and map_ not in (None, "none"):
-                raise click.UsageError(
-                    f"--histogram-only keeps no map, and --map {map_} one: leave out one of them."
-                )
-            if memory is not None and workers == "celery":
-                raise click.UsageError(
-                    "--memory is for the threads of this process, and --workers celery keeps the states in Redis: "
-                    "limit that with its own setting maxmemory, and what each process of a worker keeps with "
-                    "FARTHEST_WORKER_MEMORY."
-                )
-            from farthest.coordinator.settings import Settings
-            from farthest.families.user_input import origin_given
-            from farthest.puzzles.catalogue import load
-
-            loaded = load(puzzle)
-            settings = Settings(
-                origin=origin_given(loaded, named),
-                max_depth=max_depth,
-                threads=threads,
-                memory=memory,
-                scratch=scratch,
-                histogram_only=histogram_only or map_ == "none",
-                residues=None if map_ is None else map_ == "residues",
-                workers=workers or "threads",
-            )
-            command(puzzle=loaded, settings=settings, **others)
-
-        decorated: Callable[..., object] = called
-        further = {
-            "scratch": scratch_option,
-            "memory": memory_option(memory_help),
-            "threads": threads_option,
-            "workers": workers_option,
-        }
-        for name, option in further.items():
-            if name in names:
-                decorated = option(decorated)
-        for option in reversed(RESULT_OPTIONS):
-            decorated = option(decorated)
-        return puzzle_argument(decorated)
-
-    return options
-
-
-def _named_origin(from_: tuple[str, ...], to: tuple[str, ...]) -> Origin | None:
-    """The origin that `--from` or `--to` names, as it is written; None where neither is given. Raises BoardError for
-    standard input that has no boards, or too many."""
-    if from_ and to:
-        raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
-    boards = from_ or to
-    if not boards:
-        return None
-    from farthest.cli.bulk import boards_of_a_set
-    from farthest.puzzles.puzzle import Origin
-
-    return Origin("from" if from_ else "to", "\n".join(boards_of_a_set() if "-" in boards else boards))
 
 
 def usual_options(command: Command) -> Command:

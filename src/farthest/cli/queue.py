@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from farthest.cli.enumeration_options import settings_options, workers_option
 from farthest.cli.jobs import why_waiting
 from farthest.cli.options import (
     Workers,
@@ -16,11 +16,9 @@ from farthest.cli.options import (
     database_option,
     jobs_to_change,
     json_option,
-    settings_options,
     usual_options,
-    workers_option,
 )
-from farthest.cli.printing import print_json
+from farthest.cli.printing import print_json, stderr_is_terminal
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -199,7 +197,7 @@ def _watching(record: JobRecord) -> QuietReporter:
     from farthest.cli.progress import LineReporter, LiveReporter
     from farthest.models.stored_job import puzzle_of, space_of
 
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not stderr_is_terminal():
         return LineReporter()
     puzzle = puzzle_of(record)
     if not puzzle.definition.ready:

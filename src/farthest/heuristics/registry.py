@@ -175,15 +175,15 @@ def _misplaced(puzzle: Puzzle, goals: Goals) -> Heuristic:
 
 
 def _discs(puzzle: Puzzle, goals: Goals) -> Heuristic:
-    from farthest.families.hanoi.definition import hanoi
+    from farthest.families.hanoi.definition import Hanoi
 
-    return counts.misplaced_discs(hanoi(puzzle), goals)
+    return counts.misplaced_discs(puzzle.defined_as(Hanoi), goals)
 
 
 def _lamps(puzzle: Puzzle, goals: Goals) -> Heuristic:
-    from farthest.families.lights.definition import lights
+    from farthest.families.lights.definition import Lights
 
-    return counts.wrong_lamps(lights(puzzle), goals, puzzle.metric)
+    return counts.wrong_lamps(puzzle.defined_as(Lights), goals, puzzle.metric)
 
 
 def _distances(name: str) -> Callable[[Puzzle, Goals], Heuristic]:

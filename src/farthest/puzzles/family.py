@@ -47,16 +47,10 @@ def undecided(puzzle: Puzzle) -> UndecidedError:
     )
 
 
-class Target(Protocol):
+class Target(Solvable, Protocol):
     """The boards from which moves lead to one target. ``size``: how many they are."""
 
     size: int
-
-    def why_not(self, board: Board) -> str | None:
-        """As of Solvable."""
-
-    def draw(self, rng: RandomSource) -> Board:
-        """As of Solvable."""
 
 
 class SolvableUnion:
@@ -109,19 +103,16 @@ class Family(Rules):
 
     def parametric(self, name: str) -> Puzzle | None:
         """The puzzle of a parametric name; None: it is not one. Raises PuzzleError for a size that cannot be."""
-        found: Puzzle | None = self.call("parametric", name)
-        return found
+        return cast("Puzzle | None", self.call("parametric", name))
 
     def written(self, text: str) -> Puzzle | None:
         """The puzzle that a text without a file or a name tells; None: it is not one of the family's. Raises
         PuzzleError."""
-        found: Puzzle | None = self.call("written", text)
-        return found
+        return cast("Puzzle | None", self.call("written", text))
 
     def read_file(self, data: bytes, place: str) -> Puzzle:
         """The puzzle of a file with one of the endings ``files``; messages call it ``place``. Raises PuzzleError."""
-        found: Puzzle = self.call("read_file", data, place)
-        return found
+        return cast("Puzzle", self.call("read_file", data, place))
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
         """The boards from which moves lead to one of ``targets``. Raises UndecidedError where that is not known."""
@@ -143,19 +134,16 @@ class Family(Rules):
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
         """Where people take hold of the picture of a board for a move that leads to ``after``; None: nowhere."""
-        found: Hold | None = self.call("hold", definition, board, move, after)
-        return found
+        return cast("Hold | None", self.call("hold", definition, board, move, after))
 
     def move_maker(self, puzzle: Puzzle) -> MoveMaker | None:
         """What makes moves from their written names; None: the names that the puzzle's space gives are enough."""
-        found: MoveMaker | None = self.call("move_maker", puzzle)
-        return found
+        return cast("MoveMaker | None", self.call("move_maker", puzzle))
 
     def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
         """Those of the puzzle that fix a board; None where the family knows of none. Raises ResourceError where they
         are too many to be found."""
-        found: Symmetries | None = self.call("symmetries", definition, fixed)
-        return found
+        return cast("Symmetries | None", self.call("symmetries", definition, fixed))
 
     def with_moves(self, puzzle: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
         """The puzzle with some of its moves alone (puzzles/catalogue.py). Raises what ``fail`` makes of a problem."""
@@ -169,8 +157,7 @@ class Family(Rules):
 
     def patterns(self) -> PatternMaker | None:
         """What makes patterns of its puzzles (puzzles/patterns.py); None: there are none."""
-        found: PatternMaker | None = self.call("patterns")
-        return found
+        return cast("PatternMaker | None", self.call("patterns"))
 
 
 def family(name: str) -> Family:

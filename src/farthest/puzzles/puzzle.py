@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import PuzzleDefinition
@@ -80,6 +80,7 @@ def rules(name: str) -> Rules:
     return cast(Rules, import_module(f"farthest.families.{name}").FAMILY)
 
 
+Kind = TypeVar("Kind", bound=PuzzleDefinition)
 Direction = Literal["to", "from"]
 _VERSION = 1
 
@@ -160,6 +161,11 @@ class Puzzle:
     def __repr__(self) -> str:
         size = self.definition.size()
         return f"<Puzzle {self.name}: {self.family} {size}, metric {self.metric}>"
+
+    def defined_as(self, kind: type[Kind]) -> Kind:
+        """The definition, which is of this kind."""
+        assert isinstance(self.definition, kind), f"puzzle {self.name} is of the family {self.family}"
+        return self.definition
 
     def _repr_svg_(self) -> str | None:
         if not self.definition.ready:  # a class that is not imported yet

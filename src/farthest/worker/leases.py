@@ -24,21 +24,20 @@ LONGEST_SECONDS = 60.0
 workers may be so much longer than that of the coordinator."""
 
 # KEYS: lease, what the holder does. ARGV: holder, milliseconds, attempt, depth, item, kind. A lease of the same holder
-# counts as free: the client repeats a command when it has not seen the answer.
+# is renewed: the client repeats a command when it has not seen the answer. A full Redis renews leases, and gives none.
 _TAKE = """
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then return 0 end
+if held then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  redis.call('PEXPIRE', KEYS[2], ARGV[2])
+  return 1
+end
 local work = {attempt = ARGV[3], depth = tonumber(ARGV[4]), block = tonumber(ARGV[5])}
 work.kind = ARGV[6]
 work.since = tonumber(redis.call('TIME')[1])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('SET', KEYS[2], cjson.encode(work), 'PX', ARGV[2])
-return 1
-"""
-_RENEW = """
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-redis.call('PEXPIRE', KEYS[2], ARGV[2])
 return 1
 """
 # KEYS: leases. ARGV: milliseconds. No lease lasts longer than that from now. A server's clock may be set back, and the
@@ -78,20 +77,14 @@ class Leases:
         self._milliseconds = max(1, round(seconds * 1000))
         self._longest = max(10 * self._milliseconds, round(LONGEST_SECONDS * 1000))
         self._take = nodes.main.register_script(_TAKE)
-        self._renew = nodes.main.register_script(_RENEW)
         self._release = nodes.main.register_script(_RELEASE)
         self._shorten = nodes.main.register_script(_SHORTEN)
 
     def take(self, depth: int, item: int, holder: str) -> bool:
-        """Takes the lease unless another holds it. Returns whether ``holder`` has it now."""
+        """Takes or renews the lease unless another holds it. Returns whether ``holder`` has it now."""
         arguments: list[str | int] = [holder, self._milliseconds, self._attempt, depth, item, self._kind]
         with self._nodes.errors():
             return bool(self._take(self._keys(depth, item, holder), arguments))
-
-    def renew(self, depth: int, item: int, holder: str) -> bool:
-        """Renews the lease. Returns False when ``holder`` has lost it."""
-        with self._nodes.errors():
-            return bool(self._renew(self._keys(depth, item, holder), [holder, self._milliseconds]))
 
     def release(self, depth: int, item: int, holder: str) -> None:
         """Ends the lease if ``holder`` has it."""
@@ -145,7 +138,7 @@ def _renew_until(done: threading.Event, leases: Leases, depth: int, item: int, h
     while not done.wait(leases.seconds / 3):
         try:
             # A lease that lapsed while this process or Redis was stopped is taken again unless another process has it.
-            if not leases.renew(depth, item, holder) and not leases.take(depth, item, holder):
+            if not leases.take(depth, item, holder):
                 return
         except StorageError:
             continue

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, Kind, blocks
+from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, Kind
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Puzzle
@@ -23,11 +23,11 @@ def puzzle(*lines: str) -> Puzzle:
 
 
 def definition(*lines: str) -> Blocks:
-    return blocks(puzzle(*lines))
+    return puzzle(*lines).defined_as(Blocks)
 
 
 def test_pieces_of_one_shape_are_one_kind() -> None:
-    made = blocks(load("hakoiri-musume-slide"))
+    made = load("hakoiri-musume-slide").defined_as(Blocks)
     assert made.kinds == (
         Kind(((0, 0), (1, 0)), ("2", "3", "4", "5"), 15, -1, ()),
         Kind(((0, 0), (0, 1), (1, 0), (1, 1)), ("1",), 15, -1, ()),
@@ -95,7 +95,7 @@ def test_a_goal_that_places_all_pieces_is_one_board() -> None:
     ],
 )
 def test_boards_are_read_in_every_reasonable_form(text: str) -> None:
-    made = blocks(load("hakoiri-musume-step"))
+    made = load("hakoiri-musume-step").defined_as(Blocks)
     assert made.parse_board(text) == made.start
 
 
@@ -117,8 +117,8 @@ def test_tokens_of_several_characters() -> None:
 
 def test_rush_hour_in_36_characters() -> None:
     made = definition(f'board = "{RUSH}"')
-    assert made == blocks(load("rush-hour-58"))
-    assert made == blocks(load(f"rush-{RUSH}"))
+    assert made == load("rush-hour-58").defined_as(Blocks)
+    assert made == load(f"rush-{RUSH}").defined_as(Blocks)
     assert made.start is not None
     assert made.format_board(made.start) == "BBoKM#/DDDKMo/IAALoo/IoJLEE/ooJFFN/oGGo#N"
     assert made.parse_board(RUSH) == made.start
@@ -268,14 +268,14 @@ def test_wrong_names_of_rush_hour_boards() -> None:
 )
 def test_wrong_boards(text: str, problem: str) -> None:
     with pytest.raises(BoardError) as raised:
-        blocks(load("hakoiri-musume-step")).parse_board(text, name="hakoiri")
+        load("hakoiri-musume-step").defined_as(Blocks).parse_board(text, name="hakoiri")
     assert problem in str(raised.value)
     assert "for hakoiri" in str(raised.value)
     assert "a board is written like '2113/2113/4665/4775/7007'" in str(raised.value)
 
 
 def test_many_boards_in_mixed_forms() -> None:
-    made = blocks(load("hakoiri-musume-step"))
+    made = load("hakoiri-musume-step").defined_as(Blocks)
     start = "2113/2113/4665/4775/7007"
     lines = [start] * 4200
     expected = bytes(made.start or ()) * 4200
@@ -375,7 +375,7 @@ def test_a_piece_keeps_its_name_along_a_path() -> None:
 
 
 def test_pieces_of_one_name_are_not_told_apart() -> None:
-    made = blocks(load("hakoiri-musume-move"))
+    made = load("hakoiri-musume-move").defined_as(Blocks)
     boards = np.array([made.start], dtype=np.uint8)
     path = made.named_path(boards, [])
     assert path.texts == made.texts(boards)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.errors import PuzzleError, StorageError
-from farthest.families.blocks.definition import blocks
+from farthest.families.blocks.definition import Blocks
 from farthest.puzzles.catalogue import load, names
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -66,7 +66,7 @@ class Naive:
     """Pieces as sets of squares that are tried in all places."""
 
     def __init__(self, puzzle: Puzzle) -> None:
-        self.definition, self.metric = blocks(puzzle), puzzle.metric
+        self.definition, self.metric = puzzle.defined_as(Blocks), puzzle.metric
         self.cell_at = {
             (r, c): n for r, row in enumerate(self.definition.rows) for c, n in enumerate(row) if n >= 0
         }

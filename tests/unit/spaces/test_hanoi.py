@@ -4,7 +4,7 @@ import pytest
 
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
-from farthest.families.hanoi.definition import hanoi
+from farthest.families.hanoi.definition import Hanoi
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -14,11 +14,11 @@ from space_battery import check_dense, distance, space_layers
 
 def naive_moves(puzzle: Puzzle, board: Board) -> list[tuple[str, Board]]:
     """The top disc of each peg, onto each peg that it may go to and whose top is larger."""
-    stacks: list[list[int]] = [[] for _ in range(hanoi(puzzle).pegs)]
+    stacks: list[list[int]] = [[] for _ in range(puzzle.defined_as(Hanoi).pegs)]
     for disc in reversed(range(len(board))):
         stacks[board[disc]].append(disc)
     found = []
-    for a, b in hanoi(puzzle).arcs:
+    for a, b in puzzle.defined_as(Hanoi).arcs:
         if stacks[a] and (not stacks[b] or stacks[a][-1] < stacks[b][-1]):
             after = list(board)
             after[stacks[a][-1]] = b
@@ -59,7 +59,7 @@ def test_discs_of_several_tables() -> None:
     """Seventeen discs on two pegs, of which tables hold sixteen."""
     puzzle = puzzle_of('pegs = 2\ndiscs = 17\nstart = "01010101010101011"')
     layers = space_layers(puzzle, Origin("from", "start"))
-    start = hanoi(puzzle).start
+    start = puzzle.defined_as(Hanoi).start
     assert start is not None
     seen, layer = set[Board](), {start}
     for found in layers:
@@ -83,7 +83,7 @@ def test_discs_of_several_tables() -> None:
 def test_published_moves(form: str, published: tuple[int, ...]) -> None:
     for discs, moves in enumerate(published, 1):
         puzzle = load(form.format(discs))
-        start = hanoi(puzzle).start
+        start = puzzle.defined_as(Hanoi).start
         assert start is not None
         assert distance(space_layers(puzzle, puzzle.origin), start) == moves
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from farthest.families.jugs.definition import jugs
+from farthest.families.jugs.definition import Jugs
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -12,7 +12,7 @@ from space_battery import check_dense, distance, space_layers
 
 def naive_moves(puzzle: Puzzle, board: Board) -> list[tuple[str, Board]]:
     """Fill, empty and pour, where something changes."""
-    definition = jugs(puzzle)
+    definition = puzzle.defined_as(Jugs)
     held = list(definition.digits(board))
     found = []
     for a, capacity in enumerate(definition.capacities):
@@ -59,11 +59,15 @@ def test_classic_measurements() -> None:
     puzzle = load("die-hard-jugs")
     layers = space_layers(puzzle, puzzle.origin)
     assert (
-        min(d for d, layer in enumerate(layers) if any(4 in jugs(puzzle).digits(board) for board in layer))
+        min(
+            d
+            for d, layer in enumerate(layers)
+            if any(4 in puzzle.defined_as(Jugs).digits(board) for board in layer)
+        )
         == 6
     )
     (known,) = puzzle.known
     assert (sum(map(len, layers)), len(layers) - 1) == (known.states, known.eccentricity)
     halving = load("jugs-8-5-3")
     layers = space_layers(halving, halving.origin)
-    assert distance(layers, jugs(halving).board_of([4, 4, 0])) == 7
+    assert distance(layers, halving.defined_as(Jugs).board_of([4, 4, 0])) == 7

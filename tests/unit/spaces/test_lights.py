@@ -8,7 +8,7 @@ import pytest
 
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
-from farthest.families.lights.definition import lights
+from farthest.families.lights.definition import Lights
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -19,7 +19,7 @@ from space_battery import check_dense, space_layers
 
 def naive_moves(puzzle: Puzzle, board: Board) -> list[tuple[str, Board]]:
     """Each lamp pressed once, or up to one time less than there are colours."""
-    definition = lights(puzzle)
+    definition = puzzle.defined_as(Lights)
     found = []
     for lamp, press in enumerate(definition.presses):
         after = list(board)
@@ -68,7 +68,7 @@ def test_why_unreachable(table: str) -> None:
     puzzle = puzzle_of(table)
     space = compile_space(puzzle, Origin())
     reached = {board for layer in space_layers(puzzle, Origin()) for board in layer}
-    definition = lights(puzzle)
+    definition = puzzle.defined_as(Lights)
     unreached = 0
     for board in product(range(definition.colours), repeat=definition.cells):
         if definition.colours in (2, 3, 5):
@@ -98,7 +98,7 @@ def coset_layers(presses: tuple[tuple[int, ...], ...]) -> list[int]:
 def test_cosets_and_known_answers(name: str) -> None:
     puzzle = load(name)
     layers = [len(layer) for layer in space_layers(puzzle, puzzle.origin)]
-    assert layers == coset_layers(lights(puzzle).presses)
+    assert layers == coset_layers(puzzle.defined_as(Lights).presses)
     for known in puzzle.known:
         assert known.states == sum(layers)
         assert known.eccentricity in (None, len(layers) - 1)

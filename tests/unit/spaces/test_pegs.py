@@ -9,7 +9,7 @@ import pytest
 
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, StorageError
-from farthest.families.pegs.definition import pegs
+from farthest.families.pegs.definition import Pegs
 from farthest.families.pegs.layout import choose_layout, parities
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
@@ -46,7 +46,7 @@ def origin_of(text: str) -> Origin:
 
 def naive_moves(puzzle: Puzzle, board: Board, peg: int | None = None) -> Iterator[tuple[str, Board]]:
     """The moves that the player has: each jump; in the metric chain also those that go on with the same peg."""
-    for a, b, c in pegs(puzzle).jumps:
+    for a, b, c in puzzle.defined_as(Pegs).jumps:
         if (board[a], board[b], board[c]) == (1, 1, 0) and peg in (None, a):
             after = tuple({a: 0, b: 0, c: 1}.get(hole, content) for hole, content in enumerate(board))
             yield f"{a}-{c}", after
@@ -62,7 +62,7 @@ def all_boards(holes: int) -> list[Board]:
 @cache
 def naive_links(puzzle: Puzzle) -> list[tuple[Board, Board]]:
     """All boards, each with those that a move leads to."""
-    boards = all_boards(pegs(puzzle).holes)
+    boards = all_boards(puzzle.defined_as(Pegs).holes)
     return [(board, reached) for board in boards for _, reached in naive_moves(puzzle, board)]
 
 
@@ -115,7 +115,7 @@ def test_layers_are_those_of_the_naive_model(table: str, metric: str, origin: st
     again = compile_space(puzzle, origin_of(origin), space.layout_fields())
     assert again.engine == space.engine
     assert again.layout_fields() == space.layout_fields()
-    for board in all_boards(pegs(puzzle).holes):
+    for board in all_boards(puzzle.defined_as(Pegs).holes):
         if space.why_unreachable(board) is not None:
             assert not any(board in layer for layer in layers)
 
@@ -124,7 +124,7 @@ def test_layers_are_those_of_the_naive_model(table: str, metric: str, origin: st
 @pytest.mark.parametrize("table", BOARDS.values(), ids=BOARDS)
 def test_neighbours_and_codes_are_those_of_the_naive_model(table: str, metric: str) -> None:
     puzzle = puzzle_of(table, metric)
-    boards = all_boards(pegs(puzzle).holes)
+    boards = all_boards(puzzle.defined_as(Pegs).holes)
     forward = Counter((board, name, far) for board in boards for name, far in naive_moves(puzzle, board))
     for origin in ORIGINS:
         space = compile_space(puzzle, origin_of(origin))
@@ -149,7 +149,7 @@ def test_neighbours_and_codes_are_those_of_the_naive_model(table: str, metric: s
 @pytest.mark.parametrize("table", BOARDS.values(), ids=BOARDS)
 def test_the_model_of_proofs_has_the_same_codes_and_moves(table: str, metric: str) -> None:
     puzzle = puzzle_of(table, metric)
-    boards = np.array(all_boards(pegs(puzzle).holes), dtype=np.uint8)
+    boards = np.array(all_boards(puzzle.defined_as(Pegs).holes), dtype=np.uint8)
     for origin in map(origin_of, ORIGINS):
         space = compile_space(puzzle, origin)
         plain = PegModel(puzzle, origin, space.layout_fields())
@@ -180,7 +180,7 @@ def test_bits_are_taken_where_one_class_and_one_number_of_pegs_are_the_origin() 
 
 @pytest.mark.parametrize("name", ["pegs-english", "pegs-triangle-15", "hoppers"])
 def test_parities_never_change(name: str) -> None:
-    definition = pegs(load(name))
+    definition = load(name).defined_as(Pegs)
     changes = [1 << a | 1 << b | 1 << c for a, b, c in definition.jumps]
     kept = parities(definition.holes, changes)
     assert all((change & parity).bit_count() % 2 == 0 for change in changes for parity in kept)
@@ -195,7 +195,7 @@ def test_hoppers_first_jump() -> None:
         puzzle = load(name)
         space = compile_space(puzzle)
         counts: Counter[Board] = Counter(space.origins)
-        goal = pegs(puzzle).goals[0]
+        goal = puzzle.defined_as(Pegs).goals[0]
         for depth_now in range(1, depth + 1):
             boards = list(counts)
             following: Counter[Board] = Counter()

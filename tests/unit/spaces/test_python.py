@@ -9,7 +9,7 @@ import python_spaces
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError, PuzzleError, StorageError
-from farthest.families.python.definition import python
+from farthest.families.python.definition import Python
 from farthest.families.python.space import UserMoves
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -60,7 +60,7 @@ def test_dense_by_rank() -> None:
         return [(name, board(user.rank(after))) for name, after in user.successors_of(state)]
 
     assert check_dense(puzzle, moves) == [1, 3, 5, 6, 5, 3, 1]  # inversions
-    definition = python(puzzle)
+    definition = puzzle.defined_as(Python)
     reverse = definition.parse_board(" 3210 ")
     assert number(reverse) == 23
     assert definition.format_board(reverse) == "3210"
@@ -139,7 +139,7 @@ def test_known_sizes() -> None:
 
 
 def test_texts_of_keys() -> None:
-    ring, words, wide = (python(puzzle_of(name)) for name in ("Ring", "Words", "Wide"))
+    ring, words, wide = (puzzle_of(name).defined_as(Python) for name in ("Ring", "Words", "Wide"))
     assert ring.format_board(ring.parse_board(" 11 ")) == "11"
     assert words.format_board(words.parse_board("616263")) == "616263"
     assert wide.format_board(wide.parse_board(str(1 << 70))) == str(1 << 70)

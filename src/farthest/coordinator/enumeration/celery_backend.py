@@ -16,7 +16,7 @@ from farthest.stores.contract import ShardStore, step
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempt_stores import AttemptLayers
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.gather_attempt import GatherAttempt, PlaceRoom
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.records import NO_BASE, NO_JOB
 from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
 from farthest.stores.residues import residue_form
@@ -105,7 +105,6 @@ class CeleryBackend(Backend):
         self._nodes = servers.nodes
         self._place = servers.blobs
         self._notice = notice
-        self._room = PlaceRoom(servers.nodes, servers.blobs)
         self._growing: GrowingAttempt | None = None
 
     def store(self, name: str) -> JobStore:
@@ -181,7 +180,7 @@ class CeleryBackend(Backend):
         return watch
 
     def short_of_room(self, store: JobStore) -> bool:
-        return self._room.is_short(store)
+        return isinstance(store, GatherAttempt) and store.is_short_of_room()
 
     def give_up(self, depth: int) -> bool:
         """Of sorted runs, where no other job takes room."""
@@ -218,7 +217,7 @@ class CeleryBackend(Backend):
         needed = int(store.kernel.keys * CHUNK_SHARE) * (1 if parts.fold.base == NO_BASE else 2)
         if parts.fold.planes:
             needed = store.kernel.words * 8 * parts.fold.planes
-        room = self._room.free() if job == NO_JOB else None
+        room = self._nodes.call(self._place.free) if job == NO_JOB else None
         if room is not None and needed > room:
             return None
         workers = Workers(self._nodes)

@@ -49,7 +49,6 @@ from farthest.wording import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.puzzles.puzzle import Puzzle
 
 ANY_WAY, COLUMNS, ROWS = 15, 3, 12
 """Sets of directions, a bit each: up, down, left, right."""
@@ -289,12 +288,6 @@ class Blocks(GoalPuzzle):
 
     def named_path(self, boards: NDArray[np.uint8], moves: Sequence[MoveName]) -> NamedPath:
         return _named_path(self, boards) if self.names_swap else NamedPath(self, boards, list(moves))
-
-
-def blocks(puzzle: Puzzle) -> Blocks:
-    """The definition of a sliding block puzzle."""
-    assert isinstance(puzzle.definition, Blocks), f"puzzle {puzzle.name} is of the family {puzzle.family}"
-    return puzzle.definition
 
 
 @lru_cache(maxsize=16)

@@ -13,7 +13,7 @@ import numpy as np
 
 from farthest import _kernel
 from farthest.errors import PuzzleError
-from farthest.families.blocks.definition import blocks, move_name
+from farthest.families.blocks.definition import Blocks, move_name
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.origin import MAX_ORIGINS, origin_patterns
@@ -38,7 +38,9 @@ _WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right, as in the k
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> BlockSpace:
-    packed = is_packed(layout) or (layout is None and blocks(puzzle).arrangements() >= MOST_NUMBERS)
+    packed = is_packed(layout) or (
+        layout is None and puzzle.defined_as(Blocks).arrangements() >= MOST_NUMBERS
+    )
     if layout is not None and not packed:
         check_version(layout, VERSION)
     return BlockSpace(puzzle, origin, packed=packed)
@@ -57,7 +59,7 @@ class BlockSpace:
     def __init__(self, puzzle: Puzzle, origin: Origin, *, packed: bool) -> None:
         self.puzzle = puzzle
         self.origin = origin
-        self.definition = blocks(puzzle)
+        self.definition = puzzle.defined_as(Blocks)
         self.cells = self.definition.cells
         self._packed = packed
         self._kernel = _compiled(puzzle, packed=packed)
@@ -117,7 +119,7 @@ def _no_code(dtype: np.dtype[Any]) -> Any:
 
 
 def _compiled(puzzle: Puzzle, *, packed: bool) -> _kernel.Blocks:
-    definition = blocks(puzzle)
+    definition = puzzle.defined_as(Blocks)
     beside: list[list[int]] = [[-1] * definition.cells for _ in _WAYS]
     for r, row in enumerate(definition.rows):
         for c, cell in enumerate(row):
@@ -139,7 +141,7 @@ def _compiled(puzzle: Puzzle, *, packed: bool) -> _kernel.Blocks:
 
 def _origin_codes(puzzle: Puzzle, origin: Origin, kernel: _kernel.Blocks, dtype: np.dtype[Any]) -> Codes:
     """The codes at depth 0, ascending, none twice."""
-    definition = blocks(puzzle)
+    definition = puzzle.defined_as(Blocks)
     found = []
     for pattern in origin_patterns(puzzle.definition, origin.where, puzzle.name):
         fixed = [sum(1 << cell for cell in cells) for cells in definition.anchors(pattern) or ()]

@@ -117,12 +117,6 @@ class Hanoi(DigitPuzzle):
         return [*lines, f"{'*':>{width}} | {' '.join(free)}"] if free else lines
 
 
-def hanoi(puzzle: Puzzle) -> Hanoi:
-    """The definition of a puzzle of this family."""
-    assert isinstance(puzzle.definition, Hanoi), f"puzzle {puzzle.name} is of the family {puzzle.family}"
-    return puzzle.definition
-
-
 def _parse_stacks(text: str, pegs: int, discs: int, place: str) -> Board:
     mend = "write the discs of each peg, 1 the smallest, pegs ended by /, such as " + repr(
         "/".join([" ".join(str(disc) for disc in range(discs, 0, -1)), *["-"] * (pegs - 1)])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.arrays import np
-from farthest.families.hanoi.definition import Hanoi, hanoi
+from farthest.families.hanoi.definition import Hanoi
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import SolvableUnion, undecided
 from farthest.puzzles.grid import round_trips
@@ -33,7 +33,7 @@ class HanoiBoards(DigitBoards):
     definition: Hanoi
 
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
-        definition = hanoi(puzzle)
+        definition = puzzle.defined_as(Hanoi)
         super().__init__(puzzle, origin, definition, undirected=definition.undirected)
 
     def arcs(self, *, forward: bool) -> list[tuple[int, int]]:
@@ -86,7 +86,7 @@ class _Tower:
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableUnion:
     """Raises UndecidedError where discs cannot get from each peg to each other."""
-    definition = hanoi(puzzle)
+    definition = puzzle.defined_as(Hanoi)
     if not round_trips(definition.pegs, definition.arcs):
         raise undecided(puzzle)
     return SolvableUnion([_Tower(definition, target) for target in targets])

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from farthest.errors import BoardError
 from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
-from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.tables import BoardsTable, Given
 from farthest.wording import counted, near_match, shown
 
@@ -92,12 +91,6 @@ class Jugs(DigitPuzzle):
     def palette(self) -> Mapping[str, int]:
         """Water is blue."""
         return {"█": 1}
-
-
-def jugs(puzzle: Puzzle) -> Jugs:
-    """The definition of a puzzle of this family."""
-    assert isinstance(puzzle.definition, Jugs), f"puzzle {puzzle.name} is of the family {puzzle.family}"
-    return puzzle.definition
 
 
 class JugsTable(BoardsTable):

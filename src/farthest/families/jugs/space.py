@@ -11,7 +11,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from farthest.arrays import np
-from farthest.families.jugs.definition import Jugs, jugs
+from farthest.families.jugs.definition import Jugs
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import is_packed
 from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits
@@ -45,7 +45,7 @@ class JugsBoards(DigitBoards):
     definition: Jugs
 
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
-        super().__init__(puzzle, origin, jugs(puzzle), undirected=False)
+        super().__init__(puzzle, origin, puzzle.defined_as(Jugs), undirected=False)
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
         def step(name: str, rows: NDArray[np.intp], changes: Changes) -> Step:

@@ -124,12 +124,6 @@ class Lights(DigitPuzzle):
         return ["".join("#" if lamp == WALL else signs[lamp] for lamp in row) for row in rows]
 
 
-def lights(puzzle: Puzzle) -> Lights:
-    """The definition of a puzzle of this family."""
-    assert isinstance(puzzle.definition, Lights), f"puzzle {puzzle.name} is of the family {puzzle.family}"
-    return puzzle.definition
-
-
 class LightsTable(BoardsTable):
     """The ``[lights]`` table of a definition: lamps on a grid or graph, and what a press changes.
 

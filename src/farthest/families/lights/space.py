@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.arrays import np
-from farthest.families.lights.definition import Lights, lights
+from farthest.families.lights.definition import Lights
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import SolvableUnion
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -40,7 +40,7 @@ class LightsBoards(DigitBoards):
     definition: Lights
 
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
-        definition = lights(puzzle)
+        definition = puzzle.defined_as(Lights)
         multi = puzzle.metric == "multi"
         self._times = range(1, definition.colours if multi else 2)
         super().__init__(puzzle, origin, definition, undirected=definition.colours == 2 or multi)
@@ -90,7 +90,7 @@ class LightsBoards(DigitBoards):
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableUnion:
-    return SolvableUnion([_Target(lights(puzzle), target) for target in targets])
+    return SolvableUnion([_Target(puzzle.defined_as(Lights), target) for target in targets])
 
 
 class _Target:

@@ -13,7 +13,6 @@ from farthest.errors import BoardError
 from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName
 from farthest.puzzles.grid import number_cells
 from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
-from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.tables import BoardsTable, Flag, Given, GivenBoard, Word
 from farthest.wording import counted, shown
 
@@ -102,12 +101,6 @@ class Pegs(DigitPuzzle):
     def palette(self) -> Mapping[str, int]:
         """Pegs are blue."""
         return {"o": 1}
-
-
-def pegs(puzzle: Puzzle) -> Pegs:
-    """The definition of a puzzle of this family."""
-    assert isinstance(puzzle.definition, Pegs), f"puzzle {puzzle.name} is of the family {puzzle.family}"
-    return puzzle.definition
 
 
 def parse_signs(text: str, place: str, example: str) -> list[int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.arrays import np
-from farthest.families.pegs.definition import pegs
+from farthest.families.pegs.definition import Pegs
 from farthest.families.pegs.layout import BOARDS, LINES, VERSION, Layout, choose_layout, kind_of, parities
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.family import undecided, why_none
@@ -90,7 +90,7 @@ class PegBoards(DigitBoards):
 
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         self.jumps = jumps_of(puzzle)
-        super().__init__(puzzle, origin, pegs(puzzle), undirected=False)
+        super().__init__(puzzle, origin, puzzle.defined_as(Pegs), undirected=False)
 
     @property
     def jumps_away(self) -> list[Jump]:
@@ -143,7 +143,7 @@ class PegBoards(DigitBoards):
 
 def jumps_of(puzzle: Puzzle) -> list[Jump]:
     """The player's jumps."""
-    return [Jump(a, c, 1 << a | 1 << b, 1 << c) for a, b, c in pegs(puzzle).jumps]
+    return [Jump(a, c, 1 << a | 1 << b, 1 << c) for a, b, c in puzzle.defined_as(Pegs).jumps]
 
 
 def changed_parity(parities: Sequence[int], mask: int, other: int) -> int:

@@ -204,12 +204,6 @@ class Python(PuzzleDefinition):
         return answer
 
 
-def python(puzzle: Puzzle) -> Python:
-    """The definition of a puzzle of this family."""
-    assert isinstance(puzzle.definition, Python), f"puzzle {puzzle.name} is of the family {puzzle.family}"
-    return puzzle.definition
-
-
 def puzzle_of(space: PuzzleSpace) -> Puzzle:
     """The puzzle of a space of the caller's own, named like its class. Raises PuzzleError for one that cannot be so."""
     from farthest.puzzles.puzzle import Origin, Puzzle

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farthest.errors import PuzzleError, StorageError
-from farthest.families.python.definition import python
+from farthest.families.python.definition import Python
 from farthest.families.python.user_class import NO_STATE, Code, UserClass
 from farthest.puzzles.definition import Board
 from farthest.puzzles.origin import names_of, origin_patterns
@@ -239,7 +239,7 @@ class PythonSpace:
     graded = False
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> None:
-        definition = python(puzzle)
+        definition = puzzle.defined_as(Python)
         user = definition.user
         self.puzzle = puzzle
         self.origin = origin

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import types
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from farthest.errors import PuzzleError
 from farthest.families.python.allowed import PuzzleSpace
@@ -22,16 +22,20 @@ MAX_DEPTH = 8
 
 _LARGEST = 2**63
 
-_KINDS: dict[Any, tuple[type | tuple[type, ...], str]] = {
-    bool: (bool, "true or false"),
-    int: (int, "a whole number"),
-    float: ((int, float), "a number"),
-    str: (str, "a text"),
-    list: ((list, tuple), "an array"),
-    tuple: ((list, tuple), "an array"),
-    dict: (dict, "a table"),
-    type(None): (type(None), "nothing"),
+_CALLED = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "array": "an array",
+    "list": "an array",
+    "tuple": "an array",
+    "object": "a table",
+    "dict": "a table",
+    "null": "nothing",
 }
+_TYPES = re.compile(r"Expected `(.+)`, got `(.+)`")
+"""What msgspec says of a value of another type."""
 
 
 class OptionError(PuzzleError):
@@ -96,7 +100,7 @@ def option_values(made: type[PuzzleSpace], given: Mapping[str, Any]) -> dict[str
     for name, field in options.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:
             raise OptionError(
-                f"{name} is missing, {_expected(kinds[name])}; write options = {{ {name} = ... }}"
+                f"{name} is missing, expected {_called(kinds[name])}; write options = {{ {name} = ... }}"
             )
         values[name] = _fitted(name, kinds[name], given[name] if name in given else _default(field))
     return values
@@ -113,64 +117,26 @@ def _default(field: Field[Any]) -> Any:
 
 
 def _fitted(name: str, kind: Any, value: Any) -> Any:
-    """The value as a value of the kind."""
-    arguments, origin = get_args(kind), get_origin(kind) or kind
-    if origin in (Union, types.UnionType):
-        for each in arguments:
-            try:
-                return _fitted(name, each, value)
-            except OptionError:
-                continue
-        raise _wrong(name, kind, value)
-    if origin is Literal:
-        if any(value == each and type(value) is type(each) for each in arguments):
-            return value
-        raise _wrong(name, kind, value)
-    if origin not in _KINDS:
+    """The value as a value of the kind. Raises OptionError."""
+    import msgspec
+
+    try:
+        fitted = msgspec.convert(value, kind)
+        _check_plain(fitted, MAX_DEPTH)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at `$")
+        types = _TYPES.fullmatch(problem)
+        wanted = " or ".join(map(_called, types[1].split(" | "))) if types else _called(kind)
+        got = _called(types[2]) if types and place else shown(value)
+        raise OptionError(f"{name}{place.rstrip('`')}: expected {wanted}, got {got}; correct it") from None
+    except (TypeError, OptionError) as error:
         raise OptionError(
-            f"field {name} is of the type {kind!r}, which no option can have; expected int, float, bool, str, or list, "
-            "tuple or dict of these; or ClassVar for an attribute that is not an option"
-        )
-    plain: Any = value
-    if not isinstance(plain, _KINDS[origin][0]) or (isinstance(plain, bool) and origin is not bool):
-        raise _wrong(name, kind, value)
-    return _converted(name, kind, origin, arguments, plain)
+            f"field {name} is of the type {kind!r}, which no option can have ({error}); expected int, float, bool, "
+            "str, or list, tuple or dict of these; or ClassVar for an attribute that is not an option"
+        ) from None
+    return fitted
 
 
-def _converted(name: str, kind: Any, origin: Any, arguments: tuple[Any, ...], value: Any) -> Any:
-    if origin is float:
-        return float(value)
-    if origin is dict:
-        of = arguments[1] if arguments else None
-        return {key: _part(f"{name}.{key}", of, each) for key, each in value.items()}
-    if origin is list:
-        return [
-            _part(f"{name}[{k}]", arguments[0] if arguments else None, each) for k, each in enumerate(value)
-        ]
-    if origin is tuple:
-        return _fitted_tuple(name, kind, arguments, value)
-    return value
-
-
-def _fitted_tuple(name: str, kind: Any, arguments: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
-    kinds = arguments[:1] * len(value) if not arguments or arguments[-1] is Ellipsis else arguments
-    if arguments and len(kinds) != len(value):
-        raise _wrong(name, kind, value)
-    each = kinds or (None,) * len(value)
-    return tuple(
-        _part(f"{name}[{k}]", of, part) for k, (of, part) in enumerate(zip(each, value, strict=True))
-    )
-
-
-def _part(name: str, kind: Any, value: Any) -> Any:
-    """An item of an array or table, of any plain value where the field does not say."""
-    return value if kind in (None, Any, object) else _fitted(name, kind, value)
-
-
-def _wrong(name: str, kind: Any, value: Any) -> OptionError:
-    return OptionError(f"{name} is {shown(value)}, {_expected(kind)}; correct it")
-
-
-def _expected(kind: Any) -> str:
-    plain = _KINDS.get(kind)
-    return f"expected {plain[1] if plain else kind}"
+def _called(kind: Any) -> str:
+    """What messages call a type, or the name that msgspec has for it."""
+    return _CALLED.get(kind.__name__ if isinstance(kind, type) else kind, str(kind))

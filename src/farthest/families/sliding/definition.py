@@ -276,8 +276,7 @@ class Sliding(GoalPuzzle):
 
 def sliding(puzzle: Puzzle) -> Sliding:
     """The definition of a sliding puzzle."""
-    assert isinstance(puzzle.definition, Sliding), f"puzzle {puzzle.name} is of the family {puzzle.family}"
-    return puzzle.definition
+    return puzzle.defined_as(Sliding)
 
 
 class Notation:

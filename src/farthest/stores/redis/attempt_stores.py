@@ -33,7 +33,6 @@ from farthest.stores.redis.records import (
     Record,
     RecordTexts,
     Report,
-    numbers,
     set_records,
 )
 from farthest.wording import shown
@@ -64,20 +63,21 @@ class Commit:
 @dataclass(frozen=True, slots=True)
 class StepRecords:
     """What is committed of what a step needs: the blocks still to be stepped; the records at depth d-1 of the blocks
-    that they read, and at d-2 of the blocks themselves; pointers to what was visited; how many records there are at
+    that they read, and at d-2 of the blocks themselves; pointers to what was visited; how many blocks have records at
     d-1."""
 
     blocks: list[int]
     before: dict[int, Record]
     two_before: dict[int, Record]
-    visited: dict[int, bytes | None]
-    records: int
+    visited: dict[int, Pointer]
+    senders: int
 
 
 NOTHING = Record("", {})
 
 
 Opened = TypeVar("Opened", bound="StepInput")
+Contents = TypeVar("Contents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
             raise self.over(depth)
         return ours
 
-    def _look(self, depth: int, wanted: Sequence[int], sources: Sequence[int]) -> StepRecords:
+    def _read_records(self, depth: int, wanted: Sequence[int], sources: Sequence[int]) -> StepRecords:
         """Reads, at one moment, what is committed of what the steps of the wanted blocks need; ``sources``: the blocks
         whose records at depth d-1 they need. Raises LateStepError, LostStateError."""
         all_found = self.facts.exclude == "all"
@@ -271,7 +271,8 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
         frontier = self._records(depth - 1, sources, before)
         if all_found:
             texts = dict(zip(wanted, two_before, strict=True))
-            return StepRecords(blocks, frontier, {}, {block: texts[block] for block in blocks}, records)
+            pointers = {one: self._pointer(depth, one, texts[one], frontier[one]) for one in blocks}
+            return StepRecords(blocks, frontier, {}, pointers, records)
         if depth >= 2:
             self._check_sealed(depth - 2, sealed_before, others)
         return StepRecords(blocks, frontier, self._records(depth - 2, wanted, two_before), {}, records)
@@ -289,16 +290,38 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
             for block, text in zip(blocks, texts, strict=True)
         }
 
-    def _pointer(self, depth: int, block: int, look: StepRecords) -> Pointer:
+    def _pointer(self, depth: int, block: int, text: bytes | None, before: Record) -> Pointer:
         """Where all found states of a block are, that are to be those before ``depth``."""
-        text = look.visited[block]
         pointer = None if text is None else Pointer.of(text, block)
-        least = depth - 1 if look.before[block].nonce else 0
+        least = depth - 1 if before.nonce else 0
         if pointer is None or not least <= pointer.depth < depth:
             raise LostStateError(
                 f"attempt {self.attempt}: what block {block} has visited before depth {depth} is lost"
             )
         return pointer
+
+    def _visited(
+        self,
+        depth: int,
+        records: StepRecords,
+        read: Callable[[dict[BlobName, int]], Mapping[BlobName, Contents]],
+    ) -> dict[int, dict[BlobName, Contents]]:
+        """What the blobs of all states found of each block hold. Blocks that another has stepped meanwhile are left
+        out: the blobs to be read have been replaced. ``read``: gives the contents of those blobs that are there, by the
+        number of states that each is to have."""
+        named = {
+            block: {self.visited_name(one.depth, block, one.nonce): one.states for one in pointer.blobs}
+            for block, pointer in records.visited.items()
+        }
+        contents = read({name: states for names in named.values() for name, states in names.items()})
+        visited = {}
+        for block, names in named.items():
+            missing = [name for name in names if name not in contents]
+            if not missing:
+                visited[block] = {name: contents[name] for name in names}
+            elif block in self._read_records(depth, [block], [block]).blocks:
+                raise self.missing(depth, missing[0].depth, block)
+        return visited
 
     def missing(self, step: int, depth: int, block: int) -> LostStateError:
         """The error for a blob that is not there. Raises LateStepError where the layer ``step`` is over: what a step
@@ -476,14 +499,11 @@ class AttemptLayers(AttemptSteps[Opened]):
         if depth not in self._layers:
             if depth != self._depth:
                 raise StorageError(f"layer {depth} is not known; layer {self._depth} is under way")
-            texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
-            found = numbers(texts, self.records_key(depth))
-            if sorted(found) != self._begun[depth]:
+            records = Record.all_of(self.nodes, self.records_key(depth), depth)
+            if sorted(records) != self._begun[depth]:
                 raise LostStateError(
-                    f"attempt {self.attempt}: layer {depth} has {len(texts)} of {len(self._begun[depth])} blocks"
+                    f"attempt {self.attempt}: layer {depth} has {len(records)} of {len(self._begun[depth])} blocks"
                 )
-            stored = zip(found, texts.values(), strict=True)
-            records = {block: Record.of(text, depth, block) for block, text in stored}
             if (self.keeps_distances or self._residues) and any(record.states for record in records.values()):
                 check_depth(depth)
             self._layers[depth] = records
@@ -512,15 +532,6 @@ class AttemptLayers(AttemptSteps[Opened]):
             if record.nonce
         ]
         self.removals.begin(names, self.records_key(depth))
-
-    def unfolded(self) -> tuple[int, int]:
-        """How many states the layers in the place have that only results are made from, and how many the others."""
-        sizes = {
-            depth: sum(sum(record.states.values()) for record in records.values())
-            for depth, records in self._layers.items()
-        }
-        older = sum(states for depth, states in sizes.items() if depth < self._depth - 2)
-        return older, sum(sizes.values()) - older
 
     def drop(self) -> None:
         """Removes everything of the attempt from Redis and from the place of its blobs."""

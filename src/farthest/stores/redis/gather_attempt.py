@@ -7,14 +7,13 @@ alone (``chunks``) or by workers (``parts``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, UNREACHED, Chunk
 from farthest.stores.blobs.blob import VISITED, decode_blob, encode_blob
-from farthest.stores.blobs.place import REDIS, new_nonce
+from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
 from farthest.stores.contract import ONLY_COUNTS, check_states, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import GatherSpace
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Blocks, Cut
-    from farthest.stores.contract import Base, JobStore
+    from farthest.stores.contract import Base
     from farthest.stores.redis.connections import RedisNodes
 
 
@@ -82,6 +81,13 @@ def read_blocks(
     if bitmaps:
         yield block, bitmaps
     check_states(found, states, depth)
+
+
+LEAST_SHARE = 0.25
+"""The least share of the states in the place of blobs that a checkpoint must remove to be worth its time."""
+
+BYTES_A_STATE = 0.6
+"""The size of blobs (docs/scaling.md, Blobs)."""
 
 
 class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
@@ -222,6 +228,24 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         planes = 0 if form is None else form.planes
         return Fold(depth, base, records, self._colour, job, owner, planes, numbers)
 
+    def is_short_of_room(self) -> bool:
+        """Whether the place of blobs has less room than the layers take there, and a checkpoint would give a good part
+        of that back. Raises as ``RedisNodes.call``."""
+        older, others = self.unfolded()
+        free = None
+        if older >= LEAST_SHARE * (older + others):
+            free = self.nodes.call(self.place.free)
+        return free is not None and free < BYTES_A_STATE * (older + others)
+
+    def unfolded(self) -> tuple[int, int]:
+        """How many states the layers in the place have that only results are made from, and how many the others."""
+        sizes = {
+            depth: sum(sum(record.states.values()) for record in records.values())
+            for depth, records in self._layers.items()
+        }
+        older = sum(states for depth, states in sizes.items() if depth < self._depth - 2)
+        return older, sum(sizes.values()) - older
+
     def stored(self, depth: int, base: Base) -> None:
         """The distances up to ``depth`` are in the database, where ``base`` finds them: they need not be kept any
         more."""
@@ -262,39 +286,3 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
 def _part_chunks(kernel: _kernel.Space, per_block: int) -> int:
     """Chunks of a map part: about a block's, for its blobs are read whole."""
     return max(LEAST_CHUNKS, -(-(kernel.keys // kernel.shards * per_block) // CHUNK_KEYS))
-
-
-LEAST_SHARE = 0.25
-"""The least share of the states in the place that a checkpoint must remove to be worth its time."""
-
-BYTES_A_STATE = 0.6
-"""The size of blobs (docs/scaling.md, Blobs)."""
-
-
-class PlaceRoom:
-    """How much room the place of blobs has, and when a checkpoint is due to make some."""
-
-    def __init__(self, nodes: RedisNodes, place: BlobPlace) -> None:
-        self._nodes = nodes
-        self._place = place
-
-    def free(self) -> int | None:
-        """Bytes that may still be written; None where that is not known. Raises as ``RedisNodes.call``."""
-        if self._place.url != REDIS:
-            return self._nodes.call(self._place.free)
-        free = []
-        for client in self._nodes.clients:
-            memory: Any = self._nodes.call(partial(client.info, "memory"))
-            most = int(memory["maxmemory"])
-            if most:
-                free.append(most - int(memory["used_memory"]))
-        return min(free) * len(self._nodes) if free else None
-
-    def is_short(self, store: JobStore) -> bool:
-        """Whether the place has less room than the attempt's layers take there, and a checkpoint would give a good part
-        of that back."""
-        if not isinstance(store, GatherAttempt):
-            return False
-        older, others = store.unfolded()
-        free = self.free() if older >= LEAST_SHARE * (older + others) else None
-        return free is not None and free < BYTES_A_STATE * (older + others)

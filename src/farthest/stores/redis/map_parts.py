@@ -45,7 +45,6 @@ from farthest.stores.redis.records import (
     Record,
     RecordTexts,
     Report,
-    numbers,
     set_records,
 )
 
@@ -381,7 +380,7 @@ class AttemptParts:
         store, depth = self.store, self.fold.depth
         if self.fold.planes:
             states = sum(sum(store.counts(known).values()) for known in self.fold.wanted)
-        records = self._read(depth, store.parts_key(depth))
+        records = PartRecord.all_of(store.nodes, store.parts_key(depth), depth)
         if sorted(records) != list(self.parts):
             raise LostStateError(
                 f"attempt {store.attempt}: {len(records)} of the {len(self.parts)} map parts are known"
@@ -406,7 +405,7 @@ class AttemptParts:
             self._remove(fold.base, store.bases_key(fold.base))
 
     def _remove(self, depth: int, key: str) -> None:
-        records = self._read(depth, key).items()
+        records = PartRecord.all_of(self.store.nodes, key, depth).items()
         self.store.removals.begin(
             [
                 self.store.part_name(depth, part, record.nonce)
@@ -415,12 +414,6 @@ class AttemptParts:
             ]
         )
         self.store.nodes.call(lambda: self.store.nodes.main.delete(key))
-
-    def _read(self, depth: int, key: str) -> dict[int, PartRecord]:
-        """The records at a key, by part."""
-        stored: Any = self.store.nodes.call(lambda: self.store.nodes.main.hgetall(key))
-        texts = zip(numbers(stored, key), stored.values(), strict=True)
-        return {part: PartRecord.of(text, depth, part) for part, text in texts}
 
     # MadeMap
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farthest.environment import BLOBS
 from farthest.errors import SettingError
@@ -77,8 +77,10 @@ class RedisPlace:
         return 0.0
 
     def free(self) -> int | None:
-        """What is free is shared with all else in Redis."""
-        return None
+        """Shared with all else in Redis; None where no server has a limit."""
+        memories: list[Any] = [client.info("memory") for client in self._nodes.clients]
+        free = [one["maxmemory"] - one["used_memory"] for one in memories if one["maxmemory"]]
+        return min(free) * len(memories) if free else None
 
     def _by_node(self, names: Iterable[BlobName]) -> dict[Redis, list[BlobName]]:
         by_node: dict[Redis, list[BlobName]] = {}

@@ -17,7 +17,7 @@ of a block, always a blob: like a chunk, whose payload they are, with the number
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -55,6 +55,14 @@ class Stored(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields
     def of(cls, stored: bytes, *numbers: int) -> Self:
         """Inverse of ``text``. Raises LostStateError."""
         return recorded(stored, cls.place.format(*numbers), cls.what.format(*numbers), cls)
+
+    @classmethod
+    def all_of(cls, nodes: RedisNodes, key: str, depth: int) -> dict[int, Self]:
+        """Those in a hash of the main node, by their fields: of what is stored with a depth and a number. Raises
+        LostStateError, and as ``RedisNodes.call``."""
+        stored: Any = nodes.call(lambda: nodes.main.hgetall(key))
+        texts = zip(numbers(stored, key), stored.values(), strict=True)
+        return {number: cls.of(text, depth, number) for number, text in texts}
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -17,7 +17,7 @@ from farthest.stores.contract import ONLY_COUNTS, JobStore, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.places import RedisPlace
-from farthest.stores.redis.records import FoundBlob, Pointer, Record, numbers
+from farthest.stores.redis.records import FoundBlob, Pointer, Record
 from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep
 from farthest.stores.scattering import LEAST_KEPT, SortedRun, least_codes, map_of_runs, read_map
 
@@ -153,9 +153,8 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         # No layer is under way any more. A full Redis takes no value for `depth`, and it does remove one.
         self.nodes.call(lambda: self.nodes.main.hdel(self.meta_key, "depth"))
         self._discard_outboxes(depth - 1)
-        texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
-        for shard, text in zip(numbers(texts, self.records_key(depth)), texts.values(), strict=True):
-            self.discard(self._names(depth, shard, Record.of(text, depth, shard)))
+        for shard, record in Record.all_of(self.nodes, self.records_key(depth), depth).items():
+            self.discard(self._names(depth, shard, record))
         self.removals.settle()
         self.nodes.call(lambda: self.nodes.main.delete(self.records_key(depth)))
         self._depth = depth - 1

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, blocks
+from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -37,7 +37,7 @@ class BlocksModel(CodedModel):
     """See Model. Moves can be taken back, so the direction of counting does not matter."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        self.definition: Blocks = blocks(puzzle)
+        self.definition: Blocks = puzzle.defined_as(Blocks)
         self.metric = puzzle.metric
         self.origin = origin
         self.squares = [

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.families.hanoi.definition import hanoi
-from farthest.families.jugs.definition import jugs
-from farthest.families.lights.definition import lights
-from farthest.families.pegs.definition import pegs
+from farthest.families.hanoi.definition import Hanoi
+from farthest.families.jugs.definition import Jugs
+from farthest.families.lights.definition import Lights
+from farthest.families.pegs.definition import Pegs
 from farthest.puzzles.definition import WILDCARD, PuzzleDefinition
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -89,7 +89,7 @@ class HanoiModel(DigitModel):
     that it goes to."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        definition = hanoi(puzzle)
+        definition = puzzle.defined_as(Hanoi)
         super().__init__(definition, origin, layout, [definition.pegs] * definition.discs)
         self.ways = [(a, b) if origin.direction == "from" else (b, a) for a, b in definition.arcs]
 
@@ -108,7 +108,7 @@ class LightsModel(DigitModel):
     """A digit is the colour of a lamp."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        self.lights = lights(puzzle)
+        self.lights = puzzle.defined_as(Lights)
         super().__init__(self.lights, origin, layout, [self.lights.colours] * self.lights.cells)
         colours = self.lights.colours
         if puzzle.metric == "multi":
@@ -131,7 +131,7 @@ class JugsModel(DigitModel):
     """A digit is the amount in a jug, two bytes of a board. Predecessors are found by trying every amount."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        self.jugs = jugs(puzzle)
+        self.jugs = puzzle.defined_as(Jugs)
         super().__init__(self.jugs, origin, layout, [capacity + 1 for capacity in self.jugs.capacities], 2)
 
     def moves(self) -> list[tuple[str, int, int]]:
@@ -185,7 +185,7 @@ class PegModel(DigitModel):
     the hole, the holes whose pegs it follows from, whether it is flipped."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        definition = pegs(puzzle)
+        definition = puzzle.defined_as(Pegs)
         self._jumps = definition.jumps
         self._is_chain = puzzle.metric == "chain"
         super().__init__(definition, origin, layout, [2] * definition.holes)

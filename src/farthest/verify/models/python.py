@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.families.python.definition import python
+from farthest.families.python.definition import Python
 from farthest.families.python.user_class import MAX_SIZE, MAX_WIDTH
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -39,7 +39,7 @@ class PythonModel:
     block_sizes = ()
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        self.definition = python(puzzle)
+        self.definition = puzzle.defined_as(Python)
         self.user = self.definition.user
         self.origin = origin
         self.keys, self.code_bytes = stored_form(layout)
