@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from htpy import a, details, div, fragment, h2, p, summary
 
-from farthest.documents.progress import progress_rows
+from farthest.documents.jobs import progress_rows
 from farthest.documents.searches import ITERATION, iteration_rows
 from farthest.models.stored_job import search_parameters
 from farthest.puzzles.move_text import moves_text
