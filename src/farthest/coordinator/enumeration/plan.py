@@ -294,9 +294,9 @@ class _Planner:
         from farthest.coordinator.enumeration.layers_in_files import (
             WALL,
             BitmapsInFiles,
-            WantedError,
             seconds_in_files,
         )
+        from farthest.stores.folder.plan import WantedError
 
         settings, machine = self._settings, self._machine
         found = found.needing(layers_in="files", why=self._why_files(found.needs), scratch=machine.scratch)
