@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from farthest.coordinator.reporter import SearchReporter
-from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import Solver
 from farthest.coordinator.search.storage import SearchStorage
 from farthest.models.database import Database

@@ -2,7 +2,8 @@
 
 import signal
 
-from farthest.coordinator.reporter import Reporter, SearchReporter
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.search.settings import SearchReporter
 
 
 class StoppedAt(Reporter):

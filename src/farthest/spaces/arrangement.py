@@ -11,19 +11,18 @@ numpy is imported where it is used: enumerating a puzzle does without it.
 from __future__ import annotations
 
 from array import array
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
-from math import comb
+from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.arrays import np
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import check_keys, check_version, damaged_layout, kernel_limits
+from farthest.spaces.contract import check_keys, damaged_layout, kernel_limits, layout_json, read_layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,31 +83,19 @@ class Layout:
     slots: tuple[int, ...]
     classes: tuple[int, ...]
     counts: tuple[int, ...]
-    parity: tuple[int, ...] | None
+    parity: tuple[int | bool, ...] | None
 
     def to_dict(self) -> dict[str, Any]:
         """As stored with a job."""
-        parity = None if self.parity is None else list(self.parity)
-        fields = {name: list(getattr(self, name)) for name in ("slots", "classes", "counts")}
-        return {"version": VERSION, **fields, "parity": parity}
+        return {"version": VERSION, **layout_json(self)}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], label_counts: Sequence[int]) -> Layout:
         """Inverse of ``to_dict``. ``label_counts``: of the puzzle, by label. Raises StorageError when the fields are of
         another version, damaged or of another puzzle."""
-        try:
-            check_version(fields, VERSION)
-            parity = fields["parity"]
-            layout = cls(
-                tuple(fields["slots"]),
-                tuple(fields["classes"]),
-                tuple(fields["counts"]),
-                None if parity is None else tuple(parity),
-            )
-            if not layout._fits(label_counts):
-                raise ValueError("it is not one of this puzzle")
-        except (KeyError, TypeError, ValueError) as error:
-            raise damaged_layout(repr(error)) from None
+        layout = read_layout(fields, cls, VERSION)
+        if not layout._fits(label_counts):
+            raise damaged_layout("it is not one of this puzzle")
         return layout
 
     def _fits(self, label_counts: Sequence[int]) -> bool:
@@ -167,12 +154,9 @@ def _breadth_first(edges: Sequence[tuple[int, int]], root: int, cells: int) -> l
     for a, b in edges:
         near[a].append(b)
         near[b].append(a)
-    order, queue = [root], deque([root])
-    while queue:
-        for cell in near[queue.popleft()]:
-            if cell not in order:
-                order.append(cell)
-                queue.append(cell)
+    order = [root]
+    for cell in order:
+        order += [other for other in dict.fromkeys(near[cell]) if other not in order]
     return order
 
 
@@ -347,8 +331,6 @@ class ArrangementSpace:
     @property
     def arrangements(self) -> int:
         """The number of arrangements of the pieces, reachable or not (a multinomial coefficient)."""
-        from math import factorial, prod
-
         return factorial(self.cells) // prod(factorial(count) for count in self.layout.counts)
 
     def layout_fields(self) -> dict[str, Any]:
@@ -421,7 +403,7 @@ class ArrangementSpace:
 
     @cached_property
     def _tables(self) -> tuple[_MoveTable, _MoveTable]:
-        """Of the moves away from the origin, and of those toward it."""
+        """The moves away from the origin, and those toward it."""
         return _MoveTable.of(self.moves_away), _MoveTable.of(self.moves_toward)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 import small_pieces
-from farthest.coordinator.reporter import SearchReporter
 from farthest.coordinator.search import solve as search_solve
-from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.errors import DamagedMapError, LostStateError
 from farthest.models.database import Database, open_database

@@ -7,9 +7,8 @@ import pytest
 
 import farthest
 import small_pieces
-from farthest.coordinator.reporter import SearchReporter
 from farthest.coordinator.search import solve as search_solve
-from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.coordinator.search.storage import SearchStorage
 from farthest.models.database import open_database

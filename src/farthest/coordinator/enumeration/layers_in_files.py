@@ -22,7 +22,7 @@ from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder, file_bytes, same_identity
-from farthest.stores.folder.plan import TooLittleMemoryError, cut_for_files, shard_classes
+from farthest.stores.folder.plan import WantedError, cut_for_files, shard_classes
 from farthest.stores.folder.run_files import RENEWED
 from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
 from farthest.untrusted_json import read_json_object
@@ -150,8 +150,9 @@ class BitmapsInFiles(LayersInFiles):
                 raise WantedError(str(refusal), memory, disk)
         try:
             self.cut = self._cut()
-        except TooLittleMemoryError as error:
-            raise WantedError(str(error), error.enough, disk) from error
+        except WantedError as error:
+            error.disk = disk
+            raise
         self._layers = layers
         self.needs = file_needs(self.cut, layers, residues)
         self.memory, self.shards, self.units = (
@@ -208,15 +209,6 @@ class RunsInFiles(LayersInFiles):
     def _store(self, folder: EnumerationFolder) -> ScatterFolderStore:
         memory = self.memory - PROCESS_BYTES
         return ScatterFolderStore(self._scattered, folder, memory, threads=self._threads)
-
-
-class WantedError(ResourceError):
-    """Layers in files that cannot be: ``memory`` and ``disk`` that they need at least, about."""
-
-    def __init__(self, message: str, memory: int, disk: int) -> None:
-        super().__init__(message)
-        self.memory = memory
-        self.disk = disk
 
 
 # What they need: disk, bytes written and read, processor seconds

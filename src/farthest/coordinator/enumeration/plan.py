@@ -307,9 +307,9 @@ class _Planner:
         from farthest.coordinator.enumeration.layers_in_files import (
             WALL,
             BitmapsInFiles,
-            WantedError,
             seconds_in_files,
         )
+        from farthest.stores.folder.plan import WantedError
 
         machine = self._machine
         found = found.needing(layers_in="files", why=self._why_files(found.needs), scratch=machine.scratch)

@@ -23,7 +23,7 @@ from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.search_batches import SearchFacts, SearchWork, enough
 
 if TYPE_CHECKING:
-    from farthest.coordinator.reporter import SearchReporter
+    from farthest.coordinator.search.settings import SearchReporter
     from farthest.search.contract import Engine, Node, Problem
     from farthest.search.deepening import Frontier, Place
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.heuristics.algorithms import ALGORITHMS, Algorithm
+from farthest.models.records import SearchParameters
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -49,14 +50,16 @@ class SearchSettings:
 
     def parameters(self, problem: Problem) -> dict[str, Any]:
         """What decides the result, as stored with the job."""
-        return {
-            "board": problem.puzzle.definition.format_board(problem.board),
-            "target": problem.target,
-            "heuristic": problem.heuristic,
-            "algorithm": self.algorithm,
-            "all": self.all_solutions,
-            "limit": self.limit if self.all_solutions else 1,
-        }
+        return asdict(
+            SearchParameters(
+                problem.puzzle.definition.format_board(problem.board),
+                problem.target,
+                problem.heuristic,
+                self.algorithm,
+                self.all_solutions,
+                self.limit if self.all_solutions else 1,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -129,3 +132,29 @@ class SearchOutcome:
     def moves(self) -> Way | None:
         """The first solution; None where there is none, or none is listed."""
         return self.paths[0] if self.paths else None
+
+
+class SearchReporter:
+    """Receives the events of one search, in order, in its thread. This one does nothing; subclasses override
+    methods."""
+
+    def begun(self, job: int | None, bound: int) -> None:
+        """The first iteration begins, with this bound."""
+
+    def resumed(self, job: int, bound: int, pieces: int) -> None:
+        """The search goes on in the iteration of this bound, of which ``pieces`` are done."""
+
+    def stored(self, job: int) -> None:
+        """The search has run for some time: from now on it is stored as this job."""
+
+    def iteration(self, iteration: Iteration) -> None:
+        """An iteration is over."""
+
+    def progress(self, known: dict[str, Any]) -> None:
+        """About once a second: ``JobRecord.progress`` as it is now."""
+
+    def notice(self, text: str) -> None:
+        """Something that the user should know, and perhaps mend: no worker is alive, a server is away."""
+
+    def stopping(self) -> None:
+        """The user asked the search to stop: it will when the pieces under way are done."""

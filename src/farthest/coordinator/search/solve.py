@@ -9,7 +9,6 @@ from functools import cached_property
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.reporter import SearchReporter
 from farthest.coordinator.runner import (
     Losses,
     StopRequest,
@@ -20,7 +19,7 @@ from farthest.coordinator.runner import (
     stop_requests,
 )
 from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
-from farthest.coordinator.search.settings import SearchOutcome
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import SearchRecorder, SearchStorage, search_digest
 from farthest.errors import (
     LostStateError,

@@ -8,19 +8,19 @@ and their numbers are the digits of the key, that of the first level the most si
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.errors import PuzzleError, StorageError
+from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.gather_space import PermutationBoards, PermutationSpace
@@ -31,7 +31,7 @@ from farthest.families.permutation.reach import DENSE, SMALL, Level, base
 from farthest.puzzles.definition import Board
 from farthest.puzzles.family import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY, check_keys
+from farthest.spaces.contract import NO_KEY, check_keys, damaged_layout, layout_json, read_layout
 from farthest.spaces.packed import CodedSpace
 
 if TYPE_CHECKING:
@@ -44,25 +44,24 @@ NOWHERE = 2**15 - 1
 """In place of the number of an element where there is none."""
 
 
-def _level_fields(levels: Sequence[Level]) -> Any:
-    """As read back from a job: lists, where the levels have tuples, which are equal to no list."""
-    return msgspec.json.decode(msgspec.json.encode(levels))
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A base as it is stored with a job."""
+
+    base: tuple[Level, ...]
 
 
-def _stored_levels(fields: Any, definition: Permutation) -> tuple[Level, ...]:
-    """Inverse of ``_level_fields``. Raises StorageError when they are damaged or of another puzzle."""
-    try:
-        levels = msgspec.convert(fields, tuple[Level, ...])
-        if not levels or len({level.slot for level in levels}) != len(levels):
-            raise ValueError("a base slot is there twice, or there is none")
-        for level in levels:
-            if not 0 <= level.slot < definition.slots or not all(
-                sorted(to) == list(range(definition.slots)) and len(turn) == definition.slots
-                for to, turn in level.elements
-            ):
-                raise ValueError("an element is no permutation of the slots")
-    except ValueError as error:
-        raise StorageError(f"stored key layout is damaged ({error!r}); enumerate the puzzle again") from None
+def _stored_levels(fields: dict[str, Any], definition: Permutation) -> tuple[Level, ...]:
+    """The base of a stored layout. Raises StorageError when it is damaged or of another puzzle."""
+    levels = read_layout(fields, Base, VERSION).base
+    if not levels or len({level.slot for level in levels}) != len(levels):
+        raise damaged_layout("a base slot is there twice, or there is none")
+    for level in levels:
+        if not 0 <= level.slot < definition.slots or not all(
+            sorted(to) == list(range(definition.slots)) and len(turn) == definition.slots
+            for to, turn in level.elements
+        ):
+            raise damaged_layout("an element is no permutation of the slots")
     return levels
 
 
@@ -76,7 +75,7 @@ class Chain:
     """
 
     def __init__(self, definition: Permutation, origin: Board, levels: Sequence[Level]) -> None:
-        self._body = definition
+        self._definition = definition
         self._origin = np.array(origin, dtype=np.uint8)
         self._points = Points(definition.slot_moduli)
         self.ways: list[NDArray[np.uint16]] = []
@@ -104,8 +103,8 @@ class Chain:
         return found, self.boards(numbers)
 
     def numbers(self, images: NDArray[Any]) -> tuple[NDArray[np.bool_], list[NDArray[np.intp]]]:
-        """Of the element that takes the base points to ``images`` (N, levels): whether there is one, and its number on
-        each level."""
+        """Whether there is an element that takes the base points to ``images`` (N, levels), and its number on each
+        level."""
         found = np.ones(len(images), dtype=bool)
         numbers: list[NDArray[np.intp]] = []
         for back, number in zip(self.back, self.number, strict=True):
@@ -125,7 +124,7 @@ class Chain:
 
     def images(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
         """The points (N, levels) where the base points are."""
-        slots = self._body.slots
+        slots = self._definition.slots
         images = np.empty((len(boards), len(self._bases)), dtype=np.int64)
         for level, slot in enumerate(self._bases):
             here = (boards[:, :slots] == self._origin[slot]).argmax(axis=1)
@@ -138,14 +137,14 @@ class Chain:
 
     def _moved(self, goes: NDArray[Any]) -> NDArray[np.uint8]:
         """The boards where the content of each slot of the origin is at the points ``goes`` (N, slots)."""
-        slots = self._body.slots
-        boards = np.zeros((len(goes), self._body.cells), dtype=np.uint8)
+        slots = self._definition.slots
+        boards = np.zeros((len(goes), self._definition.cells), dtype=np.uint8)
         rows = np.arange(len(goes))[:, None]
         to = self._slot_of[goes]
         boards[rows, to] = self._origin[:slots]
-        if self._body.oriented:
+        if self._definition.oriented:
             turns = (self._turn_of[goes] + self._origin[slots:]) % self._moduli
-            turns[:, np.array(self._body.ignore)[self._origin[:slots]]] = 0
+            turns[:, np.array(self._definition.ignore)[self._origin[:slots]]] = 0
             boards[rows, slots + to] = turns
         return boards
 
@@ -167,10 +166,32 @@ class Chain:
         self.number.append(number)
 
 
-class BasedSpace(PermutationBoards):
-    """``levels``: the base, whose pieces on the first origin are the pattern's.
+class GroupBoards(PermutationBoards):
+    """The boards that elements of the group make of the first origin; moves join all origins. ``levels``: the base."""
 
-    Moves join all origins.
+    def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], levels: Sequence[Level]) -> None:
+        super().__init__(puzzle, origin, origins)
+        self._levels = tuple(levels)
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The elements."""
+        return Chain(self.definition, self.origins[0], self._levels)
+
+    @abstractmethod
+    def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]: ...
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        if self.encode(np.array([board], dtype=np.uint8))[0] != NO_KEY:
+            return None
+        return super().why_unreachable(board) or (
+            f"group: the moves reach {self.chain.order:,} boards, and this is none of them"
+        )
+
+
+class BasedSpace(GroupBoards):
+    """The pieces of the base on the first origin are those of a pattern.
+
     ``pattern``: the space of the pattern; ``relabel``: for each label of the puzzle that of the pattern.
     """
 
@@ -182,28 +203,24 @@ class BasedSpace(PermutationBoards):
         levels: Sequence[Level],
         layout: Layout | None,
     ) -> None:
-        super().__init__(puzzle, origin, origins)
+        super().__init__(puzzle, origin, origins, levels)
         self.engine: EngineKind = "gather"
-        self._levels = tuple(levels)
         definition, self.relabel = pattern_of_base(self.definition, origins, levels)
         chosen = choose_layout(definition, definition.goals) if layout is None else layout
         made = replace(puzzle, definition=definition, known=(), origin=replace(origin, where="goal"))
         self.pattern = PermutationSpace(made, made.origin, list(definition.goals), chosen)
+        self.keys = self.pattern.keys
         self.shards_at = self.pattern.shards_at
         self.shard_order = self.pattern.shard_order
         self.compile_kernel = self.pattern.compile_kernel
-
-    @property
-    def keys(self) -> int:
-        return self.pattern.keys
 
     @property
     def kernel(self) -> _kernel.ArrangementSpace:
         return self.pattern.kernel
 
     def layout_fields(self) -> dict[str, Any]:
-        """As of the pattern's space, and ``base``."""
-        return {**self.pattern.layout_fields(), "base": _level_fields(self._levels)}
+        """The fields of the pattern's space, and ``base``."""
+        return {**self.pattern.layout_fields(), "base": layout_json(self._levels)}
 
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
         if boards == self.origins:
@@ -222,16 +239,6 @@ class BasedSpace(PermutationBoards):
         """On boards that cannot be reached the pieces that are not of the base are in the origin's order."""
         return self._whole(self.pattern.decode(codes))
 
-    def why_unreachable(self, board: Sequence[int]) -> str | None:
-        reason = super().why_unreachable(board)
-        if reason is None and self.encode(np.array([board], dtype=np.uint8))[0] == NO_KEY:
-            reason = f"group: the moves reach {self._chain.order:,} boards, and this is none of them"
-        return reason
-
-    @cached_property
-    def _chain(self) -> Chain:
-        return Chain(self.definition, self.origins[0], self._levels)
-
     def _patterns(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Boards of the puzzle as boards of the pattern."""
         relabel = np.array(self.relabel, dtype=np.uint8)
@@ -239,7 +246,7 @@ class BasedSpace(PermutationBoards):
 
     def _whole(self, patterns: NDArray[np.uint8]) -> NDArray[np.uint8]:
         boards = self._spread(patterns)
-        found, whole = self._chain.whole(boards)
+        found, whole = self.chain.whole(boards)
         boards[found] = whole[found]
         return boards
 
@@ -270,19 +277,17 @@ BATCH = 1 << 14
 """Boards encoded at a time: what they need lies in the near caches."""
 
 
-class ChainSpace(PermutationBoards, CodedSpace):
-    """Dense. ``levels``: the base, of the first origin; moves join all origins."""
+class ChainSpace(GroupBoards, CodedSpace):
+    """Dense: all keys are states."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], levels: Sequence[Level]) -> None:
-        super().__init__(puzzle, origin, origins)
-        self._levels = tuple(levels)
-        self.chain = Chain(self.definition, origins[0], levels)
-        self._radices = [len(ways) for ways in self.chain.ways]
+        super().__init__(puzzle, origin, origins, levels)
+        self._radices = tuple(map(len, self.chain.ways))
         self.keys: int = self.chain.order
         check_keys(puzzle, self.keys, "take fewer points", what="elements")
 
     def layout_fields(self) -> dict[str, Any]:
-        return {"version": VERSION, "kind": KIND, "base": _level_fields(self._levels)}
+        return {"version": VERSION, "kind": KIND, "base": layout_json(self._levels)}
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
         keys = np.empty(len(boards), dtype=np.uint64)
@@ -290,7 +295,8 @@ class ChainSpace(PermutationBoards, CodedSpace):
             part = boards[first : first + BATCH]
             found, numbers = self.chain.numbers(self.chain.images(part))
             found &= (self.chain.boards(numbers) == part).all(axis=1)
-            keys[first : first + BATCH] = np.where(found, self._keys(numbers), np.uint64(NO_KEY))
+            own = np.ravel_multi_index(tuple(numbers), self._radices).astype(np.uint64)
+            keys[first : first + BATCH] = np.where(found, own, np.uint64(NO_KEY))
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -298,7 +304,8 @@ class ChainSpace(PermutationBoards, CodedSpace):
             raise ValueError("no such key")
         boards = np.empty((codes.size, self.cells), dtype=np.uint8)
         for first in range(0, codes.size, BATCH):
-            boards[first : first + BATCH] = self.chain.boards(self._numbers(codes[first : first + BATCH]))
+            part = codes[first : first + BATCH].astype(np.int64)
+            boards[first : first + BATCH] = self.chain.boards(np.unravel_index(part, self._radices))
         return boards
 
     @cached_property
@@ -311,31 +318,6 @@ class ChainSpace(PermutationBoards, CodedSpace):
         moves = [np.array(points.element(*move.effect), dtype=np.uint16) for move in self.moves_away]
         return _kernel.GroupExpander(len(points.places), levels, moves)
 
-    def why_unreachable(self, board: Sequence[int]) -> str | None:
-        if self.encode(np.array([board], dtype=np.uint8))[0] != NO_KEY:
-            return None
-        return super().why_unreachable(board) or (
-            f"group: the moves reach {self.keys:,} boards, and this is none of them"
-        )
-
-    def _keys(self, numbers: Sequence[NDArray[np.intp]]) -> NDArray[np.uint64]:
-        keys = np.zeros(len(numbers[0]), dtype=np.uint64)
-        for radix, number in zip(self._radices, numbers, strict=True):
-            keys = keys * np.uint64(radix) + number.astype(np.uint64)
-        return keys
-
-    def _numbers(self, keys: NDArray[np.uint64]) -> list[NDArray[np.intp]]:
-        """Inverse of ``_keys``."""
-        numbers, rest = [], keys.astype(np.int64)
-        for radix in reversed(self._radices):
-            rest, number = np.divmod(rest, radix)
-            numbers.append(number)
-        return numbers[::-1]
-
-
-TOGETHER = 1 << 14
-"""Boards that are looked at together."""
-
 
 def space_of_few(
     puzzle: Puzzle, origin: Origin, origins: list[Board], states: int
@@ -343,8 +325,12 @@ def space_of_few(
     """The space, where so many states are reached from the first origin; None where not all origins are joined."""
     definition = permutation(puzzle)
     levels = base(definition, origins[0])
-    if levels is None or not _joined(definition, origins, levels):
+    if levels is None:
         return None
+    if len(origins) > 1:
+        numbered = ChainSpace(puzzle, origin, origins, levels)
+        if (numbered.encode(np.array(origins, dtype=np.uint8)) == NO_KEY).any():
+            return None
     if definition.slots <= MAX_SLOTS:
         with suppress(PuzzleError):  # the base are all pieces, or all but one
             space = BasedSpace(puzzle, origin, origins, levels, None)
@@ -358,29 +344,11 @@ def stored_space(
 ) -> BasedSpace | ChainSpace:
     """The space of a stored layout. Raises StorageError."""
     definition = permutation(puzzle)
-    levels = _stored_levels(fields["base"], definition)
+    levels = _stored_levels(fields, definition)
     if fields.get("kind") == KIND:
-        if fields.get("version") != VERSION:
-            raise StorageError(
-                f"stored key layout: version {fields.get('version')!r}, expected {VERSION}; the map was written by "
-                "another version of farthest, use that one"
-            )
         return ChainSpace(puzzle, origin, origins, levels)
     try:
         pattern, _ = pattern_of_base(definition, origins, levels)
     except PuzzleError as error:
-        raise StorageError(f"stored key layout is damaged ({error}); enumerate the puzzle again") from None
+        raise damaged_layout(error) from None
     return BasedSpace(puzzle, origin, origins, levels, Layout.from_dict(fields, pattern))
-
-
-def _joined(definition: Permutation, origins: Sequence[Board], levels: Sequence[Level]) -> bool:
-    """Whether moves join all origins to the first."""
-    if len(origins) == 1:
-        return True
-    boards = np.array(origins, dtype=np.uint8)
-    chain = Chain(definition, origins[0], levels)
-    for part in np.array_split(boards, len(boards) // TOGETHER + 1):
-        found, whole = chain.whole(part)
-        if not (found.all() and (whole == part).all()):
-            return False
-    return True

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.errors import StorageError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.gather_space import PermutationBoards
-from farthest.families.permutation.layout import MEND, Layout, twist_sum
+from farthest.families.permutation.layout import MEND, Layout, counted_labels, twist_sum
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY, check_keys, kernel_limits
+from farthest.spaces.contract import NO_KEY, check_keys, damaged_layout, kernel_limits
 from farthest.spaces.packed import CONTENTS, UNCHANGED, CodedSpace, PackedMove, PackedSpace
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
         self._class_of[list(self.layout.classes)] = np.arange(len(self.layout.classes))
 
     def layout_fields(self) -> dict[str, Any]:
-        """As of a space that keeps orientations by piece, and ``turned``."""
+        """The fields of a space that keeps orientations by piece, and ``turned``."""
         return {**self.layout.to_dict(), "turned": list(self.turned)}
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
@@ -63,11 +62,7 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
             digit = boards[:, slots + slot]
             none |= digit >= radix
             keys = keys * np.uint64(radix) + digit
-        for orbit, total in enumerate(self.layout.sums):
-            if total is not None:
-                turns = boards[:, slots + np.array(self.layout.orbits[orbit])].sum(axis=1)
-                none |= turns % self._modulus(orbit) != total
-        keys[none] = NO_KEY
+        keys[none | self.wrong_sums(self.layout, boards)] = NO_KEY
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -78,10 +73,10 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
             boards[:, slots + slot] = rest % np.uint64(radix)
             rest //= np.uint64(radix)
         boards[:, :slots] = self._arrangements(rest)
-        for orbit, total in enumerate(self.layout.sums):
+        for orbit, total in zip(self.layout.orbits, self.layout.sums, strict=True):
             if total is not None:
-                here = slots + np.array(self.layout.orbits[orbit])
-                modulus = self._modulus(orbit)
+                here = slots + np.array(orbit)
+                modulus = self.definition.slot_moduli[orbit[0]]
                 boards[:, here[-1]] = (total + modulus - boards[:, here[:-1]].sum(axis=1) % modulus) % modulus
         return boards
 
@@ -115,9 +110,6 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
             raise ValueError("no such key")
         return labels
 
-    def _modulus(self, orbit: int) -> int:
-        return self.definition.slot_moduli[self.layout.orbits[orbit][0]]
-
 
 def _chosen(definition: Permutation, origins: Sequence[Board]) -> tuple[Layout, tuple[int, ...]]:
     """The arrangement's layout, and the slots whose orientations have digits."""
@@ -125,10 +117,7 @@ def _chosen(definition: Permutation, origins: Sequence[Board]) -> tuple[Layout, 
     sums = tuple(twist_sum(definition, orbit, origins) for orbit in range(len(definition.orbits)))
     turned: list[int] = []
     for orbit, slots in enumerate(definition.orbits):
-        ignored = all(
-            i for i, of in zip(definition.ignore, definition.label_orbit, strict=True) if of == orbit
-        )
-        if definition.moduli[orbit] > 1 and not ignored:
+        if counted_labels(definition, orbit):
             turned += slots if sums[orbit] is None else slots[:-1]
     layout = Layout(
         tuple(order),
@@ -151,7 +140,7 @@ def _stored_slots(fields: dict[str, Any], definition: Permutation) -> tuple[int,
         and len(set(turned)) == len(turned)
     ):
         return tuple(turned)
-    raise StorageError(f"stored key layout is damaged (turned: {turned!r}); enumerate the puzzle again")
+    raise damaged_layout(f"turned: {turned!r}")
 
 
 class PackedPermutationSpace(PackedSpace):

@@ -151,12 +151,16 @@ class Expansion(Candidates):
 
     # Where no outbox was needed
 
-    def give(self, shards: Iterable[int]) -> None:
-        """The shards are taken out of the boxes next. Where they have been for one of them, all is to be expanded again
-        first: its step was not committed."""
+    def again_if_given(self, shards: Iterable[int]) -> None:
+        """Where the boxes have given what is for one of the shards, all is to be expanded again: its step was not
+        committed."""
         if not self._given.isdisjoint(shards):
             self._drop()
+
+    def give(self, shards: Sequence[int], older: Sequence[Sequence[Buffer]], threads: int) -> list[SortedRun]:
+        """What the boxes have for each of the shards, without the states of the ``older`` runs of it."""
         self._given.update(shards)
+        return self.take(shards, older, threads)
 
 
 SORTED_BYTES = 3
@@ -295,7 +299,7 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         with self._stepping:
             if self._committed.issuperset(shards):
                 return [ShardRuns(NO_STATES)] * len(shards)
-            self._expansion.give(shards)
+            self._expansion.again_if_given(shards)
             self._expand(depth)
             room = Room(SLAB)
             numbers = [("O", number) for number in range(len(self._files.outboxes))]
@@ -306,7 +310,7 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
                 if numbers:
                     fresh = self._merged(shards, sent, older, threads)
                 else:
-                    fresh = self._expansion.take(shards, older, threads)
+                    fresh = self._expansion.give(shards, older, threads)
                 if not self._files.renews(depth):
                     return list(map(ShardRuns, fresh))
                 for runs, run in zip(older, fresh, strict=True):

@@ -12,7 +12,6 @@ there are the one or two planes of a residue map.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -66,9 +65,9 @@ class LayersInMemory(JobStore):
             self._taken, self._committed = set(), set()
         return sorted(self._begun)
 
-    @abstractmethod
     def _prepared(self, depth: int, shards: set[int]) -> set[int]:
         """Prepares the next layer; the shards to step."""
+        return shards
 
     def _free_shards(self, depth: int, shards: Sequence[int]) -> list[int]:
         """Those of the shards that are not stepped yet. A shard is given out once: its step is not repeated, for it

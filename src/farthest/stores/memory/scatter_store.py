@@ -23,11 +23,11 @@ from farthest.stores.scattering import (
     ALL,
     LEAST_KEPT,
     Candidates,
-    MapPieces,
     RunsStepInput,
     ShardRuns,
     SortedRun,
     least_codes,
+    map_of_runs,
     read_map,
     with_run,
 )
@@ -300,7 +300,7 @@ class ScatterMemoryStore(LayersInMemory):
                 (known, self._runs[known][shard]) for known in range(depth + 1) if shard in self._runs[known]
             )
 
-        return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
+        return map_of_runs(self.space, self.shards, depth, runs_of, size, threads)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._restored(depth)

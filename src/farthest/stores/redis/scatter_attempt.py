@@ -19,7 +19,7 @@ from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import FoundBlob, Pointer, Record
 from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep
-from farthest.stores.scattering import LEAST_KEPT, MapPieces, SortedRun, least_codes, read_map
+from farthest.stores.scattering import LEAST_KEPT, SortedRun, least_codes, map_of_runs, read_map
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
@@ -177,7 +177,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             layers = [(one, shard, record) for one, record in known if record is not None]
             return ((at, run.data) for at, _, run in self._found(layers))
 
-        return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
+        return map_of_runs(self.space, self.shards, depth, runs_of, size, threads)
 
     def _found(self, records: Iterable[tuple[int, int, Record]]) -> Iterator[tuple[int, int, SortedRun]]:
         """(depth, shard, run) of those (depth, shard, record) that have states. Raises LostStateError."""
