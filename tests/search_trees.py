@@ -8,10 +8,11 @@ from zlib import crc32
 
 from farthest.puzzles.definition import Board
 from farthest.search.contract import Node, PieceResult, Way
+from farthest.search.levels import Levels
 
 
 @dataclass
-class TreeSplit:
+class TreeSplit(Levels):
     """The first level of a tree, where several ways lead to a root."""
 
     nodes: int

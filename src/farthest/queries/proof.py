@@ -179,7 +179,7 @@ def _prove_map(distance_map: StoredMap, memory: int | None, scratch: Path | None
         memory_limit(memory),
         scratch_folder(scratch, distance_map.database.folder),
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-        told=Progress(distance_map.told, distance_map.layers),
+        progress=Progress(distance_map.told, distance_map.layers),
     )
     with closing(distance_map.residue_bits()) as bits:
         return verify_residues(stored, bits, means)

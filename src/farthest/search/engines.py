@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Component, Heuristic, LoadMap
     from farthest.puzzles.definition import Board, MoveName
-    from farthest.search.contract import Engine, Problem, Split
+    from farthest.search.contract import Engine, Problem
+    from farthest.search.levels import Levels
     from farthest.spaces.contract import Boards
 
 
@@ -100,7 +101,7 @@ class BatchEngine:
         row = numpy.array([board], dtype=numpy.uint8)
         return 0 if self.problem.at_target(row)[0] else max(1, int(self.heuristic.values(row)[0]))
 
-    def split(self, board: Board, bound: int) -> Split:
+    def split(self, board: Board, bound: int) -> Levels:
         assert board == self.problem.board, "the problem's board is split"
         return self._splitter.split(bound, self.parts, widest=self.widest, probed=self.probed)
 
@@ -236,7 +237,7 @@ class SlidingEngine:
         assert solutions or next_bound is not None, "the board is a goal, or it cannot be solved"
         return next_bound or 0
 
-    def split(self, board: Board, bound: int) -> Split:
+    def split(self, board: Board, bound: int) -> Levels:
         from farthest.search.levels import breadth_first_split
 
         assert board == self.problem.board, "the problem's board is split"
