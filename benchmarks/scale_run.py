@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from farthest.coordinator.enumeration.cluster_model import Shape
 from farthest.coordinator.enumeration.executors import LayerSearch
+from farthest.coordinator.enumeration.workers_model import Shape
 from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space

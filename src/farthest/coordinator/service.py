@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 import time
 
+from farthest.coordinator.attempt import StopRequest, attempt_of, stop_requests
 from farthest.coordinator.enumeration.job import continue_job
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import StopRequest, attempt_of, stop_requests
 from farthest.coordinator.settings import Estimate, Outcome, Settings
 from farthest.environment import (
     BLOCK_SIZE,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.backends import Backend, Poll, Progress
-from farthest.coordinator.enumeration.cluster_model import SMALL_LAYER_BLOCKS
-from farthest.coordinator.outstanding import Workers, WorkProgress
+from farthest.coordinator.enumeration.workers_model import SMALL_LAYER_BLOCKS
+from farthest.coordinator.workers import Workers, WorkProgress
 from farthest.environment import BLOCK_SIZE, SMALL_LAYER_STATES
 from farthest.errors import NoRoomError
 from farthest.spaces.contract import gather, scatter

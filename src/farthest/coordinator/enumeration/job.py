@@ -8,13 +8,7 @@ from dataclasses import replace
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
-from farthest.coordinator.enumeration.executors import LayerSearch
-from farthest.coordinator.enumeration.machine import Machine, Servers
-from farthest.coordinator.enumeration.plan import Plan, check_workers, layers_told, plan
-from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
-from farthest.coordinator.reporter import Pace, Reporter
-from farthest.coordinator.runner import (
+from farthest.coordinator.attempt import (
     Interrupted,
     Losses,
     MemoryWatch,
@@ -24,6 +18,12 @@ from farthest.coordinator.runner import (
     memory_errors,
     stop_requests,
 )
+from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
+from farthest.coordinator.enumeration.executors import LayerSearch
+from farthest.coordinator.enumeration.machine import Machine, Servers
+from farthest.coordinator.enumeration.plan import Plan, check_workers, layers_told, plan
+from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
+from farthest.coordinator.reporter import Pace, Reporter
 from farthest.coordinator.settings import FARTHEST_BOARDS, Outcome, Settings
 from farthest.errors import (
     LostStateError,

@@ -11,12 +11,12 @@ from math import exp, log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from farthest.coordinator.attempt import layers_folder
 from farthest.coordinator.enumeration.resources import (
     PROCESS_BYTES,
     SHARD_BYTES,
     moves_into,
 )
-from farthest.coordinator.runner import layers_folder
 from farthest.errors import ResourceError
 from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step

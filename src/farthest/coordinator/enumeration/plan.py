@@ -49,8 +49,8 @@ from farthest.stores.blocks import searches_in_place
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
-    from farthest.coordinator.enumeration.cluster_model import AttemptBytes
     from farthest.coordinator.enumeration.layers_in_files import LayersInFiles
+    from farthest.coordinator.enumeration.workers_model import AttemptBytes
     from farthest.families.sliding.patterns import PatternSpace
     from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapPlace
@@ -420,7 +420,7 @@ class _Planner:
         found = self._begun(most, 0, 0, layers_in="redis")
         if servers is None:
             return found
-        from farthest.coordinator.enumeration.cluster_model import attempt_bytes, run_bytes
+        from farthest.coordinator.enumeration.workers_model import attempt_bytes, run_bytes
         from farthest.stores.blobs.place import REDIS
         from farthest.stores.blocks import cut_for_workers
 
@@ -623,7 +623,7 @@ def estimated(
     found = plan(puzzle, settings, Machine(settings, None if folder is None else folder / "farthest.db"))
     if not processes:
         return found.needs
-    from farthest.coordinator.enumeration.cluster_model import worker_needs
+    from farthest.coordinator.enumeration.workers_model import worker_needs
 
     return replace(found.needs, workers=worker_needs(found.space, found.settings, sorted(set(processes))))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, compress, islice, repeat
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from farthest.coordinator.runner import OwnedJob, added, claimed
+from farthest.coordinator.attempt import OwnedJob, added, claimed
 from farthest.coordinator.settings import STATE_ROWS, Settings
 from farthest.environment import scratch_folder
 from farthest.errors import DamagedMapError

@@ -1,7 +1,7 @@
 """The resources of an enumeration in one process, worked out before it starts: layers, memory, disk, time.
 
 Constants were measured; docs/scaling.md compares what they say with runs. Layers in files have theirs in
-layers_in_files.py, workers in cluster_model.py.
+layers_in_files.py, workers in workers_model.py.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from functools import cached_property
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.runner import (
+from farthest.coordinator.attempt import (
     Losses,
     StopRequest,
     added,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from farthest.coordinator.runner import OwnedJob
+from farthest.coordinator.attempt import OwnedJob
 from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError
 from farthest.models.database import Database, open_database
 from farthest.models.records import FINISHED, IterationRecord, SearchResult, SubtreeRecord, fields_of
