@@ -8,11 +8,10 @@ from zlib import crc32
 
 from farthest.puzzles.definition import Board
 from farthest.search.contract import Node, PieceResult, Way
-from farthest.search.levels import Levels
 
 
 @dataclass
-class TreeSplit(Levels):
+class TreeSplit:
     """The first level of a tree, where several ways lead to a root."""
 
     nodes: int

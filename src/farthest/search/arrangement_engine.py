@@ -16,7 +16,7 @@ from farthest.heuristics.contract import Contents, Gaps, HalfBytes, MapTable, Re
 from farthest.puzzles.definition import WILDCARD
 from farthest.search.contract import Node, PieceResult
 from farthest.search.expansion import forward_space
-from farthest.search.levels import Levels, Splitter
+from farthest.search.levels import Splitter
 from farthest.spaces.arrangement import ArrangementSpace
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Component, Heuristic
     from farthest.puzzles.definition import Board, MoveName
-    from farthest.search.contract import Problem
+    from farthest.search.contract import Problem, Split
     from farthest.search.expansion import MoveSource
     from farthest.spaces.contract import Boards
 
@@ -217,7 +217,7 @@ class ArrangementEngine:
         """0 for a goal, else at least 1."""
         return self.walk.kernel.bound(bytes(board))
 
-    def split(self, board: Board, bound: int) -> Levels:
+    def split(self, board: Board, bound: int) -> Split:
         assert board == self.problem.board, "the problem's board is split"
         found = self._splitter.split(bound, self.parts, widest=self.widest, probed=self.probed)
         if self.walk.kernel.by_coordinates:

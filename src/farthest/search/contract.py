@@ -23,12 +23,13 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.untrusted_json import integers, items, pair, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
     from farthest.families.user_input import GivenBoard
     from farthest.puzzles.definition import Board
-    from farthest.search.levels import Levels
     from farthest.spaces.contract import Boards
 
 
@@ -71,6 +72,27 @@ class PieceResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     rest: tuple[Node, ...]
 
 
+class Split(Protocol):
+    """The first levels of an iteration's tree, searched breadth first: boards that were found before are left out, and
+    different ways to one board of the same depth are one node with the number of ways.
+
+    ``nodes``, ``next_bound``: as in PieceResult. ``roots``: the boards where it ended, in order; ``ways[i]``: how many
+    ways lead to ``roots[i]``. ``solutions``, ``listed``: goals found before the roots, as in PieceResult.
+    """
+
+    nodes: int
+    next_bound: int | None
+    roots: list[Node]
+    ways: list[int]
+    solutions: int
+
+    def ways_to(self, root: int) -> Iterator[Way]:
+        """The different ways from the board to ``roots[root]``, in a fixed order."""
+
+    def listed(self) -> Iterator[Way]:
+        """The solutions found before the roots, in a fixed order."""
+
+
 class Engine(Protocol):
     """Searches the tree of one problem. Its methods may be called by several threads at once."""
 
@@ -84,7 +106,7 @@ class Engine(Protocol):
     def lower_bound(self, board: Board) -> int:
         """The heuristic's value: the first bound."""
 
-    def split(self, board: Board, bound: int) -> Levels:
+    def split(self, board: Board, bound: int) -> Split:
         """The first levels, as far as the bound allows."""
 
     def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from farthest.puzzles.definition import Board
-    from farthest.search.contract import Engine, Way
-    from farthest.search.levels import Levels
+    from farthest.search.contract import Engine, Split, Way
 
 Place = tuple[int, ...]
 
@@ -165,9 +164,7 @@ class Frontier:
     board.
     """
 
-    def __init__(
-        self, bound: int, split: Levels | None, board_node: Node, *, first: bool, limit: int
-    ) -> None:
+    def __init__(self, bound: int, split: Split | None, board_node: Node, *, first: bool, limit: int) -> None:
         self.bound = bound
         self.first = first
         self.limit = 1 if first else limit

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Component, Heuristic, LoadMap
     from farthest.puzzles.definition import Board, MoveName
-    from farthest.search.contract import Engine, Problem
-    from farthest.search.levels import Levels
+    from farthest.search.contract import Engine, Problem, Split
     from farthest.spaces.contract import Boards
 
 
@@ -101,7 +100,7 @@ class BatchEngine:
         row = numpy.array([board], dtype=numpy.uint8)
         return 0 if self.problem.at_target(row)[0] else max(1, int(self.heuristic.values(row)[0]))
 
-    def split(self, board: Board, bound: int) -> Levels:
+    def split(self, board: Board, bound: int) -> Split:
         assert board == self.problem.board, "the problem's board is split"
         return self._splitter.split(bound, self.parts, widest=self.widest, probed=self.probed)
 
@@ -237,7 +236,7 @@ class SlidingEngine:
         assert solutions or next_bound is not None, "the board is a goal, or it cannot be solved"
         return next_bound or 0
 
-    def split(self, board: Board, bound: int) -> Levels:
+    def split(self, board: Board, bound: int) -> Split:
         from farthest.search.levels import breadth_first_split
 
         assert board == self.problem.board, "the problem's board is split"

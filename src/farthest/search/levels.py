@@ -96,11 +96,7 @@ class Level:
 
 
 class Levels:
-    """The split of an iteration: the first levels of its tree, from the board to the boards where it ended.
-
-    ``nodes``, ``next_bound``: as in PieceResult. ``roots``: the boards where it ended, in order; ``ways[i]``: how many
-    ways lead to ``roots[i]``. ``solutions``: how many ways lead to goals found before the roots.
-    """
+    """The levels from the board to the boards where it ended."""
 
     def __init__(
         self,
@@ -129,11 +125,9 @@ class Levels:
         self.ways = [self.ways[root] for root in order]
 
     def ways_to(self, root: int) -> Iterator[tuple[MoveName, ...]]:
-        """The different ways from the board to ``roots[root]``, in a fixed order."""
         return self._ways(self.depth, int(self._roots[root]))
 
     def listed(self) -> Iterator[tuple[MoveName, ...]]:
-        """The solutions found before the roots, in a fixed order."""
         for depth, level in enumerate(self.levels):
             for goal in numpy.flatnonzero(level.goals).tolist():
                 yield from self._ways(depth, goal)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.search.contract import Node, PieceResult
 from farthest.search.deepening import Iteration, deepen
-from farthest.search.levels import Levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +18,7 @@ BOARD = (0, 1)
 
 
 @dataclass
-class Begun(Levels):
+class Begun:
     """A split with two roots, of two ways and of three."""
 
     nodes: int = 5
