@@ -20,7 +20,7 @@ from farthest.coordinator.attempt import (
 )
 from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
 from farthest.coordinator.enumeration.executors import LayerSearch
-from farthest.coordinator.enumeration.machine import Machine, Servers
+from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import Plan, check_workers, layers_told, plan
 from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
 from farthest.coordinator.reporter import Pace, Reporter
@@ -41,6 +41,7 @@ from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
+    from farthest.coordinator.enumeration.servers import Servers
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
@@ -225,7 +226,11 @@ class Enumeration:
         self._reporter = reporter
         self._recorder = recorder
         check_workers(puzzle, settings)
-        self._servers = Servers.open(reporter.notice) if settings.workers == "celery" else None
+        self._servers: Servers | None = None
+        if settings.workers == "celery":
+            from farthest.coordinator.enumeration.servers import Servers
+
+            self._servers = Servers.open(reporter.notice)
         self._found = FoundLayers(reporter)
         self._stopped: str | None = None
         self._exhausted = False  # an earlier attempt has found that there are no more layers
