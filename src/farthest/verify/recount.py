@@ -62,7 +62,7 @@ Finding = tuple[str, int, int, str]
 """The name of a check, how many states were checked, how many are wrong, and the first wrong one in words."""
 
 MOST_WORDS = 1024
-"""Of a block: bits are numbers of 16 bits in its tables."""
+"""Most words of a block: in its tables bits are numbers of 16 bits."""
 
 MOST_KINDS = 4096
 NO_BLOCK = 2**32 - 1
@@ -76,7 +76,7 @@ TOGETHER = 1 << 15
 """States that are expanded together."""
 
 SEED = 20_261_122
-"""Of the random states: each proof takes the same."""
+"""The seed of the random states: each proof takes the same."""
 
 
 class NoTablesError(Exception):

@@ -241,7 +241,7 @@ class CodeLayers:
 
     @property
     def states(self) -> int:
-        """Of the last layer that was found."""
+        """How many states the last layer has."""
         return len(self._layer)
 
     def before(self) -> Codes:

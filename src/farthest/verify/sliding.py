@@ -206,7 +206,7 @@ class PatternProof(MapProof):
             raise LayoutError(f"unknown: {stored.layout}")
 
     def prove(self, proof: Proof, whole: MapInMemory) -> None:
-        true = Recount(self.definition, self.origin).distances(whole.depth)
+        true = PatternRecount(self.definition, self.origin).distances(whole.depth)
         wrong = np.flatnonzero(whole.distances != true)
         first = None
         if wrong.size:
@@ -252,7 +252,7 @@ def keys_of(definition: Sliding, cells: NDArray[np.int64]) -> NDArray[np.int64]:
     return keys
 
 
-class Recount:
+class PatternRecount:
     """The second search: for each placement the set of cells where the blank can be, as bits."""
 
     def __init__(self, definition: Sliding, origin: Origin) -> None:

@@ -182,7 +182,7 @@ class CeleryBackend(Backend):
         return isinstance(store, GatherAttempt) and store.is_short_of_room()
 
     def give_up(self, depth: int) -> bool:
-        """Of sorted runs, where no other job takes room."""
+        """Forgets a layer of sorted runs, where no other job takes room."""
         growing = self._growing
         if growing is None or self._nodes.call(lambda: attempts.others(self._nodes, growing.of)):
             return False

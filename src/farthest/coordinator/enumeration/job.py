@@ -21,7 +21,7 @@ from farthest.coordinator.attempt import (
 from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
 from farthest.coordinator.enumeration.executors import LayerSearch
 from farthest.coordinator.enumeration.machine import Machine
-from farthest.coordinator.enumeration.plan import Plan, check_workers, layers_told, plan
+from farthest.coordinator.enumeration.plan import Plan, check_workers, notice_of_files, plan
 from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
 from farthest.coordinator.reporter import Pace, Reporter
 from farthest.coordinator.settings import FARTHEST_BOARDS, Outcome, Settings
@@ -145,7 +145,7 @@ class FoundLayers:
 
     @property
     def depth(self) -> int:
-        """Of the last layer; -1 where there is none."""
+        """The depth of the last layer; -1 where there is none."""
         return len(self.states) - 1
 
     @property
@@ -273,7 +273,7 @@ class Enumeration:
         if chosen.refusal is not None:
             raise chosen.refusal
         if chosen.files is not None and not in_files:
-            self._reporter.notice(layers_told(chosen.needs))
+            self._reporter.notice(notice_of_files(chosen.needs))
         self._found.expect(chosen.needs.states_at_most)
         self._plan, self._settings = chosen, chosen.settings
         self._backend = _backend_of(chosen, self._servers, self._reporter.notice)

@@ -1,7 +1,7 @@
 """The plan of an enumeration: its space, where its layers lie, who steps them, which map is made, what all that needs.
 
 ``plan`` alone decides. A run, its admission, `farthest estimate`, `farthest submit`, coordinators and the web ask it.
-It changes nothing: what it is told of the machine and the servers comes through ``Machine``.
+It changes nothing: what it asks of the machine and the servers comes through ``Machine``.
 """
 
 from __future__ import annotations
@@ -100,12 +100,12 @@ class Plan:
 
     @property
     def threads(self) -> int:
-        """Of this process."""
+        """How many threads of this process step."""
         return self.settings.threads or cores()
 
     @property
     def form(self) -> ResidueForm | None:
-        """Of the residue map, where one is made."""
+        """The form of the residue map; None where none is made."""
         if not self.settings.residues:
             return None
         from farthest.stores.residues import residue_form
@@ -628,7 +628,7 @@ def estimated(
     return replace(found.needs, workers=worker_needs(found.space, found.settings, sorted(set(processes))))
 
 
-def layers_told(needs: Estimate) -> str:
+def notice_of_files(needs: Estimate) -> str:
     """What the user is told before a run whose layers are files."""
     if not needs.layers_disk:
         return (

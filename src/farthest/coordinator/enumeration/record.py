@@ -93,7 +93,7 @@ class Found:
 
     @property
     def depth(self) -> int:
-        """Of the last layer."""
+        """The depth of the last layer."""
         return len(self.layers) - 1
 
     def records(self) -> list[LayerRecord]:

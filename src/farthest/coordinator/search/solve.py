@@ -173,7 +173,7 @@ class _Search(ABC):
 
     @abstractmethod
     def _search(self) -> SearchOutcome:
-        """The same of a board that is no target."""
+        """The result for a board that is no target."""
 
     # The job
 
