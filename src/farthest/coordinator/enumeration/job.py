@@ -19,7 +19,7 @@ from farthest.coordinator.attempt import (
     stop_requests,
 )
 from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
-from farthest.coordinator.enumeration.executors import LayerSearch
+from farthest.coordinator.enumeration.executors import next_layer
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import Plan, check_workers, notice_of_files, plan
 from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
@@ -451,14 +451,13 @@ class Enumeration:
             executor.close()
 
     def _search_with(self, executor: Executor, store: JobStore, stop: StopRequest) -> bool:
-        search = LayerSearch(store, executor)
         limit, keys = self._settings.max_depth, self._plan.space.keys
         self._checkpoints.begin()
         while limit is None or self._found.depth < limit:
             depth = self._found.depth + 1
             begun = perf_counter()
             try:
-                states = search.next_layer(depth)
+                states = next_layer(store, executor, depth)
             except (MemoryUsedUpError, NoRoomError) as error:
                 if limit is None or not self._backend.give_up(depth):
                     raise
