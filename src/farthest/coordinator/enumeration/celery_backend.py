@@ -21,7 +21,7 @@ from farthest.stores.redis.records import NO_BASE, NO_JOB
 from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
 from farthest.stores.residues import residue_form
 from farthest.wording import bytes_text
-from farthest.worker.enumeration.tasks import PartWork, StepWork
+from farthest.worker.enumeration import PartWork, StepWork
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor

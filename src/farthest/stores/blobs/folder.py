@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from farthest.environment import BLOBS
-from farthest.errors import NoRoomError, SettingError, UnavailableError
+from farthest.errors import NoRoomError, SettingError, UnavailableError, is_full
 from farthest.stores.blobs.place import (
     ATTEMPT_FOLDER,
     FILE,
@@ -27,9 +27,6 @@ from farthest.stores.blobs.place import (
     attempt_in,
     probe,
 )
-
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The disk, a user's share of it, or what a process may write is used up."""
 
 _UNFINISHED = re.compile(rf"\.{FILE.pattern}\.[0-9a-f]{{8}}")
 """A file that is being written."""
@@ -167,7 +164,7 @@ class FolderPlace:
         try:
             yield
         except OSError as error:
-            if error.errno in FULL:
+            if is_full(error):
                 raise NoRoomError(
                     f"{self._folder}: the blobs of running jobs do not fit there ({error.strerror}); make room, or "
                     f"name another place with {BLOBS.name}"

@@ -20,7 +20,6 @@ commit of its unit. Blobs have checksums of their own.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -37,7 +36,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from farthest.errors import LostStateError, NoRoomError, StorageError
+from farthest.errors import LostStateError, NoRoomError, StorageError, is_full
 from farthest.untrusted_json import read_json_object
 
 if TYPE_CHECKING:
@@ -207,10 +206,6 @@ class Room:
         self._slab = self._used = 0
 
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The disk, a user's share of it, or what a process may write is used up."""
-
-
 @dataclass(frozen=True, slots=True)
 class LayerFigures:
     """A complete layer, and what it took. ``units``: those that have a file. Bytes: of what was read and written, of
@@ -311,7 +306,7 @@ class EnumerationFolder:
         try:
             yield
         except OSError as error:
-            if error.errno in FULL:
+            if is_full(error):
                 raise NoRoomError(
                     f"{self.path}: there is no room for the layers ({error.strerror}); make room and give the same "
                     "command again, which goes on from here"
