@@ -12,6 +12,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -28,9 +30,11 @@ from farthest.errors import ResourceError
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
+from farthest.spaces import compile_space
+from farthest.spaces.contract import scatter
 from farthest.stores.contract import step
 from farthest.stores.folder.journal import EnumerationFolder, UnitFiles, UnitPlace, UnitTable
-from farthest.stores.folder.scatter_store import ScatterFolderStore
+from farthest.stores.folder.scatter_store import ScatterFolderStore, StepLoad, step_loads
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from strategies import make_puzzle
 
@@ -183,6 +187,24 @@ def test_a_shard_that_does_not_fit_the_memory_is_refused(tmp_path: Path) -> None
     with pytest.raises(ResourceError, match=r"a part of layer \d+ needs .* allow \d+ MiB more with --memory"):
         enumerate_puzzle(unknown("hanoi-4-9"), None, options)
     assert folders(tmp_path) == []
+
+
+def test_what_a_step_needs_counts_what_is_sorted_three_times() -> None:
+    """Codes that are sent to a shard are decoded, sorted and merged; those before it are decoded, file by file."""
+    sizes = {"O": [(900, 100)], "V": [(500, 50)], "L": [(80, 10)]}
+    files: Any = SimpleNamespace(
+        shards=1,
+        outboxes=[None, None],
+        sizes=lambda kind, number: sizes[kind],
+        left_out=lambda depth: [("V", 1), ("L", 2)],
+        renews=lambda depth: False,
+    )
+    space = scatter(compile_space(unknown("hanoi-4-9")))
+    assert space.code_bytes == 8
+    need = 8 * (3 * 200 + 50)
+    assert step_loads(space, files, 3, 2 * need) == [StepLoad(2 * 900 + 500 + 80, need)]
+    with pytest.raises(ResourceError, match=r"a part of layer 3 needs 5\.1 KiB of memory at once"):
+        step_loads(space, files, 3, 2 * need - 1)
 
 
 def test_deleting_a_job_removes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

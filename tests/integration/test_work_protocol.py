@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from farthest.coordinator import workers
-from farthest.coordinator.workers import Workers, WorkProgress
+from farthest.coordinator.workers import Outstanding, Publisher, Workers, WorkProgress
 from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError, LateStepError, LostStateError
 from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.records import Report
 from farthest.worker import app
 from farthest.worker.work import Work, WorkerProcess
 
@@ -117,6 +118,47 @@ def test_all_items_are_done_once(nodes: RedisNodes, work: Squares, taken: list[i
 def test_what_cannot_be_done_ends_the_job(nodes: RedisNodes, work: Squares, taken: list[int]) -> None:
     with pytest.raises(JobError, match="ValueError: an unlucky number"):
         do(nodes, work, [12, 13])
+
+
+def told(nodes: RedisNodes, work: Squares, kind: str, items: list[int]) -> None:
+    """Reports that these items of a kind of work are done."""
+    for item in items:
+        nodes.main.rpush(work.keys.done_key, Report(DEPTH, item, "farthest@played/1", kind=kind).text())
+
+
+def test_a_report_without_a_record_ends_no_work(nodes: RedisNodes, work: Squares) -> None:
+    """Redis may have come back with older data."""
+    rounds = [0]
+
+    def poll() -> None:
+        rounds[0] += 1
+        if rounds[0] == 4:
+            raise InterruptedError
+
+    told(nodes, work, "square", [5, 6])
+    workers = Workers(nodes)
+    with pytest.raises(InterruptedError):
+        workers.do(work, DEPTH, [5, 6], poll=poll, watch=lambda progress: None)
+    workers.close()
+
+
+def test_reports_of_another_kind_of_work_are_not_heeded(nodes: RedisNodes, work: Squares) -> None:
+    publisher = Publisher(nodes)
+    sent = Outstanding(work, DEPTH, publisher)
+    sent.send([5, 6])
+    told(nodes, work, "step", [5])
+    told(nodes, work, "square", [6])
+    while len(sent) == 2:
+        done = sent.wait()
+    assert done == {6}
+    publisher.close()
+
+
+def test_an_item_that_was_sent_again_is_not_chosen_twice(work: Squares) -> None:
+    work.offer(DEPTH, [5, 6])
+    assert work.choose(DEPTH, 5, again=True) == 5
+    assert work.choose(DEPTH, 8, again=False) == 6
+    assert work.choose(DEPTH, 8, again=False) == 8  # what is in the message, where nothing is to do
 
 
 def test_another_depth_is_under_way(nodes: RedisNodes, work: Squares) -> None:

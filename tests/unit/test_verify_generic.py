@@ -130,9 +130,10 @@ def test_any_other_distance_of_any_state_is_found(codes: str) -> None:
 
 
 @pytest.mark.parametrize("codes", CODES)
-def test_any_state_that_is_dropped_is_found(codes: str) -> None:
-    for key, _, _ in Stored(codes, 24).rows:
-        stored = Stored(codes, 24)
+@pytest.mark.parametrize("depth", [None, 3])
+def test_any_state_that_is_dropped_is_found(codes: str, depth: int | None) -> None:
+    for key, _, _ in Stored(codes, 24, depth).rows:
+        stored = Stored(codes, 24, depth)
         if stored.codes is None:
             stored.distances[key] = 255
         else:

@@ -25,3 +25,15 @@ def test_what_others_put_into_the_folder_holds_nothing_up(
         assert alive()
         assert not dead.exists()
     assert set(tmp_path.iterdir()) == others
+
+
+def test_a_coordinator_of_another_host_is_not_this_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Containers may share the folder."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    host, process = owner_token().split("/", 1)
+    signed = tmp_path / f"{PREFIX}shared"
+    for name, known in (host, True), (f"another-{host}", False):
+        signed.write_text(f"{name}/{process}")
+        assert alive() == known

@@ -106,6 +106,13 @@ def test_store_executor_and_map(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_threads_beyond_the_cores_save_no_time(tmp_path: Path, room: list[int]) -> None:
+    two, four, many = (planned("8-puzzle", tmp_path, threads=threads).needs.seconds for threads in (2, 4, 99))
+    assert two is not None
+    assert two == pytest.approx(2 * four)
+    assert many == four
+
+
 def test_a_plan_depends_on_what_it_is_told_alone(tmp_path: Path, room: list[int]) -> None:
     ways = {"histogram_only": True, "memory": 150 * 2**20, "scratch": tmp_path}
     assert planned("pancake-12", tmp_path, **ways).needs == planned("pancake-12", tmp_path, **ways).needs

@@ -114,6 +114,17 @@ def test_pieces_after_the_first_solution_are_dropped() -> None:
     assert (frontier.totals, frontier.new_solutions) == (Totals(8, 1, 2, 9, 1), [("first",)])
 
 
+def test_pieces_under_way_after_the_first_solution_are_not_waited_for() -> None:
+    frontier = begun(TreeEngine(4), first=True, split=False)
+    frontier.restore(Totals(), {(n,): Node((n,), 1) for n in range(3)}, {})
+    while frontier.take():
+        pass
+    frontier.done((0,), PieceResult(7, 1, (("only",),), None, ()))
+    assert frontier.complete
+    frontier.done((1,), PieceResult(5, 1, (("late",),), None, ()))
+    assert (frontier.totals.nodes, frontier.new_solutions) == (7, [("only",)])
+
+
 @pytest.mark.parametrize("way", [("R", (3, 4)), (), ((0, 15),)])
 def test_ways_come_back_from_json(way: Way) -> None:
     node = Node((1, 2), 3, 4, way)

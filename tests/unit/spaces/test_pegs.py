@@ -230,6 +230,10 @@ def test_wrong_origins_and_layouts() -> None:
         compile_space(puzzle, None, {**fields, "version": 9})
     with pytest.raises(StorageError, match="damaged"):
         compile_space(puzzle, None, {**fields, "dropped": [1]})
+    (hole, _, flipped), *others = fields["dropped"]
+    for parity in (-1, 1 << len(fields["holes"]), 2**64):
+        with pytest.raises(StorageError, match="not one of this board"):
+            compile_space(puzzle, None, {**fields, "dropped": [[hole, parity, flipped], *others]})
     with pytest.raises(ValueError, match="out of range"):
         compile_space(puzzle).decode(np.array([8], dtype=np.uint64))
 

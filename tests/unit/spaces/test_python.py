@@ -1,11 +1,13 @@
 """Spaces of users' classes: every form against a search in dictionaries, and what is refused."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
 
 import python_spaces
+from farthest import _kernel
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError, PuzzleError, StorageError
@@ -16,6 +18,7 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
+from farthest.stores.scattering import map_of_runs
 from farthest.verify.models import model_of
 from space_battery import check_dense
 
@@ -201,3 +204,12 @@ def test_moves_that_cannot_be_taken_back_far_from_the_start(
     monkeypatch.setattr(UserMoves, "check_return", lambda *_, **__: None)
     with pytest.raises(PuzzleError, match="found at two depths"):
         enumerate_puzzle(puzzle, None, settings)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_state_at_two_depths_is_told_wherever_chunks_meet(size: int) -> None:
+    space: Any = compile_space(puzzle_of("Lasso", options="{ dense = false }"))
+    layers = [np.array(codes, dtype=np.uint64).tobytes() for codes in ([3], [1, 4], [2, 4])]
+    runs = [(depth, _kernel.run_of(8, codes)[1]) for depth, codes in enumerate(layers)]
+    with pytest.raises(PuzzleError, match="found at two depths"):
+        list(map_of_runs(space, 1, 2, lambda shard: runs, size, 1))

@@ -62,6 +62,15 @@ def test_a_record_vanishes_with_its_worker(nodes: RedisNodes) -> None:
     assert list_workers(nodes) == []
 
 
+def test_a_time_in_the_future_counts_when_it_is_written_again(nodes: RedisNodes) -> None:
+    """The server's clock was set back."""
+    beat(nodes, ALPHA)
+    nodes.main.zadd("farthest:workers", {ALPHA.name: nodes.now() + 3600})
+    assert list_workers(nodes) == []
+    beat(nodes, ALPHA)
+    assert [worker.name for worker in list_workers(nodes)] == [ALPHA.name]
+
+
 def test_a_heartbeat_writes_when_it_is_due(nodes: RedisNodes) -> None:
     heartbeat = Heartbeat(nodes, ALPHA, lambda: [11], seconds=0.1)
     heartbeat.beat_if_due()

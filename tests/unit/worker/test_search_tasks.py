@@ -14,7 +14,7 @@ from farthest.search.engines import open_engine
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.leases import Leases
-from farthest.worker.search_batches import SearchFacts, SearchWork
+from farthest.worker.search_batches import SearchFacts, SearchWork, search_batch
 from farthest.worker.work import WorkerProcess
 
 BOUND = 36
@@ -88,6 +88,21 @@ def test_small_pieces_are_searched_in_one_go(
     (pieces,) = run.take_back(BOUND, [1]).values()
     assert pieces == [engine.run(node, BOUND, first=False, limit=5) for node in (*small, root)]
     assert sum(piece.nodes for piece in pieces[:3]) < engine.budget // 2
+
+
+def test_a_batch_ends_with_the_solution_that_ends_the_search(problem: Problem, root: Node) -> None:
+    class Solving:
+        """Each piece has a solution."""
+
+        budget = 10**6
+
+        def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
+            return PieceResult(1, 1, (("R",),), None, ())
+
+    engine: Any = Solving()
+    for first, pieces in (True, 1), (False, 3):
+        facts = SearchFacts(problem, first=first, limit=5, engine={})
+        assert len(search_batch(engine, facts, [root] * 3, BOUND)) == pieces
 
 
 def test_the_first_to_store_a_result_has_searched_the_piece(process: WorkerProcess, run: SearchWork) -> None:

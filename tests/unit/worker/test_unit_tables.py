@@ -1,5 +1,6 @@
-"""Tables of unit files: a digest keeps them, and says which file of which enumeration it is."""
+"""Tables of unit files: a digest keeps them, and says which file of which enumeration it is. The journal of layers."""
 
+import os
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from farthest.errors import LostStateError
-from farthest.stores.folder.journal import MAGIC, UnitPlace, read_table, write_unit
+from farthest.stores.folder.journal import (
+    MAGIC,
+    EnumerationFolder,
+    LayerFigures,
+    UnitPlace,
+    read_table,
+    write_unit,
+)
 
 PLACE = UnitPlace(3, 1, b"an enumeration's")
 SHARDS = [(b"first", 2), (b"", 0), (b"third one", 5)]
@@ -50,3 +58,27 @@ def test_a_file_of_another_place_is_told(tmp_path: Path, change: dict[str, objec
     (tmp_path / PLACE.name).rename(tmp_path / other.name)
     with pytest.raises(LostStateError, match="another enumeration"):
         read_table(tmp_path, other, 3)
+
+
+def test_a_file_has_its_name_when_it_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a power failure leaves a whole file, or none."""
+    called: list[str] = []
+    sync, rename = os.fdatasync, Path.rename
+    monkeypatch.setattr(os, "fdatasync", lambda file: (called.append("sync"), sync(file)))
+    monkeypatch.setattr(Path, "rename", lambda path, to: (called.append("rename"), rename(path, to))[1])
+    write_unit(tmp_path, PLACE, SHARDS)
+    assert called == ["sync", "rename"]
+
+
+def test_a_line_of_the_journal_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
+    layers = [LayerFigures(depth, 5, [0], 0.5, 0.5, 1, 1, 1, 1) for depth in range(3)]
+    for depth, layer in enumerate(layers):
+        folder = EnumerationFolder(tmp_path / "layers", {"of": "a puzzle"}, 1)
+        assert folder.layers == layers[:depth]
+        folder.complete(layer)
+        folder.close()
+        with (tmp_path / "layers" / "journal").open("ab") as journal:
+            journal.write(b'{"depth": 1, "sta')
+    folder = EnumerationFolder(tmp_path / "layers", {"of": "a puzzle"}, 1)
+    assert folder.layers == layers
+    folder.close()
