@@ -330,7 +330,3 @@ class SolvablePegs:
             f"{_said_parity(parity)}; here {(here & parity).bit_count()} of them have one, at the target "
             f"{(there & parity).bit_count()}; change one of them"
         )
-
-
-def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvablePegs:
-    return SolvablePegs(puzzle, targets)
