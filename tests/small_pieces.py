@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from farthest.coordinator.search import loop as search_loop
+from farthest.coordinator.search import solve as search_solve
 from farthest.puzzles.catalogue import load
 from farthest.search import engines as sliding_engine
 from farthest.search.arrangement_engine import ArrangementEngine
@@ -38,7 +38,7 @@ def cut(text: str, setting: Any = setattr) -> None:
         if float(seconds):
             setting(engine, "run", slowly(engine.run, float(seconds)))
     if float(seconds):
-        setting(search_loop, "COMMIT_SECONDS", 0.1)
+        setting(search_solve, "COMMIT_SECONDS", 0.1)
 
 
 def problem(setting: Any, how: str = CUT) -> Problem:

@@ -10,7 +10,7 @@ import pytest
 import small_pieces
 from cluster import Service, until
 from farthest.coordinator.search.celery_executor import CelerySearch
-from farthest.coordinator.search.loop import SearchExecutor, SearchStopped, ThreadsSearch
+from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.puzzles.catalogue import load
 from farthest.search.contract import Engine, Node, Problem, Way

@@ -14,7 +14,7 @@ import farthest
 from farthest.models.database import open_database
 from farthest.web.app import application
 from farthest.web.gate import WebSettings
-from farthest.web.server import open_to
+from farthest.web.server import CrossOrigin
 
 TOKEN = "0123456789abcdef-token"
 THREE, KINDS, BLOCKS, ONE_WAY, CUT, LAYERS, QUEUED, SEARCH = range(1, 9)
@@ -68,7 +68,7 @@ def client(stored: Path, tmp_path: Path) -> Iterator[Client]:
             app = application(
                 open_database(file, create=False), settings, look_seconds=0.02, body_seconds=body_seconds
             )
-            open_app = open_to(app, settings.cors_origins)
+            open_app = CrossOrigin(app, settings.cors_origins) if settings.cors_origins else app
             return stack.enter_context(
                 TestClient(open_app, base_url=base_url, raise_server_exceptions=False, follow_redirects=False)
             )

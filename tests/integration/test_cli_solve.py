@@ -313,8 +313,8 @@ def test_a_long_search_is_stored_and_proved(
     run: Run, run_json: RunJson, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = run_json("solve", "eight-kinds", "--all")
-    monkeypatch.setattr("farthest.coordinator.search.storage.STORE_AFTER_SECONDS", 0.0)
-    monkeypatch.setattr("farthest.coordinator.search.loop.COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("farthest.coordinator.search.solve.STORE_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("farthest.coordinator.search.solve.COMMIT_SECONDS", 0.0)
     said = run("solve", "eight-kinds", "--all", "--progress", "--json")
     found = json.loads(said.stdout)
     assert (found["job"], found["database"], found["digest"]) == (1, "farthest.db", expected["digest"])

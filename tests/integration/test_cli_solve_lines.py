@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import farthest
-from farthest.cli.progress import TerminalListReporter
+from farthest.cli.search_progress import TerminalListReporter
 from farthest.heuristics.registry import open_heuristic
 from farthest.search.deepening import Iteration
 from integration.conftest import COMMAND, Run
@@ -62,7 +62,7 @@ def test_a_terminal_is_told_every_few_seconds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr("farthest.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("farthest.cli.search_progress.time.monotonic", lambda: now[0])
     reporter = TerminalListReporter()
 
     def search(line: int, length: int | None, seconds: float) -> str:

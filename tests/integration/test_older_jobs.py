@@ -8,7 +8,7 @@ import small_pieces
 from farthest.coordinator.enumeration.job import continue_job, enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.runner import Interrupted
-from farthest.coordinator.search import loop as search_loop
+from farthest.coordinator.search import solve as search_solve
 from farthest.coordinator.search.settings import SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.coordinator.settings import Settings
@@ -81,7 +81,7 @@ def test_queued_enumerations(place: str, run: Run, run_json: RunJson) -> None:
 def test_an_interrupted_search(
     place: str, run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(search_solve, "COMMIT_SECONDS", 0.0)
     problem = small_pieces.problem(monkeypatch.setattr, small_pieces.FEWER)
     settings = SearchSettings(all_solutions=True, threads=1)
     with open_database(create=True) as database:

@@ -13,7 +13,7 @@ import pytest
 import small_pieces
 from farthest.coordinator import outstanding
 from farthest.coordinator.search.celery_executor import CelerySearch
-from farthest.coordinator.search.loop import SearchStopped
+from farthest.coordinator.search.executors import SearchStopped
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError, LostStateError

@@ -112,9 +112,9 @@ else:
     os.fdatasync = fdatasync
 if kind == "pieces":
     import small_pieces
-    from farthest.coordinator.search import loop
+    from farthest.coordinator.search import solve
     small_pieces.cut(small_pieces.FEWER)
-    loop.COMMIT_SECONDS = 0.0
+    solve.COMMIT_SECONDS = 0.0
 from farthest.cli.entry import main
 main()
 """

@@ -9,7 +9,7 @@ import pytest
 import small_pieces
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.runner import Interrupted
-from farthest.coordinator.search import loop as search_loop
+from farthest.coordinator.search import solve as search_solve
 from farthest.coordinator.search.settings import SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.coordinator.settings import Settings
@@ -88,7 +88,7 @@ def test_an_enumeration(tmp_path: Path, statement: str) -> None:
     ],
 )
 def test_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
-    monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(search_solve, "COMMIT_SECONDS", 0.0)
     problem = small_pieces.problem(monkeypatch.setattr, small_pieces.FEWER)
     settings = SearchSettings(all_solutions=True, threads=1)
     expected = solve_problem(problem, settings)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from farthest.cli import printing as messages
-from farthest.cli.progress import LineSearchReporter, LiveReporter, QuietReporter, QuietSearchReporter
+from farthest.cli.progress import LiveReporter, QuietReporter
+from farthest.cli.search_progress import LineSearchReporter, QuietSearchReporter
 from farthest.safe_text import safe_streams
 
 

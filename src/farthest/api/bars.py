@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from farthest.documents.progress import EnumerationProgress, SearchProgress
+from farthest.coordinator.search.settings import SearchReporter
+from farthest.documents.progress import EnumerationProgress
 from farthest.safe_text import safe
 
 if TYPE_CHECKING:
@@ -163,37 +164,35 @@ class EnumerationBar(EnumerationProgress):
         self._bar.tell(" · ".join([*self.counts(), *self.blocks()]), share)
 
 
-class SearchBar(SearchProgress):
-    """Bound and nodes; of a list of boards, those that are done."""
+class SearchBar(SearchReporter):
+    """Bound and nodes; of a list of ``boards``, those that are done."""
 
     def __init__(self, bar: Bar, boards: int = 1) -> None:
-        super().__init__()
         self._bar = bar
-        self._of = boards
-        self._searched = 0
+        self._boards = boards
+        self._done = self._nodes = self._bound = 0
 
     def begun(self, job: int | None, bound: int) -> None:
-        super().begun(job, bound)
-        self._tell()
+        self._tell(bound)
 
     def resumed(self, job: int, bound: int, pieces: int) -> None:
-        self.begun(job, bound)
+        self._tell(bound)
 
     def iteration(self, iteration: Iteration) -> None:
-        self._searched += iteration.nodes
-        super().iteration(iteration)
-        self._tell()
+        self._nodes += iteration.nodes
+        self._tell(iteration.bound)
 
     def progress(self, known: dict[str, Any]) -> None:
-        self.bound = known.get("bound") or self.bound
+        self._tell(known.get("bound"))
+
+    def answered(self) -> None:
+        """The search of a board of the list has ended."""
+        self._done += 1
         self._tell()
 
-    def answered(self, length: int | None, nodes: int) -> None:
-        super().answered(length, nodes)
-        self._tell()
-
-    def _tell(self) -> None:
-        several = self._of > 1
-        done = f"{self.boards:,} of {self._of:,} boards · " if several else ""
-        share = self.boards / self._of if several else None
-        self._bar.tell(f"{done}bound {self.bound} · {self._searched:,} nodes", share)
+    def _tell(self, bound: int | None = None) -> None:
+        self._bound = bound or self._bound
+        several = self._boards > 1
+        done = f"{self._done:,} of {self._boards:,} boards · " if several else ""
+        share = self._done / self._boards if several else None
+        self._bar.tell(f"{done}bound {self._bound} · {self._nodes:,} nodes", share)

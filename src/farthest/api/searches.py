@@ -119,7 +119,7 @@ def solve_many(
             except UnreachableError:
                 outcome = None
             found.append(outcome)
-            reporter.answered(*((None, 0) if outcome is None else (outcome.length, outcome.nodes)))
+            reporter.answered()
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,18 +20,17 @@ from farthest.cli.options import (
 )
 from farthest.cli.printing import print_json, print_table
 from farthest.errors import JobError, StorageError
-from farthest.safe_text import raw
 from farthest.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from farthest.models.database import Database
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.heuristic_report import Drop, Findings, TooLarge
-    from farthest.search.comparison import Comparison, Run, Spread, Tally
+    from farthest.search.comparison import Comparison, Spread, Tally
 
 
 REFUTED = 1
@@ -279,6 +277,7 @@ def compare(
       farthest compare 8-puzzle --heuristic misplaced+manhattan --csv runs.csv --routes routes
       farthest compare pancake-7 --algorithms astar,ida,iddfs --instances 20
     """
+    from farthest.api.bars import progress_bar
     from farthest.machine import memory_limit
     from farthest.puzzles import catalogue
     from farthest.queries.output_files import comparison_files
@@ -301,7 +300,9 @@ def compare(
         write = stack.enter_context(
             comparison_files(puzzle, chosen, is_target, table=table, routes=routes, force=force)
         )
-        for run in _with_progress(comparison.runs(boards), len(boards) * len(chosen)):
+        bar, count = stack.enter_context(progress_bar(None)), len(boards) * len(chosen)
+        for number, run in enumerate(comparison.runs(boards), 1):
+            bar.tell(f"{number:,} of {count:,} searches", number / count)
             write(run)
             tally.add(run)
         facts = {"puzzle": puzzle.name, "instances": instances, "seed": seed}
@@ -356,19 +357,6 @@ def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None
     from farthest.random_source import RandomSource
 
     return [truth.labels(text) for text in random_states(truth, instances, RandomSource(seed))]
-
-
-def _with_progress(runs: Iterator[Run], count: int) -> Iterator[Run]:
-    """The runs; on a terminal a line on standard error shows how many are done."""
-    shown = sys.stderr is not None and sys.stderr.isatty()
-    try:
-        for number, run in enumerate(runs, 1):
-            if shown:
-                print(f"\r{number:,} of {count:,} searches", end="", file=raw(sys.stderr), flush=True)
-            yield run
-    finally:
-        if shown:
-            print("\r\033[K", end="", file=raw(sys.stderr), flush=True)
 
 
 def _expect(tally: Tally, truth: DistanceMap | None, boards: Sequence[Board]) -> None:

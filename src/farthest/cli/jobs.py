@@ -23,7 +23,7 @@ from farthest.errors import FarthestError, JobError, UnavailableError
 from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -255,20 +255,22 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
 
     with jobs_to_change(database) as (stored, opened):
         wanted = _wanted(stored, jobs)
-        deletion = _Deletion(stored, wanted, scratch_folder(scratch, opened.folder))
-        for gone in deletion.deleted():
+
+        def report(gone: _Gone) -> None:
             if not as_json:
                 what = "which was damaged" if gone.puzzle is None else gone.puzzle
                 click.echo(f"Deleted job {gone.job} ({what}) from {opened.place}: {bytes_text(gone.bytes)}.")
-        size = sum(one.bytes for one in deletion.gone)
+
+        deleted, problem = _delete(stored, wanted, scratch_folder(scratch, opened.folder), report)
+        size = sum(one.bytes for one in deleted)
         if as_json:
-            alone = len(jobs) == len(deletion.gone) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
-            named = {"job": deletion.gone[0].job, "puzzle": deletion.gone[0].puzzle} if alone else {}
-            print_json({**named, "deleted": deletion.gone, "bytes": size, "database": opened.place})
+            alone = len(jobs) == len(deleted) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
+            named = {"job": deleted[0].job, "puzzle": deleted[0].puzzle} if alone else {}
+            print_json({**named, "deleted": deleted, "bytes": size, "database": opened.place})
         elif len(jobs) > 1 or len(wanted) != 1:
-            click.echo(f"{counted(len(deletion.gone), 'job')} deleted: {bytes_text(size)}.")
-        if deletion.problem is not None:
-            raise deletion.problem
+            click.echo(f"{counted(len(deleted), 'job')} deleted: {bytes_text(size)}.")
+        if problem is not None:
+            raise problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,46 +282,39 @@ class _Gone:
     bytes: int
 
 
-class _Deletion:
-    """Deletes jobs one after the other. ``gone``: those that are deleted; ``problem``: why others are not."""
+def _delete(
+    jobs: Jobs, wanted: dict[int, str | None], scratch: Path, report: Callable[[_Gone], None]
+) -> tuple[list[_Gone], FarthestError | None]:
+    """Deletes jobs one after the other: those that are deleted, each reported, and why others are not."""
+    from farthest.stores.folder.journal import remove_layers
 
-    def __init__(self, jobs: Jobs, wanted: dict[int, str | None], scratch: Path) -> None:
-        self._jobs = jobs
-        self._scratch = scratch
-        self._wanted = wanted
-        self.gone: list[_Gone] = []
-        self.problem: FarthestError | None = None
-
-    def deleted(self) -> Iterator[_Gone]:
-        from farthest.stores.folder.journal import remove_layers
-
-        refused: list[str] = []
-        for number, name in self._wanted.items():
-            try:
-                layers = self._layers(number)
-                size = self._jobs.delete(number)
-                found = _Gone(number, name, size if layers is None else size + remove_layers(layers))
-            except JobError as error:
-                refused.append(str(error))
-                continue
-            except FarthestError as error:  # of the database: the next would fail as well
-                self.problem = error
-                return
-            self.gone.append(found)
-            yield found
-        if refused:
-            self.problem = JobError("; ".join(refused))
-
-    def _layers(self, number: int) -> Path | None:
-        """The folder of the job's layers, where it was stopped and they were in files."""
-        from farthest.coordinator.runner import attempt_of, layers_folder
-
+    deleted: list[_Gone] = []
+    refused: list[str] = []
+    for number, name in wanted.items():
         try:
-            return layers_folder(self._scratch, attempt_of(self._jobs.get(number)))
-        except UnavailableError:
-            raise
-        except FarthestError:  # a damaged job must be removable
-            return None
+            layers = _layers(jobs, number, scratch)
+            size = jobs.delete(number)
+            size += 0 if layers is None else remove_layers(layers)
+        except JobError as error:
+            refused.append(str(error))
+            continue
+        except FarthestError as error:  # of the database: the next would fail as well
+            return deleted, error
+        deleted.append(_Gone(number, name, size))
+        report(deleted[-1])
+    return deleted, JobError("; ".join(refused)) if refused else None
+
+
+def _layers(jobs: Jobs, number: int, scratch: Path) -> Path | None:
+    """The folder of the job's layers, where it was stopped and they were in files."""
+    from farthest.coordinator.runner import attempt_of, layers_folder
+
+    try:
+        return layers_folder(scratch, attempt_of(jobs.get(number)))
+    except UnavailableError:
+        raise
+    except FarthestError:  # a damaged job must be removable
+        return None
 
 
 def _wanted(jobs: Jobs, texts: Sequence[str]) -> dict[int, str | None]:

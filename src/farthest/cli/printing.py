@@ -158,6 +158,20 @@ def columns(text: str) -> int:
     )
 
 
+def event_line(event: str, **values: object) -> None:
+    """A line of ``key=value`` pairs for an event; seconds that were measured to the microsecond."""
+    pairs = (
+        f"{name}={value:.6f}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in values.items()
+    )
+    click.echo(" ".join((event, *pairs)), err=True)
+
+
+def stderr_is_terminal() -> bool:
+    """Whether a person may be shown there what changes."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def note(text: str) -> None:
     """Something that the user should know."""
     _tell("Note", text)

@@ -1,4 +1,4 @@
-"""The progress of an enumeration or a search on standard error while it runs."""
+"""The progress of an enumeration on standard error while it runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.printing import note
+from farthest.cli.printing import event_line, note, stderr_is_terminal
 from farthest.coordinator.reporter import Reporter
-from farthest.documents.progress import EnumerationProgress, SearchProgress
+from farthest.documents.progress import EnumerationProgress
 from farthest.safe_text import SafeStream, raw, safe, tell_at_once
-from farthest.wording import bytes_text, counted, rate_text, seconds_text
+from farthest.wording import bytes_text, rate_text, seconds_text
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -23,23 +23,11 @@ if TYPE_CHECKING:
     from rich.live import Live
 
     from farthest.coordinator.settings import Estimate, Outcome
-    from farthest.search.deepening import Iteration
 
 # A shorter enumeration needs no display, and importing rich would take longer.
 PATIENCE_SECONDS = 0.3
 # Above this a single layer may take long.
 LARGE = 20_000_000
-LIST_SECONDS = 5.0
-"""Between two lines that a terminal shows of a list of boards."""
-
-
-def _line(event: str, **values: object) -> None:
-    """A line of ``key=value`` pairs for an event; seconds that were measured to the microsecond."""
-    pairs = (
-        f"{name}={value:.6f}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in values.items()
-    )
-    click.echo(" ".join((event, *pairs)), err=True)
 
 
 class QuietReporter(Reporter):
@@ -67,7 +55,7 @@ class LineReporter(QuietReporter):
     def estimate(self, estimate: Estimate) -> None:
         disk = estimate.disk + estimate.layers_disk
         limit = estimate.memory_limit
-        _line(
+        event_line(
             "estimate",
             states_at_most=estimate.states_at_most,
             memory=estimate.memory,
@@ -77,25 +65,25 @@ class LineReporter(QuietReporter):
 
     def resuming(self, job: int, depth: int, share: float) -> None:
         if share == 0:
-            _line("resuming", job=job, depth=depth)
+            event_line("resuming", job=job, depth=depth)
 
     def begun_anew(self, job: int, depth: int, seconds: float) -> None:
-        _line("begun-anew", job=job, checkpoint=depth, seconds=float(seconds))
+        event_line("begun-anew", job=job, checkpoint=depth, seconds=float(seconds))
 
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
-        _line("resumed", job=job, depth=depth, states=states, total=total)
+        event_line("resumed", job=job, depth=depth, states=states, total=total)
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
-        _line("layer", depth=depth, states=states, total=total, seconds=float(seconds))
+        event_line("layer", depth=depth, states=states, total=total, seconds=float(seconds))
 
     def checkpoint(self, depth: int, seconds: float) -> None:
-        _line("checkpoint", depth=depth, seconds=float(seconds))
+        event_line("checkpoint", depth=depth, seconds=float(seconds))
 
     def finished(self, outcome: Outcome) -> None:
-        _line("finished", states=outcome.states, seconds=float(outcome.seconds))
+        event_line("finished", states=outcome.states, seconds=float(outcome.seconds))
 
     def followed(self, progress: Mapping[str, Any], seconds: float) -> None:
-        _line("progress", **{name: str(value) for name, value in progress.items() if name != "layers"})
+        event_line("progress", **{name: str(value) for name, value in progress.items() if name != "layers"})
 
 
 class LiveReporter(EnumerationProgress, QuietReporter):
@@ -225,143 +213,9 @@ class _LinesAbove(SafeStream):
         return len(text)
 
 
-class QuietSearchReporter(SearchProgress):
-    """Reports only signals and notices."""
-
-    line = 0
-    """The line of the board of a list that is searched."""
-
-    def notice(self, text: str) -> None:
-        note(text)
-
-    def stopping(self) -> None:
-        """Called by a signal handler."""
-        tell_at_once("Stopping after the pieces under way. A second Ctrl-C does not wait for them.")
-
-    def board(self, line: int) -> None:
-        self.line = line
-
-
-class LineSearchReporter(QuietSearchReporter):
-    """A line for each event, and for progress where there is any."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._told: dict[str, Any] = {}
-
-    def board(self, line: int) -> None:
-        _line("board", line=line)
-
-    def ended(self) -> None:
-        _line(
-            "ended",
-            boards=self.boards,
-            unsolvable=self.unsolvable,
-            nodes=self.nodes,
-            seconds=float(self.seconds),
-        )
-
-    def begun(self, job: int | None, bound: int) -> None:
-        _line("begun", **({} if job is None else {"job": job}), bound=bound)
-
-    def stored(self, job: int) -> None:
-        _line("stored", job=job)
-
-    def resumed(self, job: int, bound: int, pieces: int) -> None:
-        _line("resumed", job=job, bound=bound, pieces=pieces)
-
-    def iteration(self, iteration: Iteration) -> None:
-        _line(
-            "iteration",
-            bound=iteration.bound,
-            nodes=iteration.nodes,
-            solutions=iteration.solutions,
-            pieces=iteration.pieces,
-            seconds=float(iteration.seconds),
-        )
-
-    def progress(self, known: dict[str, Any]) -> None:
-        if known != self._told:
-            self._told = dict(known)
-            _line("progress", **{name: str(value) for name, value in known.items()})
-
-
-class TerminalSearchReporter(QuietSearchReporter):
-    """A line for each iteration, as people read it."""
-
-    def begun(self, job: int | None, bound: int) -> None:
-        click.echo(f"first bound {bound}", err=True)
-
-    def stored(self, job: int) -> None:
-        click.echo(f"from now on kept as job {job}", err=True)
-
-    def resumed(self, job: int, bound: int, pieces: int) -> None:
-        click.echo(f"job {job} goes on at bound {bound}, after {counted(pieces, 'piece')}", err=True)
-
-    def iteration(self, iteration: Iteration) -> None:
-        found = counted(iteration.nodes, "node")
-        click.echo(f"bound {iteration.bound}: {found}, {seconds_text(iteration.seconds)}", err=True)
-
-
-class TerminalListReporter(QuietSearchReporter):
-    """Of a list of boards a line every few seconds: how many are done, and how far the search of the next one is."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._told = self.started
-        self._reached = ""
-
-    def board(self, line: int) -> None:
-        super().board(line)
-        self._reached = ""
-        self._tell_if_due()
-
-    def begun(self, job: int | None, bound: int) -> None:
-        self._reached = f", bound {bound}"
-
-    def resumed(self, job: int, bound: int, pieces: int) -> None:
-        self._reached = f", bound {bound}"
-        click.echo(f"line {self.line}: job {job} goes on at bound {bound}", err=True)
-
-    def stored(self, job: int) -> None:
-        click.echo(f"line {self.line}: from now on kept as job {job}", err=True)
-
-    def iteration(self, iteration: Iteration) -> None:
-        self._reached = f", after bound {iteration.bound}"
-        self._tell_if_due()
-
-    def progress(self, known: dict[str, Any]) -> None:
-        self._tell_if_due()
-
-    def ended(self) -> None:
-        if self._told > self.started:
-            click.echo(self._done(), err=True)
-
-    def _done(self) -> str:
-        unsolvable = f", {self.unsolvable:,} of them unsolvable" if self.unsolvable else ""
-        boards, nodes = counted(self.boards, "board"), counted(self.nodes, "node")
-        return f"{boards}{unsolvable}, {nodes}, {seconds_text(self.seconds)}"
-
-    def _tell_if_due(self) -> None:
-        now = time.monotonic()
-        if now - self._told >= LIST_SECONDS:
-            self._told = now
-            click.echo(f"{self._done()}; line {self.line}{self._reached}", err=True)
-
-
 def enumeration_reporter(progress: bool | None) -> QuietReporter:
     """A live display on a terminal, lines with --progress, else only notices."""
-    terminal = sys.stderr is not None and sys.stderr.isatty()
+    terminal = stderr_is_terminal()
     if not (terminal if progress is None else progress):
         return QuietReporter()
     return LiveReporter() if terminal else LineReporter()
-
-
-def search_reporter(progress: bool | None, *, of_list: bool) -> QuietSearchReporter:
-    """The same for a search, or for a list of searches."""
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    if not (terminal if progress is None else progress):
-        return QuietSearchReporter()
-    if not terminal:
-        return LineSearchReporter()
-    return TerminalListReporter() if of_list else TerminalSearchReporter()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +18,7 @@ from farthest.cli.options import (
     json_option,
     usual_options,
 )
-from farthest.cli.printing import print_json
+from farthest.cli.printing import print_json, stderr_is_terminal
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -198,7 +197,7 @@ def _watching(record: JobRecord) -> QuietReporter:
     from farthest.cli.progress import LineReporter, LiveReporter
     from farthest.models.stored_job import puzzle_of, space_of
 
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not stderr_is_terminal():
         return LineReporter()
     puzzle = puzzle_of(record)
     if not puzzle.definition.ready:

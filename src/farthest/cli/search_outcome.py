@@ -19,7 +19,7 @@ from farthest.search.expansion import named_moves
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
-    from farthest.cli.progress import QuietSearchReporter
+    from farthest.cli.search_progress import QuietSearchReporter
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage

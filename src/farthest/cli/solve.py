@@ -119,8 +119,8 @@ def solve(
     if memory is not None and algorithm in DEEPENING:
         raise click.UsageError(f"--memory needs --algorithm bfs, dfs or astar: {algorithm} keeps no boards.")
     from farthest.cli.bulk import perhaps_files
-    from farthest.cli.progress import search_reporter
     from farthest.cli.search_outcome import tell_patterns
+    from farthest.cli.search_progress import search_reporter
     from farthest.coordinator.search.settings import LISTED, SearchSettings
     from farthest.coordinator.search.solve import SearchInterrupted, Solver
     from farthest.coordinator.search.storage import SearchStorage

@@ -1,16 +1,14 @@
 """The progress of an enumeration or a search, as what was told last: ``models.records.Progress``.
 
-``EnumerationProgress`` and ``SearchProgress`` make it of the events of a run in this process. A terminal and a notebook
-draw these (``cli.progress``, ``api.bars``); `farthest show` and the web what is stored of a job (``progress_rows``).
+``EnumerationProgress`` makes it of the events of an enumeration in this process. A terminal and a notebook draw it
+(``cli.progress``, ``api.bars``); `farthest show` and the web what is stored of a job (``progress_rows``).
 """
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, cast
 
 from farthest.coordinator.reporter import Pace, Reporter
-from farthest.coordinator.search.settings import SearchReporter
 from farthest.models.records import QUEUED, RUNNING, SEARCH, Progress
 from farthest.wording import counted, rate_text, seconds_text, times
 
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
     from farthest.coordinator.settings import Estimate
     from farthest.models.records import JobRecord
-    from farthest.search.deepening import Iteration
 
 
 class EnumerationProgress(Reporter):
@@ -67,41 +64,6 @@ class EnumerationProgress(Reporter):
             *([counted(workers, "worker")] if workers else []),
             *([f"{resent:,} sent again"] if resent else []),
         ]
-
-
-class SearchProgress(SearchReporter):
-    """What is known of a search, or of a list of searches: the bound, and the boards that are done with their nodes."""
-
-    def __init__(self) -> None:
-        self.started = time.monotonic()
-        self.bound = 0
-        self.boards = self.unsolvable = self.nodes = 0
-
-    def begun(self, job: int | None, bound: int) -> None:
-        self.bound = bound
-
-    def resumed(self, job: int, bound: int, pieces: int) -> None:
-        self.bound = bound
-
-    def iteration(self, iteration: Iteration) -> None:
-        self.bound = iteration.bound
-
-    def board(self, line: int) -> None:
-        """Of a list of boards, that of this line is read, and searched next."""
-
-    def answered(self, length: int | None, nodes: int) -> None:
-        """The board is solved in so many moves; None: it cannot be solved."""
-        self.boards += 1
-        self.unsolvable += length is None
-        self.nodes += nodes
-
-    def ended(self) -> None:
-        """The list has no more boards."""
-
-    @property
-    def seconds(self) -> float:
-        """Since the beginning."""
-        return time.monotonic() - self.started
 
 
 def progress_rows(record: JobRecord) -> list[tuple[str, str]]:

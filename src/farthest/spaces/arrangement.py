@@ -23,7 +23,7 @@ from farthest import _kernel
 from farthest.arrays import np
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import check_keys, check_version, damaged_layout, kernel_limits
+from farthest.spaces.contract import check_keys, damaged_layout, kernel_limits, layout_json, read_layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,31 +84,19 @@ class Layout:
     slots: tuple[int, ...]
     classes: tuple[int, ...]
     counts: tuple[int, ...]
-    parity: tuple[int, ...] | None
+    parity: tuple[int | bool, ...] | None
 
     def to_dict(self) -> dict[str, Any]:
         """As stored with a job."""
-        parity = None if self.parity is None else list(self.parity)
-        fields = {name: list(getattr(self, name)) for name in ("slots", "classes", "counts")}
-        return {"version": VERSION, **fields, "parity": parity}
+        return {"version": VERSION, **layout_json(self)}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], label_counts: Sequence[int]) -> Layout:
         """Inverse of ``to_dict``. ``label_counts``: of the puzzle, by label. Raises StorageError when the fields are of
         another version, damaged or of another puzzle."""
-        try:
-            check_version(fields, VERSION)
-            parity = fields["parity"]
-            layout = cls(
-                tuple(fields["slots"]),
-                tuple(fields["classes"]),
-                tuple(fields["counts"]),
-                None if parity is None else tuple(parity),
-            )
-            if not layout._fits(label_counts):
-                raise ValueError("it is not one of this puzzle")
-        except (KeyError, TypeError, ValueError) as error:
-            raise damaged_layout(repr(error)) from None
+        layout = read_layout(fields, cls, VERSION)
+        if not layout._fits(label_counts):
+            raise damaged_layout("it is not one of this puzzle")
         return layout
 
     def _fits(self, label_counts: Sequence[int]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from farthest.errors import ResourceError, StorageError
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     """Codes: uint64, or ``S<width>`` for byte strings; shape (states,)."""
     EngineKind = Literal["gather", "scatter", "pattern"]
     """The ways of enumerating."""
+
+T = TypeVar("T")
 
 NO_KEY = 2**64 - 1
 """The code of a board that has none, where codes are numbers; else as many bytes of 255 as codes have."""
@@ -181,6 +183,25 @@ def check_version(layout: Mapping[str, Any], version: int) -> None:
 def damaged_layout(problem: object) -> StorageError:
     """The error of a stored layout that cannot be one of the puzzle."""
     return StorageError(f"stored key layout is damaged ({problem}); enumerate the puzzle again")
+
+
+def layout_json(layout: object) -> Any:
+    """A dataclass as it is read back from a job: with lists for its tuples, which are equal to no list."""
+    import msgspec
+
+    return msgspec.json.decode(msgspec.json.encode(layout))
+
+
+def read_layout(fields: Mapping[str, Any], kind: type[T], version: int) -> T:
+    """Inverse of ``layout_json``; other fields are not read. Raises StorageError where they are damaged, or of another
+    version."""
+    import msgspec
+
+    check_version(fields, version)
+    try:
+        return msgspec.convert(fields, kind)
+    except msgspec.ValidationError as error:
+        raise damaged_layout(error) from None
 
 
 # What is too large

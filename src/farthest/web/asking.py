@@ -28,7 +28,6 @@ from farthest.errors import (
     UnavailableError,
 )
 from farthest.untrusted_json import read_json_object
-from farthest.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -197,9 +196,6 @@ def json_body(body: bytes, kind: type[Body]) -> Body:
         fields = read_json_object(body)
     except ValueError as error:
         raise RefusalError(400, f"the body: {error}; {expected}") from None
-    other = next((name for name in fields if name not in kind.__struct_fields__), None)
-    if other is not None:
-        raise RefusalError(400, f"the body: it has the unknown field {shown(other)}; {expected}")
     try:
         return msgspec.convert(fields, kind)
     except msgspec.ValidationError as error:

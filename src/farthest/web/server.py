@@ -80,11 +80,6 @@ def _end(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     return None
 
 
-def open_to(gate: ASGIApp, origins: Sequence[str]) -> ASGIApp:
-    """The gate, open to pages of these origins."""
-    return CrossOrigin(gate, origins) if origins else gate
-
-
 class CrossOrigin:
     """An ASGI application round the gate, which refuses changes from pages of other servers, named or not. Cookies are
     never sent with such requests: where a token is needed, they have it in the header Authorization."""
@@ -123,8 +118,9 @@ def serve(settings: WebSettings, *, told: Callable[[str], None], open_browser: b
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{'127.0.0.1' if shown == '0.0.0.0' else shown}:{port}/"
     told(address)
+    gate = application(database, settings)
     config = uvicorn.Config(
-        open_to(application(database, settings), settings.cors_origins),
+        CrossOrigin(gate, settings.cors_origins) if settings.cors_origins else gate,
         http=BoundedConnection,
         log_config=None,
         access_log=False,  # the gate logs, without what stands behind a question mark

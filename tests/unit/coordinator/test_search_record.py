@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import small_pieces
-from farthest.coordinator.search import loop as search_loop
+from farthest.coordinator.search import solve as search_solve
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.errors import DamagedMapError, LostStateError
@@ -49,7 +49,7 @@ def solve_with_breaks(
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commits are made at every look."""
-    monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(search_solve, "COMMIT_SECONDS", 0.0)
 
 
 class Losing(SearchReporter):
@@ -76,7 +76,7 @@ def test_a_search_goes_on_after_any_number_of_losses_with_progress_between_them(
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         found = solve_problem(problem, SearchSettings(threads=1), stored_in(database), losing)
     assert found.length == small_pieces.LENGTH
-    assert losing.notices > search_loop.LOSSES_ALLOWED
+    assert losing.notices > search_solve.LOSSES_ALLOWED
 
 
 @pytest.mark.usefixtures("often")

@@ -7,8 +7,7 @@ import pytest
 
 import farthest
 import small_pieces
-from farthest.coordinator.search import loop as search_loop
-from farthest.coordinator.search import storage as search_storage
+from farthest.coordinator.search import solve as search_solve
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.coordinator.search.storage import SearchStorage
@@ -22,7 +21,7 @@ from searching import solve_problem
 @pytest.fixture
 def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
     """A search of some hundred pieces, which is looked at after each."""
-    monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(search_solve, "COMMIT_SECONDS", 0.0)
     return small_pieces.problem(monkeypatch.setattr, small_pieces.FEWER)
 
 
@@ -95,9 +94,9 @@ def test_a_long_search_is_stored_whole(
 def patient_until(looks: int, monkeypatch: pytest.MonkeyPatch, stop: int = -1) -> Told:
     """It is time to store a search when it was looked at so often."""
     if looks == 0:
-        monkeypatch.setattr(search_storage, "STORE_AFTER_SECONDS", 0.0)
+        monkeypatch.setattr(search_solve, "STORE_AFTER_SECONDS", 0.0)
         return Told(stop=stop)
-    return Told(lambda: monkeypatch.setattr(search_storage, "monotonic", lambda: float("inf")), looks, stop)
+    return Told(lambda: monkeypatch.setattr(search_solve, "monotonic", lambda: float("inf")), looks, stop)
 
 
 def test_a_stored_search_is_gone_on_with(
@@ -118,11 +117,11 @@ def test_a_stored_search_is_gone_on_with(
 
 @pytest.mark.slow
 def test_what_store_says_holds(problem: Problem, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_storage, "STORE_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(search_solve, "STORE_AFTER_SECONDS", 0.0)
     assert solved(problem, file, Told(), store=False).job is None
     assert not file.exists()
     assert solved(problem, file, Told(), algorithm="astar").job is None  # it could not be continued
-    monkeypatch.setattr(search_storage, "STORE_AFTER_SECONDS", 1000.0)
+    monkeypatch.setattr(search_solve, "STORE_AFTER_SECONDS", 1000.0)
     assert solved(problem, file, Told(), store=True).job == 1
     assert solved(problem, file, Told(), store=True, algorithm="astar").job == 2
 
@@ -130,7 +129,7 @@ def test_what_store_says_holds(problem: Problem, file: Path, monkeypatch: pytest
 def test_a_search_that_cannot_be_stored_goes_on(
     problem: Problem, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_storage, "STORE_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(search_solve, "STORE_AFTER_SECONDS", 0.0)
 
     class Removing(Told):
         def begun(self, job: int | None, bound: int) -> None:

@@ -13,7 +13,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.outstanding import Outstanding, Workers
-from farthest.coordinator.search.loop import SearchExecutor
+from farthest.coordinator.search.executors import SearchExecutor
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
 from farthest.search.contract import engine_fields

@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.runner import StopRequest, attempt_name, memory_errors, stop_requests
-from farthest.coordinator.search.loop import IterativeSearch, SearchExecutor, ThreadsSearch
+from farthest.coordinator.runner import (
+    Losses,
+    StopRequest,
+    added,
+    attempt_name,
+    claimed,
+    memory_errors,
+    stop_requests,
+)
+from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
-from farthest.coordinator.search.storage import SearchStorage, StoredSearch, search_digest
-from farthest.errors import SearchError, StorageError, UnreachableError
+from farthest.coordinator.search.storage import SearchRecorder, SearchStorage, search_digest
+from farthest.errors import (
+    LostStateError,
+    MissingDatabaseError,
+    SearchError,
+    StorageError,
+    UnreachableError,
+)
 from farthest.heuristics.algorithms import DEEPENING, GUIDED, PLAIN
 from farthest.heuristics.registry import open_heuristic
 from farthest.machine import cores, memory_limit
+from farthest.models.records import SEARCH, IterationRecord
 from farthest.search.contract import Problem, engine_fields, targets
-from farthest.search.deepening import Deepening
+from farthest.search.deepening import Deepening, Frontier, Iteration
 from farthest.search.engines import engine_with
 from farthest.search.solvable import why_unsolvable
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchSettings
+    from farthest.coordinator.search.storage import IterationState
     from farthest.heuristics.contract import Heuristic
+    from farthest.models.database import Database
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
     from farthest.search.contract import Engine, Way
-    from farthest.search.deepening import Iteration
+
+STORE_AFTER_SECONDS = 10.0
+"""A search that can be continued is stored when it has run for so long."""
+
+COMMIT_SECONDS = 1.0
+"""Seconds between two commits."""
+
+LOSSES_ALLOWED = 8
+"""How often the working state of an iteration may be lost before the search is given up."""
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -109,10 +137,13 @@ class Solver:
             problem = Problem(self.puzzle, board, self.target, self._heuristic)
             if reason is not None:
                 raise UnsolvableError(_place(problem), reason)
-            return _Search(problem, self.heuristic, self.settings, self._storage, self._reporter).run()
+            search = _IterativeSearch if self.settings.algorithm in DEEPENING else _GraphSearch
+            return search(problem, self.heuristic, self.settings, self._storage, self._reporter).run()
 
 
-class _Search:
+class _Search(ABC):
+    """One search. ``recorder``: its job; None while the search is not stored."""
+
     def __init__(
         self,
         problem: Problem,
@@ -124,83 +155,82 @@ class _Search:
         self._problem = problem
         self._heuristic = heuristic
         self._settings = settings
+        self._storage = storage
         self._reporter = reporter
-        self._job = StoredSearch(storage, problem, settings, reporter)
         self._optimal = heuristic.admissible
+        self._recorder: SearchRecorder | None = None
+        self._layout: dict[str, Any] = {}  # how the search is cut into pieces
+        self._due: float | None = None  # when the search is to become a job
+        self._stack = ExitStack()
 
     def run(self) -> SearchOutcome:
+        """The result. Raises as ``Solver.solve`` does."""
         if is_solved(self._problem):
-            self._job.begin({}, resumable=False)
+            self._begin_job({}, resumable=False)
             none_listed = self._settings.all_solutions and self._settings.limit == 0
             return self._finish(0, 1, () if none_listed else ((),), ())
-        if self._settings.algorithm not in DEEPENING:
-            return self._search_graph()
-        return self._deepen()
+        return self._search()
 
-    def _deepen(self) -> SearchOutcome:
-        engine = engine_with(self._problem, self._heuristic)
-        every, limit = self._settings.all_solutions, self._settings.limit
-        search = Deepening(engine, self._problem.board, first=not every, limit=limit)
-        if search.over:
-            reason = f"the heuristic {self._problem.heuristic} proves that no moves lead to a target"
-            raise UnsolvableError(_place(self._problem), reason)
-        self._job.begin(engine_fields(engine), resumable=True)
+    @abstractmethod
+    def _search(self) -> SearchOutcome:
+        """The same of a board that is no target."""
+
+    # The job
+
+    @property
+    def _job(self) -> int | None:
+        """The number of the job."""
+        return None if self._recorder is None else self._recorder.job
+
+    def _begin_job(self, layout: dict[str, Any], *, resumable: bool) -> None:
+        """Continues an unfinished job of the same search, or stores a new one if that is wanted now. ``layout``: how
+        the search is cut into pieces."""
+        storage = self._storage
+        if storage is None or storage.store is False:
+            return
+        self._layout = layout
+        if storage.store or self._settings.workers == "celery":
+            database = storage.database(create=True)
+            self._recorder = self._claimed(database) or self._added(database)
+        elif resumable:
+            with suppress(MissingDatabaseError):
+                self._recorder = self._claimed(storage.database(create=False))
+            self._due = monotonic() + STORE_AFTER_SECONDS
+
+    def _claimed(self, database: Database) -> SearchRecorder | None:
+        """The unfinished job of the same search, which nobody runs."""
+        puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
+        begun = claimed(database, puzzle, parameters, layout=self._layout)
+        return None if begun is None else SearchRecorder(database, *begun, self._reporter.notice)
+
+    def _added(self, database: Database, ended: Sequence[IterationRecord] = ()) -> SearchRecorder:
+        """A new job; ``ended``: iterations that were over before."""
+        puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
+        begun = added(database, puzzle, parameters, self._layout, kind=SEARCH)
+        return SearchRecorder(database, *begun, self._reporter.notice, ended)
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """Renews the job's lease during the block. The reason for a stop is stored with the job."""
+        with self._stack:
+            if self._recorder is not None:
+                self._stack.enter_context(self._recorder.running())
+            yield
+
+    def _store_if_due(self, iterations: Sequence[IterationRecord]) -> None:
+        """Stores the search when it is due, with the ``iterations`` that are over. A failure is reported once: it does
+        not end the search."""
+        if self._recorder is not None or self._due is None or monotonic() < self._due:
+            return
+        self._due = None
+        assert self._storage is not None, "there is a time to store it"
         try:
-            with (
-                stop_requests(self._reporter.stopping) as stop,
-                self._job.running(),
-                closing(self._executor(engine, stop)) as executor,
-            ):
-                attempt = IterativeSearch(search, executor, self._reporter, self._job, stop)
-                attempt.run()
-                paths = attempt.paths
-                iterations = tuple(search.iterations)
-                length = search.length(paths)
-                return self._finish(length, search.solutions, paths, iterations, resumed=attempt.resumed)
-        except KeyboardInterrupt:
-            raise SearchInterrupted(self._stored_bound()) from None
-
-    def _executor(self, engine: Engine, stop: StopRequest) -> SearchExecutor:
-        settings, recorder = self._settings, self._job.recorder
-        if settings.workers == "threads":
-            return ThreadsSearch(engine, settings.threads or cores())
-        from farthest.coordinator.search.celery_executor import CelerySearch
-
-        def waiting() -> None:
-            if stop.wanted:
-                raise KeyboardInterrupt
-            if recorder is not None:
-                recorder.check()
-
-        executor = CelerySearch(self._problem, engine, attempt_name(recorder), self._reporter)
-        executor.while_waiting(waiting)
-        if recorder is not None:
-            recorder.while_waiting = waiting
-        return executor
-
-    def _search_graph(self) -> SearchOutcome:
-        from farthest.search.plain import search_plain
-
-        self._job.begin({}, resumable=False)
-        memory = memory_limit(self._settings.memory)
-        algorithm = self._settings.algorithm
-        assert algorithm in PLAIN, "the others search by iterations"
-        with self._job.running():
-            try:
-                found = search_plain(algorithm, self._problem, self._heuristic, memory)
-            except KeyboardInterrupt:
-                raise SearchInterrupted(None) from None
-            paths = () if found.length is None else (found.moves,)
-            self._optimal = found.optimal
-            return self._finish(
-                found.length,
-                len(paths),
-                paths,
-                (),
-                nodes=found.generated,
-                expanded=found.expanded,
-                seconds=found.seconds,
-            )
+            self._recorder = self._added(self._storage.database(create=True), iterations)
+        except StorageError as error:
+            self._reporter.notice(f"{error}; the search goes on, and is not stored")
+            return
+        self._stack.enter_context(self._recorder.running())
+        self._reporter.stored(self._recorder.job)
 
     def _finish(
         self,
@@ -214,10 +244,10 @@ class _Search:
         seconds: float | None = None,
         resumed: int | None = None,
     ) -> SearchOutcome:
-        problem, recorder = self._problem, self._job.recorder
+        problem = self._problem
         bounds = [(one.bound, one.nodes) for one in iterations]
         outcome = SearchOutcome(
-            job=self._job.number,
+            job=self._job,
             puzzle=problem.puzzle.name,
             board=problem.puzzle.definition.format_board(problem.board),
             target=problem.target,
@@ -235,18 +265,209 @@ class _Search:
             resumed=resumed,
             definition=problem.puzzle,
         )
-        if recorder is not None:
-            recorder.finish(outcome)
+        if self._recorder is not None:
+            self._recorder.finish(outcome)
         return outcome
+
+
+class _GraphSearch(_Search):
+    """A search that keeps all boards that it found."""
+
+    def _search(self) -> SearchOutcome:
+        from farthest.search.plain import search_plain
+
+        self._begin_job({}, resumable=False)
+        memory = memory_limit(self._settings.memory)
+        algorithm = self._settings.algorithm
+        assert algorithm in PLAIN, "the others search by iterations"
+        with self._running():
+            try:
+                found = search_plain(algorithm, self._problem, self._heuristic, memory)
+            except KeyboardInterrupt:
+                raise SearchInterrupted(None) from None
+            paths = () if found.length is None else (found.moves,)
+            self._optimal = found.optimal
+            return self._finish(
+                found.length,
+                len(paths),
+                paths,
+                (),
+                nodes=found.generated,
+                expanded=found.expanded,
+                seconds=found.seconds,
+            )
+
+
+class _IterativeSearch(_Search):
+    """A search whose iterations are searched by an executor, stored, and begun again where their working state is
+    lost."""
+
+    _deepening: Deepening
+    _executor: SearchExecutor
+    _stop: StopRequest
+
+    def _search(self) -> SearchOutcome:
+        engine = engine_with(self._problem, self._heuristic)
+        every, limit = self._settings.all_solutions, self._settings.limit
+        self._deepening = Deepening(engine, self._problem.board, first=not every, limit=limit)
+        if self._deepening.over:
+            reason = f"the heuristic {self._problem.heuristic} proves that no moves lead to a target"
+            raise UnsolvableError(_place(self._problem), reason)
+        self._losses = Losses(LOSSES_ALLOWED, "since anything was stored")
+        self._pieces_stored = 0
+        self._paths: list[Way] = []  # of a search that is not stored
+        self._committed = monotonic()
+        self._resumed: int | None = None  # the bound of the iteration that an earlier attempt had reached
+        self._begin_job(engine_fields(engine), resumable=True)
+        try:
+            with (
+                stop_requests(self._reporter.stopping) as self._stop,
+                self._running(),
+                closing(self._executor_of(engine)) as self._executor,
+            ):
+                self._deepen()
+                paths = tuple(self._paths) if self._recorder is None else self._recorder.solutions()
+                return self._finish(
+                    self._deepening.length(paths),
+                    self._deepening.solutions,
+                    paths,
+                    tuple(self._deepening.iterations),
+                    resumed=self._resumed,
+                )
+        except KeyboardInterrupt:
+            raise SearchInterrupted(self._stored_bound()) from None
+
+    def _executor_of(self, engine: Engine) -> SearchExecutor:
+        settings, recorder = self._settings, self._recorder
+        if settings.workers == "threads":
+            return ThreadsSearch(engine, settings.threads or cores())
+        from farthest.coordinator.search.celery_executor import CelerySearch
+
+        def waiting() -> None:
+            if self._stop.wanted:
+                raise KeyboardInterrupt
+            if recorder is not None:
+                recorder.check()
+
+        executor = CelerySearch(self._problem, engine, attempt_name(recorder), self._reporter)
+        executor.while_waiting(waiting)
+        if recorder is not None:
+            recorder.while_waiting = waiting
+        return executor
 
     def _stored_bound(self) -> int | None:
         """The bound of the iteration in which the search can be continued, as far as that is known at once."""
-        if self._job.recorder is None:
+        if self._recorder is None:
             return None
         try:
-            return self._job.recorder.bound()
+            return self._recorder.bound()
         except StorageError:
             return None
+
+    # Iterations
+
+    def _deepen(self) -> None:
+        """Searches until there is a solution, or it is proven that there is none. Raises KeyboardInterrupt when the
+        user asks it to stop: what was found until then is stored."""
+        under_way = self._read()
+        if self._resumed is None and self._deepening.next_bound is not None:
+            self._reporter.begun(self._job, self._deepening.next_bound)
+        while not self._deepening.over:
+            try:
+                self._iterate(under_way)
+                under_way = None
+            except LostStateError as error:
+                under_way = self._lost(error)
+        if self._recorder is not None:
+            self._recorder.settle()
+
+    def _read(self, *, again: bool = False) -> IterationState | None:
+        """Takes in what is stored of the search, and gives the iteration under way."""
+        if self._recorder is None:
+            return None
+        records, under_way = self._recorder.iterations()
+        next_bound = records[-1].next_bound if records else None
+        self._deepening.go_on([iteration_of(record) for record in records], next_bound)
+        if (records or under_way is not None) and not again:
+            self._resumed = records[-1].bound if under_way is None else under_way.bound
+            self._reporter.resumed(
+                self._recorder.job, self._resumed, 0 if under_way is None else under_way.done
+            )
+        return under_way
+
+    def _lost(self, error: LostStateError) -> IterationState | None:
+        if self._recorder is not None:
+            self._recorder.confirm()  # a process that took the job over has removed the keys of this attempt
+        under_way = self._read(again=True)
+        stored = 0 if under_way is None else under_way.done
+        if stored > self._pieces_stored:
+            self._losses.forget()
+        self._pieces_stored = stored
+        self._losses.add(error, restarted=self._executor.restarted())
+        self._reporter.notice(f"{error}; going back to what is stored")
+        return under_way
+
+    def _iterate(self, under_way: IterationState | None) -> None:
+        begun, before = perf_counter(), 0.0 if under_way is None else under_way.seconds
+        frontier = self._deepening.frontier()
+        if under_way is None:
+            frontier.begin()
+        else:
+            frontier.restore(under_way.totals, under_way.waiting, under_way.beyond)
+
+        def seconds() -> float:
+            return before + perf_counter() - begun
+
+        try:
+            self._executor.run(frontier, lambda: self._poll(frontier, seconds()))
+        except SearchStopped:
+            if self._recorder is not None:
+                self._recorder.commit(frontier, seconds())
+            raise KeyboardInterrupt from None
+        self._deepening.add(frontier, seconds())
+        self._losses.forget()
+        self._pieces_stored = 0
+        if self._recorder is None:
+            self._paths += frontier.new_solutions
+        else:
+            self._recorder.ended(self._records()[-1], frontier)
+            self._recorder.check()
+        self._reporter.iteration(self._deepening.iterations[-1])
+        if self._stop.wanted and not self._deepening.over:
+            if self._recorder is not None:
+                self._recorder.settle()
+            raise KeyboardInterrupt
+
+    def _poll(self, frontier: Frontier, seconds: float) -> None:
+        if self._stop.wanted:
+            raise SearchStopped
+        if monotonic() - self._committed < COMMIT_SECONDS:
+            return
+        self._store_if_due(self._records())
+        if self._recorder is not None:
+            self._recorder.check()
+            self._recorder.commit(frontier, seconds)
+        nodes = self._deepening.nodes + frontier.nodes_done
+        spent = sum(one.seconds for one in self._deepening.iterations) + seconds
+        progress = {"bound": frontier.bound, "nodes": nodes, "pieces_waiting": len(frontier.waiting)}
+        if spent:
+            progress["nodes_a_second"] = round(nodes / spent)
+        progress |= self._executor.progress()
+        if self._recorder is not None:
+            self._recorder.progress(**progress)
+        self._reporter.progress(progress)
+        self._committed = monotonic()
+
+    def _records(self) -> Sequence[IterationRecord]:
+        """The iterations that are over, as they are stored."""
+        found = self._deepening.iterations
+        next_bounds = [*(one.bound for one in found[1:]), self._deepening.next_bound]
+        return [
+            IterationRecord(
+                one.bound, one.nodes, one.solutions, one.pieces, one.seconds, next_bound, complete=True
+            )
+            for one, next_bound in zip(found, next_bounds, strict=False)
+        ]
 
 
 def _place(problem: Problem) -> str:
@@ -258,3 +479,8 @@ def is_solved(problem: Problem) -> bool:
     import numpy
 
     return bool(problem.at_target(numpy.array([problem.board], dtype=numpy.uint8))[0])
+
+
+def iteration_of(record: IterationRecord) -> Iteration:
+    """An iteration as it is in results."""
+    return Iteration(record.bound, record.nodes, record.solutions, record.pieces, record.seconds)

@@ -1,25 +1,20 @@
-"""Searches in the database: the job of a search, its iterations, pieces and solutions.
-
-Most searches end before a job is worth storing: ``StoredSearch`` says whether and from when on a search is one.
-"""
+"""Searches in the database: the job of a search, its iterations, pieces and solutions."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 
-from farthest.coordinator.runner import OwnedJob, added, claimed
-from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError, StorageError
+from farthest.coordinator.runner import OwnedJob
+from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError
 from farthest.models.database import Database, open_database
-from farthest.models.records import FINISHED, SEARCH, IterationRecord, SubtreeRecord
+from farthest.models.records import FINISHED, IterationRecord, SubtreeRecord
 from farthest.models.searches import Searches
 from farthest.search.contract import Node, PieceResult, way_of
 from farthest.search.deepening import Frontier, Place, Totals
@@ -27,11 +22,11 @@ from farthest.search.deepening import Frontier, Place, Totals
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
+    from farthest.coordinator.search.settings import SearchOutcome
     from farthest.heuristics.contract import PatternMap
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Problem, Way
+    from farthest.search.contract import Way
 
 
 Made = TypeVar("Made")
@@ -254,10 +249,6 @@ def _place(text: str) -> Place:
     return tuple(map(int, text.split(".")))
 
 
-STORE_AFTER_SECONDS = 10.0
-"""A search that can be continued is stored when it has run for so long."""
-
-
 class SearchStorage:
     """The database of searches, and of the maps that they look up; opened when it is first needed.
 
@@ -305,78 +296,3 @@ class SearchStorage:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class StoredSearch:
-    """The job of one search. ``recorder``: None while the search is not stored."""
-
-    def __init__(
-        self,
-        storage: SearchStorage | None,
-        problem: Problem,
-        settings: SearchSettings,
-        reporter: SearchReporter,
-    ) -> None:
-        self.recorder: SearchRecorder | None = None
-        self._storage = storage
-        self._problem = problem
-        self._settings = settings
-        self._reporter = reporter
-        self._layout: dict[str, Any] = {}
-        self._due: float | None = None
-        self._stack = ExitStack()
-
-    @property
-    def number(self) -> int | None:
-        """The number of the job."""
-        return None if self.recorder is None else self.recorder.job
-
-    def begin(self, layout: dict[str, Any], *, resumable: bool) -> None:
-        """Continues an unfinished job of the same search, or stores a new one if that is wanted now. ``layout``: how
-        the search is cut into pieces."""
-        storage = self._storage
-        if storage is None or storage.store is False:
-            return
-        self._layout = layout
-        if storage.store or self._settings.workers == "celery":
-            database = storage.database(create=True)
-            self.recorder = self._claimed(database) or self._added(database)
-        elif resumable:
-            with suppress(MissingDatabaseError):
-                self.recorder = self._claimed(storage.database(create=False))
-            self._due = monotonic() + STORE_AFTER_SECONDS
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Renews the job's lease during the block. The reason for a stop is stored with the job."""
-        with self._stack:
-            if self.recorder is not None:
-                self._stack.enter_context(self.recorder.running())
-            yield
-
-    def store_if_due(self, iterations: Sequence[IterationRecord]) -> None:
-        """Stores the search when it is due, with the ``iterations`` that are over. A failure is reported once: it does
-        not end the search."""
-        if self.recorder is not None or self._due is None or monotonic() < self._due:
-            return
-        self._due = None
-        assert self._storage is not None, "there is a time to store it"
-        try:
-            self.recorder = self._added(self._storage.database(create=True), iterations)
-        except StorageError as error:
-            self._reporter.notice(f"{error}; the search goes on, and is not stored")
-            return
-        self._stack.enter_context(self.recorder.running())
-        self._reporter.stored(self.recorder.job)
-
-    def _claimed(self, database: Database) -> SearchRecorder | None:
-        """The unfinished job of the same search, which nobody runs."""
-        puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
-        begun = claimed(database, puzzle, parameters, layout=self._layout)
-        return None if begun is None else SearchRecorder(database, *begun, self._reporter.notice)
-
-    def _added(self, database: Database, ended: Sequence[IterationRecord] = ()) -> SearchRecorder:
-        """A new job; ``ended``: iterations that were over before."""
-        puzzle, parameters = self._problem.puzzle, self._settings.parameters(self._problem)
-        begun = added(database, puzzle, parameters, self._layout, kind=SEARCH)
-        return SearchRecorder(database, *begun, self._reporter.notice, ended)

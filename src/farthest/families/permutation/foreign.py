@@ -24,6 +24,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble
@@ -70,8 +71,7 @@ def read_foreign(data: bytes, place: str, metric: str) -> tuple[str, Permutation
         from farthest.families.permutation.gap import read_gap
 
         return "", read_gap(text, place, metric)
-
-    return read_twsearch(text, place, metric)
+    return _Reader(text, place, metric).read()
 
 
 def _decoded(data: bytes, place: str) -> str:
@@ -110,8 +110,9 @@ _MOST_NAMED = 16 * MAX_MOVES
 """Names that sequences may use."""
 
 
-@dataclass(slots=True)
-class _Set:
+class _Set(NamedTuple):
+    """Pieces as ``Set`` declares them; ``first``: the slot of the first."""
+
     name: str
     size: int
     modulus: int
@@ -122,15 +123,10 @@ class _Set:
 class _Rows:
     """What a block says of a set: two rows of words, and the lines they stand in."""
 
-    permutation: list[str]
+    numbers: list[str]
     line: int
     turns: list[str] | None = None
     turns_line: int = 0
-
-
-def read_twsearch(text: str, place: str, metric: str) -> tuple[str, Permutation]:
-    """The name that the file gives its puzzle, perhaps empty, and the puzzle. Raises PuzzleError."""
-    return _Reader(text, place, metric).read()
 
 
 class _Reader:
@@ -140,6 +136,7 @@ class _Reader:
         self.words = _lines(text)
         self.title = ""
         self.sets: dict[str, _Set] = {}
+        self.moduli: list[int] = []
         self.solved: list[PieceSet] = []
         self.moves: dict[str, tuple[Move, int]] = {}
         self.rotations: dict[str, Move] = {}
@@ -170,7 +167,8 @@ class _Reader:
         if command in _REFUSED:
             raise self.fail(line, f"{command} cannot be read here: it tells {_REFUSED[command]}")
         if command in _SKIPPED:
-            self.skip(line, command)
+            if not any(words[0] == "End" for _, words in self.words):
+                raise self.fail(line, f"{command} has no End; add it")
         elif command == "Name":
             self.title = " ".join(word for word in rest if word.isprintable())
         elif command == "Set":
@@ -195,12 +193,6 @@ class _Reader:
                 line, f"{counted(len(rest), 'word')} after the command, expected {count}: {example}"
             )
 
-    def skip(self, line: int, command: str) -> None:
-        for _, words in self.words:
-            if words[0] == "End":
-                return
-        raise self.fail(line, f"{command} has no End; add it")
-
     # Sets
 
     def read_set(self, line: int, rest: list[str]) -> None:
@@ -223,12 +215,13 @@ class _Reader:
             raise self.fail(
                 line, f"{modulus} orientations; at most {MAX_MODULUS} are possible, leave the set out"
             )
-        first = sum(each.size for each in self.sets.values())
+        first = len(self.moduli)
         if first + size > MAX_SLOTS:
             raise self.fail(
                 line, f"{first + size} pieces up to here; at most {MAX_SLOTS} are possible, leave sets out"
             )
         self.sets[name] = _Set(name, size, modulus, first)
+        self.moduli += [modulus] * size
 
     def number(self, word: str, line: int, least: int, most: int, what: str) -> int:
         if not (word.isascii() and word.isdecimal()) or len(word) > 3 or not least <= int(word) <= most:
@@ -242,13 +235,6 @@ class _Reader:
         found: dict[str, _Rows] = {}
         name, named = "", line
         for number, words in self.words:
-            if words[0] == "End":
-                self.expect(number, words[1:], 0, "End")
-                if name and name not in found:
-                    raise self.fail(
-                        named, f"the set {name} has no row in {what}; add its numbers, or leave it out"
-                    )
-                return found
             if words[0][0].isdigit() or words[0] in ("?", "-") or re.fullmatch(r"-\d+", words[0]):
                 self.row(found, name, number, words, what)
                 continue
@@ -256,6 +242,9 @@ class _Reader:
                 raise self.fail(
                     named, f"the set {name} has no row in {what}; add its numbers, or leave it out"
                 )
+            if words[0] == "End":
+                self.expect(number, words[1:], 0, "End")
+                return found
             if words[0] in (*_READ, *_REFUSED):
                 raise self.fail(line, f"{what} has no End before {words[0]} in line {number}; add it")
             self.expect(number, words[1:], 0, "the name of a set")
@@ -303,13 +292,13 @@ class _Reader:
             said = rows.get(each.name)
             if said is None:
                 said = _Rows([str(number + least) for number in range(each.size)], line)
-            if "?" in said.permutation:
+            if "?" in said.numbers:
                 raise self.fail(
                     said.line, "? for a piece; expected numbers, give pieces that are alike equal ones"
                 )
             tokens = [
                 str(self.number(word, said.line, least, 255, f"pieces of {each.name}"))
-                for word in said.permutation
+                for word in said.numbers
             ]
             ignored, fixed = set[str](), set[str]()
             for token, turn in zip(tokens, said.turns or (), strict=False):
@@ -331,16 +320,13 @@ class _Reader:
         if not self.sets:
             raise self.fail(line, f"{command} before any set; write the sets first: Set CORNERS 8 3")
         rows = self.block(line, f"{command} {name}")
-        slots = sum(each.size for each in self.sets.values())
-        to, delta = list(range(slots)), [0] * slots
+        to, delta = list(range(len(self.moduli))), [0] * len(self.moduli)
         least = 0 if command == "MoveTransformation" else 1
-        for each in self.sets.values():
-            said = rows.get(each.name)
-            if said is None:
-                continue
+        for name_of_set, said in rows.items():
+            each = self.sets[name_of_set]
             sources = [
                 self.number(word, said.line, least, each.size - 1 + least, f"slots of {each.name}") - least
-                for word in said.permutation
+                for word in said.numbers
             ]
             twice = sorted({slot for slot in sources if sources.count(slot) > 1})
             if twice:
@@ -369,16 +355,12 @@ class _Reader:
             raise self.fail(line, f"the move {name} changes nothing; leave it out")
         self.moves[name] = Move(name, *move.effect), line
 
-    def moduli(self) -> list[int]:
-        return [each.modulus for each in self.sets.values() for _ in range(each.size)]
-
     def all_moves(self) -> list[Move]:
-        moduli = self.moduli()
         for move, line in self.moves.values():
-            if self.metric == "power" and powers(move, moduli) is None:
+            if self.metric == "power" and powers(move, self.moduli) is None:
                 raise self.fail(line, f"the move {move.name} has more than {MAX_MOVES} powers; leave it out")
         distinct = {move.effect: move for move, _ in reversed(self.moves.values())}
-        moves = listed(list(reversed(distinct.values())), moduli, self.metric, inverses=True)
+        moves = listed(list(reversed(distinct.values())), self.moduli, self.metric, inverses=True)
         if moves is None:
             raise self.fail(0, f"more than {MAX_MOVES} moves with all powers; leave some out")
         return moves
@@ -386,20 +368,19 @@ class _Reader:
     def name_powers(self, named: dict[str, Move], move: Move, line: int) -> None:
         """Adds a move and its powers to those that sequences may name."""
         if self.sequences:
-            found = [Move(move.name, *move.effect), *(powers(move, self.moduli()) or ())]
+            found = [Move(move.name, *move.effect), *(powers(move, self.moduli) or ())]
             named.update((power.name, power) for power in found)
         if len(named) > _MOST_NAMED:
             raise self.fail(line, f"more than {_MOST_NAMED} moves and powers of moves; leave some out")
 
     def sequence(self, words: list[str], line: int, named: Mapping[str, Move]) -> Move:
         """The product of moves and rotations, from left to right."""
-        moduli = self.moduli()
-        result = identity(len(moduli))
+        result = identity(len(self.moduli))
         for word in words:
             if word not in named:
                 mend = near_match(word, named) or "name moves that are defined above it"
                 raise self.fail(line, f"MoveSequence: there is no move {shown(word)}; {mend}")
-            result = product(result, named[word], moduli)
+            result = product(result, named[word], self.moduli)
         return result
 
 

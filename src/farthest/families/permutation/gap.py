@@ -11,7 +11,7 @@ points become pieces.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import of_generators
 from farthest.families.permutation.fields import MAX_POINTS
-from farthest.families.permutation.moves import MAX_MOVES
+from farthest.families.permutation.moves import MAX_MOVES, repeated
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
@@ -43,16 +43,8 @@ class Perm:
         return self.images.get(point, point)
 
     def power(self, exponent: int) -> Perm:
-        base, result = self, Perm({}, "", self.line)
-        if exponent < 0:
-            base = Perm({image: point for point, image in self.images.items()}, "", self.line)
-            exponent = -exponent
-        while exponent:
-            if exponent & 1:
-                result = result.then(base)
-            base = base.then(base)
-            exponent >>= 1
-        return result
+        base = Perm({image: point for point, image in self.images.items()}) if exponent < 0 else self
+        return repeated(base, abs(exponent), Perm({}, "", self.line), Perm.then)
 
 
 @dataclass(frozen=True)
@@ -63,11 +55,8 @@ class Group:
 Value = Perm | Group | int | list["Value"]
 
 
-_Generators = list[tuple[tuple[int, ...], ...]]
+_Generators = Sequence[tuple[tuple[int, ...], ...]]
 """Each a product of cycles without a point in common."""
-
-NAMED = ("SymmetricGroup", "AlternatingGroup", "CyclicGroup", "DihedralGroup", "MathieuGroup")
-"""Functions of one number: points, elements of cyclic and dihedral groups."""
 
 _M11: _Generators = [(tuple(range(1, 12)),), ((3, 7, 11, 8), (4, 10, 5, 6))]
 _M23: _Generators = [
@@ -96,6 +85,9 @@ _MATHIEU: dict[int, _Generators] = {
 
 _LEAST = {"SymmetricGroup": 2, "AlternatingGroup": 3, "CyclicGroup": 2, "DihedralGroup": 6}
 
+NAMED = (*_LEAST, "MathieuGroup")
+"""Functions of one number: points, elements of cyclic and dihedral groups."""
+
 
 def _named_generators(function: str, number: int) -> _Generators:
     """The generators of the group that the function of ``NAMED`` makes of a number, none of them the identity. Raises
@@ -112,16 +104,16 @@ def _named_generators(function: str, number: int) -> _Generators:
             f"{number} is out of range; expected {_LEAST[function]} or more, and at most {MAX_POINTS} points"
         )
     points = tuple(range(1, degree + 1))
-    made: _Generators = [(points,)]
-    if function == "SymmetricGroup":
-        made.append(((1, 2),))
-        return made[: degree - 1]
-    if function == "AlternatingGroup":
-        made = [(points if degree % 2 else points[:-1],), (points[-3:],)]
-        return made[: degree - 2]
-    if function == "CyclicGroup":
-        return made
-    return [*made, tuple((i, degree + 2 - i) for i in range(2, (degree + 1) // 2 + 1))]
+    made: dict[str, _Generators] = {
+        "SymmetricGroup": [(points,), ((1, 2),)][: degree - 1],
+        "AlternatingGroup": [(points if degree % 2 else points[:-1],), (points[-3:],)][: degree - 2],
+        "CyclicGroup": [(points,)],
+        "DihedralGroup": [
+            (points,),
+            tuple((i, degree + 2 - i) for i in range(2, (degree + 1) // 2 + 1)),
+        ],
+    }
+    return made[function]
 
 
 GROUPS = ("Group", "GroupByGenerators", "GroupWithGenerators")
@@ -130,63 +122,6 @@ _EXAMPLES = {
     "Subgroup": "a group and a list, as Subgroup(G, [a, b])",
     "GeneratorsOfGroup": "a group, as GeneratorsOfGroup(G)",
 }
-
-
-def called(name: str, values: list[Value], line: int, fail: Callable[[str], PuzzleError]) -> Value:
-    """What the function makes of the values. ``fail`` makes the error of a problem."""
-    if name == "PermList" and len(values) == 1 and isinstance(values[0], list):
-        return _of_images(values[0], line, fail)
-    if name in GROUPS:
-        return _group(name, values, fail)
-    if name in NAMED:
-        return _named(name, values, line, fail)
-    match name, values:
-        case "Subgroup", [Group(), list(generators)]:
-            return _group(name, generators, fail)
-        case "GeneratorsOfGroup", [Group(generators)]:
-            return list(generators)
-    if name in _EXAMPLES:
-        raise fail(f"{name}: expected {_EXAMPLES[name]}; correct it")
-    raise fail(
-        f"the function {name!r} cannot be read here, only {', '.join(('Group', *_EXAMPLES, *NAMED))}; write the "
-        f"generators as cycles, as GAP does with Print(GeneratorsOfGroup({name}(...)));"
-    )
-
-
-def _of_images(images: Sequence[Value], line: int, fail: Callable[[str], PuzzleError]) -> Perm:
-    numbers = [image for image in images if isinstance(image, int)]
-    if sorted(numbers) != list(range(1, len(images) + 1)):
-        raise fail(f"PermList needs a permutation of 1 to {len(images)}; correct the list")
-    return Perm({i: image for i, image in enumerate(numbers, 1) if image != i}, "", line)
-
-
-def _group(name: str, values: Sequence[Value], fail: Callable[[str], PuzzleError]) -> Group:
-    if values and isinstance(values[0], list):
-        values = values[0]
-    generators = [value for value in values if isinstance(value, Perm)]
-    if not generators or len(generators) != len(values):
-        raise fail(f"{name}: expected permutations; write for example Group((1,2,3), (3,4))")
-    return Group(generators)
-
-
-def _named(name: str, values: Sequence[Value], line: int, fail: Callable[[str], PuzzleError]) -> Group:
-    number = values[0] if len(values) == 1 else None
-    if not isinstance(number, int):
-        raise fail(
-            f"{name}: expected one number, as {name}({24 if name == 'MathieuGroup' else 6}); correct it"
-        )
-    try:
-        generators = _named_generators(name, number)
-    except PuzzleError as problem:
-        raise fail(f"{name}: {problem}; choose another number") from None
-    return Group(
-        [
-            Perm(
-                {point: image for cycle in cycles for point, image in pairwise((*cycle, cycle[0]))}, "", line
-            )
-            for cycles in generators
-        ]
-    )
 
 
 _TOKEN = re.compile(
@@ -383,7 +318,7 @@ class ExpressionReader:
         self.at += 1
         if self.peek() == "IsPermGroup" and self.peek(1) == ",":  # the kind of group that is meant here
             self.at += 2
-        return called(name, self.items(")"), line, lambda problem: self.fail(line, problem))
+        return self.called(name, self.items(")"), line)
 
     def cycles(self, line: int) -> Perm:
         """A product of cycles, the points of each divided by commas or all by spaces."""
@@ -412,10 +347,62 @@ class ExpressionReader:
                 if commas and self.peek() != ")":
                     self.expect(",", "a cycle")
             self.at += 1
-            images = {point: points[(i + 1) % len(points)] for i, point in enumerate(points)}
             self.spend(len(result.images) + len(points), line)
-            result = result.then(Perm(images if len(points) > 1 else {}, "", line))
+            result = result.then(Perm(_images([points] if len(points) > 1 else []), "", line))
         return result
+
+    # Functions
+
+    def called(self, name: str, values: list[Value], line: int) -> Value:
+        """What the function makes of the values."""
+        if name in GROUPS:
+            return self._group(name, values, line)
+        if name in NAMED:
+            return self._named(name, values, line)
+        match name, values:
+            case "PermList", [list(images)]:
+                return self._of_images(images, line)
+            case "Subgroup", [Group(), list(generators)]:
+                return self._group(name, generators, line)
+            case "GeneratorsOfGroup", [Group(generators)]:
+                return list(generators)
+        if name in _EXAMPLES:
+            raise self.fail(line, f"{name}: expected {_EXAMPLES[name]}; correct it")
+        raise self.fail(
+            line,
+            f"the function {name!r} cannot be read here, only {', '.join(('Group', *_EXAMPLES, *NAMED))}; write the "
+            f"generators as cycles, as GAP does with Print(GeneratorsOfGroup({name}(...)));",
+        )
+
+    def _of_images(self, images: Sequence[Value], line: int) -> Perm:
+        numbers = [image for image in images if isinstance(image, int)]
+        if sorted(numbers) != list(range(1, len(images) + 1)):
+            raise self.fail(line, f"PermList needs a permutation of 1 to {len(images)}; correct the list")
+        return Perm({i: image for i, image in enumerate(numbers, 1) if image != i}, "", line)
+
+    def _group(self, name: str, values: Sequence[Value], line: int) -> Group:
+        if values and isinstance(values[0], list):
+            values = values[0]
+        generators = [value for value in values if isinstance(value, Perm)]
+        if not generators or len(generators) != len(values):
+            raise self.fail(line, f"{name}: expected permutations; write for example Group((1,2,3), (3,4))")
+        return Group(generators)
+
+    def _named(self, name: str, values: Sequence[Value], line: int) -> Group:
+        number = values[0] if len(values) == 1 else None
+        if not isinstance(number, int):
+            example = f"{name}({24 if name == 'MathieuGroup' else 6})"
+            raise self.fail(line, f"{name}: expected one number, as {example}; correct it")
+        try:
+            generators = _named_generators(name, number)
+        except PuzzleError as problem:
+            raise self.fail(line, f"{name}: {problem}; choose another number") from None
+        return Group([Perm(_images(cycles), "", line) for cycles in generators])
+
+
+def _images(cycles: Iterable[Sequence[int]]) -> dict[int, int]:
+    """Of the points of cycles that have none in common."""
+    return {point: image for cycle in cycles for point, image in pairwise((*cycle, cycle[0]))}
 
 
 def _power_name(name: str, exponent: int) -> str:

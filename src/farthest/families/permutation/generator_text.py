@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from hashlib import sha256
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import of_generators
 from farthest.families.permutation.fields import name_problem
-from farthest.families.permutation.gap import GROUPS, NAMED, ExpressionReader, Group, Perm, called
+from farthest.families.permutation.gap import GROUPS, NAMED, ExpressionReader, Group, Perm
 from farthest.families.permutation.moves import cycles
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.wording import counted, shown
@@ -36,8 +35,14 @@ _GROUP = re.compile(rf"\s*(?:\(|\[\s*\d|(?:{'|'.join((*GROUPS, *NAMED))})\s*\()"
 def is_generators(text: str) -> bool:
     """Whether the text is meant as generators: it begins with a cycle, a list of images or a group, or with
     a name and one of these."""
+    return _GROUP.match(_named_text(text)[1]) is not None
+
+
+def _named_text(text: str) -> tuple[str, str]:
+    """The name before a permutation, perhaps empty, and the permutation."""
     found = _NAMED.fullmatch(text)
-    return found is not None and _GROUP.match(found["value"]) is not None
+    assert found is not None, "any text matches"
+    return found["name"] or "", found["value"]
 
 
 def check_generators(text: str) -> None:
@@ -51,15 +56,13 @@ def read_generators(text: str) -> list[Generator]:
     parts = text.replace("\n", " ").split(";")
     while parts and not parts[-1].strip():
         parts.pop()
-    matches = [_NAMED.fullmatch(part) for part in parts]
-    values = [found["value"] if found else part for found, part in zip(matches, parts, strict=True)]
-    reader = ExpressionReader("".join(f"{value};\n" for value in values), PLACE, "number")
+    named = list(map(_named_text, parts))
+    reader = ExpressionReader("".join(f"{text};\n" for _, text in named), PLACE, "number")
     generators: list[Generator] = []
-    for number, found in enumerate(matches, 1):
-        name = (found["name"] or "") if found else ""
+    for number, (name, text) in enumerate(named, 1):
         if name and name in reader.variables:
             raise reader.fail(number, f"the name {name} is that of two generators; choose another")
-        if not values[number - 1].strip():
+        if not text.strip():
             raise reader.fail(number, f"nothing is there, expected cycles; write {FORM}")
         value = reader.expression()
         reader.ends(number)
@@ -69,7 +72,7 @@ def read_generators(text: str) -> list[Generator]:
             generators += [(generator.name, generator.images) for generator in value.generators]
             continue
         if isinstance(value, list):  # the images of the points from 1
-            value = called("PermList", [value], number, partial(reader.fail, number))
+            value = reader.called("PermList", [value], number)
         if not isinstance(value, Perm):
             raise reader.fail(number, f"it is no permutation; write {FORM}")
         if name:

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.errors import PuzzleError, StorageError
+from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.gather_space import PermutationBoards, PermutationSpace
@@ -31,7 +30,7 @@ from farthest.families.permutation.reach import DENSE, SMALL, Level, base
 from farthest.puzzles.definition import Board
 from farthest.puzzles.family import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY, check_keys
+from farthest.spaces.contract import NO_KEY, check_keys, damaged_layout, layout_json, read_layout
 from farthest.spaces.packed import CodedSpace
 
 if TYPE_CHECKING:
@@ -44,25 +43,24 @@ NOWHERE = 2**15 - 1
 """In place of the number of an element where there is none."""
 
 
-def _level_fields(levels: Sequence[Level]) -> Any:
-    """As read back from a job: lists, where the levels have tuples, which are equal to no list."""
-    return msgspec.json.decode(msgspec.json.encode(levels))
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A base as it is stored with a job."""
+
+    base: tuple[Level, ...]
 
 
-def _stored_levels(fields: Any, definition: Permutation) -> tuple[Level, ...]:
-    """Inverse of ``_level_fields``. Raises StorageError when they are damaged or of another puzzle."""
-    try:
-        levels = msgspec.convert(fields, tuple[Level, ...])
-        if not levels or len({level.slot for level in levels}) != len(levels):
-            raise ValueError("a base slot is there twice, or there is none")
-        for level in levels:
-            if not 0 <= level.slot < definition.slots or not all(
-                sorted(to) == list(range(definition.slots)) and len(turn) == definition.slots
-                for to, turn in level.elements
-            ):
-                raise ValueError("an element is no permutation of the slots")
-    except ValueError as error:
-        raise StorageError(f"stored key layout is damaged ({error!r}); enumerate the puzzle again") from None
+def _stored_levels(fields: dict[str, Any], definition: Permutation) -> tuple[Level, ...]:
+    """The base of a stored layout. Raises StorageError when it is damaged or of another puzzle."""
+    levels = read_layout(fields, Base, VERSION).base
+    if not levels or len({level.slot for level in levels}) != len(levels):
+        raise damaged_layout("a base slot is there twice, or there is none")
+    for level in levels:
+        if not 0 <= level.slot < definition.slots or not all(
+            sorted(to) == list(range(definition.slots)) and len(turn) == definition.slots
+            for to, turn in level.elements
+        ):
+            raise damaged_layout("an element is no permutation of the slots")
     return levels
 
 
@@ -203,7 +201,7 @@ class BasedSpace(PermutationBoards):
 
     def layout_fields(self) -> dict[str, Any]:
         """As of the pattern's space, and ``base``."""
-        return {**self.pattern.layout_fields(), "base": _level_fields(self._levels)}
+        return {**self.pattern.layout_fields(), "base": layout_json(self._levels)}
 
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
         if boards == self.origins:
@@ -277,12 +275,12 @@ class ChainSpace(PermutationBoards, CodedSpace):
         super().__init__(puzzle, origin, origins)
         self._levels = tuple(levels)
         self.chain = Chain(self.definition, origins[0], levels)
-        self._radices = [len(ways) for ways in self.chain.ways]
+        self._radices = tuple(map(len, self.chain.ways))
         self.keys: int = self.chain.order
         check_keys(puzzle, self.keys, "take fewer points", what="elements")
 
     def layout_fields(self) -> dict[str, Any]:
-        return {"version": VERSION, "kind": KIND, "base": _level_fields(self._levels)}
+        return {"version": VERSION, "kind": KIND, "base": layout_json(self._levels)}
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
         keys = np.empty(len(boards), dtype=np.uint64)
@@ -290,7 +288,8 @@ class ChainSpace(PermutationBoards, CodedSpace):
             part = boards[first : first + BATCH]
             found, numbers = self.chain.numbers(self.chain.images(part))
             found &= (self.chain.boards(numbers) == part).all(axis=1)
-            keys[first : first + BATCH] = np.where(found, self._keys(numbers), np.uint64(NO_KEY))
+            own = np.ravel_multi_index(tuple(numbers), self._radices).astype(np.uint64)
+            keys[first : first + BATCH] = np.where(found, own, np.uint64(NO_KEY))
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -298,7 +297,8 @@ class ChainSpace(PermutationBoards, CodedSpace):
             raise ValueError("no such key")
         boards = np.empty((codes.size, self.cells), dtype=np.uint8)
         for first in range(0, codes.size, BATCH):
-            boards[first : first + BATCH] = self.chain.boards(self._numbers(codes[first : first + BATCH]))
+            part = codes[first : first + BATCH].astype(np.int64)
+            boards[first : first + BATCH] = self.chain.boards(np.unravel_index(part, self._radices))
         return boards
 
     @cached_property
@@ -317,20 +317,6 @@ class ChainSpace(PermutationBoards, CodedSpace):
         return super().why_unreachable(board) or (
             f"group: the moves reach {self.keys:,} boards, and this is none of them"
         )
-
-    def _keys(self, numbers: Sequence[NDArray[np.intp]]) -> NDArray[np.uint64]:
-        keys = np.zeros(len(numbers[0]), dtype=np.uint64)
-        for radix, number in zip(self._radices, numbers, strict=True):
-            keys = keys * np.uint64(radix) + number.astype(np.uint64)
-        return keys
-
-    def _numbers(self, keys: NDArray[np.uint64]) -> list[NDArray[np.intp]]:
-        """Inverse of ``_keys``."""
-        numbers, rest = [], keys.astype(np.int64)
-        for radix in reversed(self._radices):
-            rest, number = np.divmod(rest, radix)
-            numbers.append(number)
-        return numbers[::-1]
 
 
 TOGETHER = 1 << 14
@@ -358,18 +344,13 @@ def stored_space(
 ) -> BasedSpace | ChainSpace:
     """The space of a stored layout. Raises StorageError."""
     definition = permutation(puzzle)
-    levels = _stored_levels(fields["base"], definition)
+    levels = _stored_levels(fields, definition)
     if fields.get("kind") == KIND:
-        if fields.get("version") != VERSION:
-            raise StorageError(
-                f"stored key layout: version {fields.get('version')!r}, expected {VERSION}; the map was written by "
-                "another version of farthest, use that one"
-            )
         return ChainSpace(puzzle, origin, origins, levels)
     try:
         pattern, _ = pattern_of_base(definition, origins, levels)
     except PuzzleError as error:
-        raise StorageError(f"stored key layout is damaged ({error}); enumerate the puzzle again") from None
+        raise damaged_layout(error) from None
     return BasedSpace(puzzle, origin, origins, levels, Layout.from_dict(fields, pattern))
 
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from math import comb, log, prod
 from typing import Any
 
-from farthest.errors import StorageError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.moves import Move, odd
 from farthest.puzzles.definition import Board
 from farthest.spaces.arrangement import WORD_BITS, digit_parity, sums_along, word_labels
+from farthest.spaces.contract import damaged_layout, layout_json, read_layout
 
 LINE_WORDS = 512
 """Most words of a line of the kernel (kernel/include/farthest/layout.hpp)."""
@@ -26,8 +26,8 @@ def counted_labels(definition: Permutation, orbit: int) -> list[int]:
     """The labels of the orbit whose orientations matter."""
     return [
         label
-        for label, of in enumerate(definition.label_orbit)
-        if of == orbit and definition.moduli[orbit] > 1 and not definition.ignore[label]
+        for label in definition.labels_of(orbit)
+        if definition.moduli[orbit] > 1 and not definition.ignore[label]
     ]
 
 
@@ -101,29 +101,30 @@ class Layout:
     @property
     def modulus_of(self) -> dict[int, int]:
         """For each label the modulus of its orbit."""
-        out, orbits, free, modulus = {}, iter(zip(self.orbits, self.moduli, strict=True)), 0, 1
-        for label, count in zip(self.classes, self.counts, strict=True):
-            if not free:
-                slots, modulus = next(orbits)
-                free = len(slots)
-            out[label] = modulus
-            free -= count
-        return out
+        return {label: self.moduli[orbit] for label, orbit in self.orbit_of.items()}
+
+    @property
+    def orbit_of(self) -> dict[int, int]:
+        """For each label the number of its orbit."""
+        whole = [orbit for orbit, slots in enumerate(self.orbits) for _ in slots]
+        return dict(zip(self.classes, (whole[at] for at in (0, *accumulate(self.counts))), strict=False))
+
+    @property
+    def count_of(self) -> dict[int, int]:
+        """For each label how often it occurs."""
+        return dict(zip(self.classes, self.counts, strict=True))
 
     @property
     def twists(self) -> int:
         """The product of the radices of the digits of orientations."""
-        count = dict(zip(self.classes, self.counts, strict=True))
         modulus = {slot: m for orbit, m in zip(self.orbits, self.moduli, strict=True) for slot in orbit}
-        by_piece = prod(int(self.modulus_of[label] ** count[label]) for label in self.twisted)
+        by_piece = prod(int(self.modulus_of[label] ** self.count_of[label]) for label in self.twisted)
         return by_piece * prod(modulus[slot] for slot in self.turned)
 
     @property
     def exchanges(self) -> bool:
         """Whether moves exchange digits of orientations: those of equal pieces."""
-        return bool(self.turned) or any(
-            count > 1 for label, count in zip(self.classes, self.counts, strict=True) if label in self.twisted
-        )
+        return bool(self.turned) or any(self.count_of[label] > 1 for label in self.twisted)
 
     @property
     def keys(self) -> int:
@@ -132,46 +133,19 @@ class Layout:
 
     def to_dict(self) -> dict[str, Any]:
         """As stored with a job."""
-        return {
-            "version": VERSION,
-            "slots": list(range(self.slots)),
-            "classes": list(self.classes),
-            "counts": list(self.counts),
-            "orbits": [list(orbit) for orbit in self.orbits],
-            "moduli": list(self.moduli),
-            "twisted": list(self.twisted),
-            "sums": list(self.sums),
-            "parity": None if self.parity is None else list(self.parity),
-            **({"turned": list(self.turned), "gathered": True} if self.turned else {}),
-        }
+        fields = {"version": VERSION, "slots": list(range(self.slots)), **layout_json(self), "gathered": True}
+        if not self.turned:
+            del fields["turned"], fields["gathered"]
+        return fields
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], definition: Permutation) -> Layout:
         """Inverse of ``to_dict``. Raises StorageError when the fields are of another version, damaged or of another
         puzzle."""
-        try:
-            if fields["version"] != VERSION:
-                raise StorageError(
-                    f"stored key layout: version {fields['version']!r}, expected {VERSION}; "
-                    "the map was written by another version of farthest, use that one"
-                )
-            parity = fields["parity"]
-            layout = cls(
-                tuple(fields["classes"]),
-                tuple(fields["counts"]),
-                tuple(tuple(orbit) for orbit in fields["orbits"]),
-                tuple(fields["moduli"]),
-                tuple(fields["twisted"]),
-                tuple(fields["sums"]),
-                None if parity is None else tuple(parity),
-                tuple(fields["turned"]) if fields.get("gathered") else (),
-            )
-            if not layout._fits(definition):
-                raise ValueError("it is not one of this puzzle")
-        except (KeyError, TypeError, ValueError) as error:
-            raise StorageError(
-                f"stored key layout is damaged ({error!r}); enumerate the puzzle again"
-            ) from None
+        own = fields if fields.get("gathered") else {**fields, "turned": []}
+        layout = read_layout(own, cls, VERSION)
+        if not layout._fits(definition):
+            raise damaged_layout("it is not one of this puzzle")
         return layout
 
     def _fits(self, definition: Permutation) -> bool:
@@ -199,8 +173,8 @@ class Layout:
 
     def _turned_fit(self, definition: Permutation) -> bool:
         """Whether the turned slots are those of whole orbits, one after another, less one where there is a sum."""
-        if not self.turned:
-            return True
+        if not set(self.turned) <= set(range(definition.slots)):
+            return False
         orbit_of = {slot: orbit for orbit, slots in enumerate(self.orbits) for slot in slots}
         parts = [(orbit, list(slots)) for orbit, slots in groupby(self.turned, orbit_of.__getitem__)]
         return len(set(self.turned)) == len(self.turned) and all(
@@ -219,7 +193,7 @@ def choose_layout(definition: Permutation, origins: Sequence[Board]) -> Layout:
     twisted = [label for orbit, total in enumerate(sums) for label in _twisted(definition, orbit, total)]
     turned = turned_slots(definition, sums)
     order = list(range(len(definition.orbits)))
-    labels = [[label for label, of in enumerate(definition.label_orbit) if of == orbit] for orbit in order]
+    labels = [definition.labels_of(orbit) for orbit in order]
     if twisted or turned:
         order.sort(
             key=lambda orbit: -len(definition.orbits[orbit])
@@ -252,10 +226,9 @@ def twist_sum(definition: Permutation, orbit: int, origins: Iterable[Board]) -> 
     """The sum, modulo its modulus, of the orientations in the orbit, of all boards that moves join to the origins; None
     where they are not turned, or it is not always the same."""
     modulus, slots = definition.moduli[orbit], definition.orbits[orbit]
-    ignored = any(i for i, of in zip(definition.ignore, definition.label_orbit, strict=True) if of == orbit)
     if (
         modulus == 1
-        or ignored
+        or any(definition.ignore[label] for label in definition.labels_of(orbit))
         or any(sum(move.delta[s] for s in slots) % modulus for move in definition.generators)
     ):
         return None

@@ -7,8 +7,11 @@ its orientation. Both are indexed by the slot that the content comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 MAX_MOVES = 1024
 """Moves that a puzzle may have, inverses and powers among them."""
@@ -69,6 +72,16 @@ def powers(move: Move, moduli: Modulo, most: int = MAX_MOVES) -> list[Move] | No
         power = product(power, move, moduli)
     order = len(found) + 1
     return [Move(_name(move.name, k, order), *power.effect) for k, power in enumerate(found, 1)]
+
+
+def repeated(base: T, count: int, unit: T, product: Callable[[T, T], T]) -> T:
+    """The power of anything that has products, by squaring."""
+    while count:
+        if count & 1:
+            unit = product(unit, base)
+        base = product(base, base)
+        count >>= 1
+    return unit
 
 
 def listed(generators: Sequence[Move], moduli: Modulo, metric: str, inverses: bool) -> list[Move] | None:

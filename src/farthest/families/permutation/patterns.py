@@ -78,9 +78,61 @@ class PermutationPatterns:
     def make(
         self, definition: PuzzleDefinition, metric: str, choice: Choice, place: str
     ) -> tuple[Permutation, tuple[int, ...]]:
-        """All are plain."""
+        """One label for each class, and ``others`` in place of the pieces that are in none. An orbit in which no
+        orientation matters has none any more. All patterns are plain."""
         del metric
-        return _derived(cast(Permutation, definition), choice, place)
+        definition = cast(Permutation, definition)
+        others = others_token(definition.tokens)
+        relabel = [0] * len(definition.tokens)
+        kinds: list[Kind] = []
+        moduli: list[int] = []
+        for orbit, modulus in enumerate(definition.moduli):
+            members = definition.labels_of(orbit)
+            spare = tuple(label for label in members if label not in choice.labels)
+            alikes = [*(one for one in choice.classes if one[0] in members), *([spare] if spare else [])]
+            all_turned = definition.orbit_names[orbit] in choice.turned
+            turned = [
+                modulus > 1
+                and (all_turned or (alike != spare and not set(alike) & choice.unturned))
+                and _is_turned(definition, alike, place)
+                for alike in alikes
+            ]
+            moduli.append(modulus if any(turned) else 1)
+            for alike, counts in zip(alikes, turned, strict=True):
+                for label in alike:
+                    relabel[label] = len(kinds)
+                token = others if alike == spare else definition.tokens[alike[0]]
+                kinds.append(Kind(token, sum(definition.counts[label] for label in alike), orbit, not counts))
+        ignore = tuple(kind.ignored and moduli[kind.orbit] > 1 for kind in kinds)
+        if len(kinds) == len(definition.tokens) and (tuple(moduli), ignore) == (
+            definition.moduli,
+            definition.ignore,
+        ):
+            raise PuzzleError(
+                f"{place}: the pattern has all pieces, so none are alike; leave some out, or enumerate the puzzle "
+                "itself"
+            )
+
+        def changed(board: Board) -> Held:
+            turns = board[definition.slots :] or (0,) * definition.slots
+            return [relabel[label] for label in board[: definition.slots]], turns
+
+        if not distinct(
+            definition.generators, {slot: moduli[of] for slot, of in enumerate(definition.slot_orbits)}
+        ):
+            raise PuzzleError(f"{place}: no move moves any piece of the pattern; name others")
+        made = permutation_of(
+            definition.orbit_names,
+            definition.orbits,
+            moduli,
+            kinds,
+            definition.generators,
+            [changed(goal) for goal in definition.goals],
+            None if definition.start is None else changed(definition.start),
+        )
+        if definition.net is not None:
+            made = replace(made, net=pattern_net(definition, made, relabel, others))
+        return made, tuple(relabel)
 
     def boards(
         self, pattern: PuzzleDefinition, relabel: NDArray[np.uint8], boards: NDArray[np.uint8]
@@ -94,61 +146,6 @@ class PermutationPatterns:
         counted = ~numpy.array(own.ignore)[held] & (numpy.array(own.slot_moduli) > 1)
         turns = numpy.where(counted, boards[:, own.slots :], 0).astype(numpy.uint8)
         return numpy.concatenate([held, turns], axis=1)
-
-
-def _derived(definition: Permutation, choice: Choice, place: str) -> tuple[Permutation, tuple[int, ...]]:
-    """The definition with one label for each class, and the pieces ``others`` in place of those that are in none; and
-    for each label of the puzzle that of the pattern. An orbit in which no orientation matters has none any more."""
-    others = others_token(definition.tokens)
-    relabel = [0] * len(definition.tokens)
-    kinds: list[Kind] = []
-    moduli: list[int] = []
-    for orbit, modulus in enumerate(definition.moduli):
-        members = definition.labels_of(orbit)
-        spare = tuple(label for label in members if label not in choice.labels)
-        alikes = [*(one for one in choice.classes if one[0] in members), *([spare] if spare else [])]
-        all_turned = definition.orbit_names[orbit] in choice.turned
-        turned = [
-            modulus > 1
-            and (all_turned or (alike != spare and not set(alike) & choice.unturned))
-            and _is_turned(definition, alike, place)
-            for alike in alikes
-        ]
-        moduli.append(modulus if any(turned) else 1)
-        for alike, counts in zip(alikes, turned, strict=True):
-            for label in alike:
-                relabel[label] = len(kinds)
-            token = others if alike == spare else definition.tokens[alike[0]]
-            kinds.append(Kind(token, sum(definition.counts[label] for label in alike), orbit, not counts))
-    ignore = tuple(kind.ignored and moduli[kind.orbit] > 1 for kind in kinds)
-    if len(kinds) == len(definition.tokens) and (tuple(moduli), ignore) == (
-        definition.moduli,
-        definition.ignore,
-    ):
-        raise PuzzleError(
-            f"{place}: the pattern has all pieces, so none are alike; leave some out, or enumerate the puzzle itself"
-        )
-
-    def changed(board: Board) -> Held:
-        turns = board[definition.slots :] or (0,) * definition.slots
-        return [relabel[label] for label in board[: definition.slots]], turns
-
-    if not distinct(
-        definition.generators, {slot: moduli[of] for slot, of in enumerate(definition.slot_orbits)}
-    ):
-        raise PuzzleError(f"{place}: no move moves any piece of the pattern; name others")
-    made = permutation_of(
-        definition.orbit_names,
-        definition.orbits,
-        moduli,
-        kinds,
-        definition.generators,
-        [changed(goal) for goal in definition.goals],
-        None if definition.start is None else changed(definition.start),
-    )
-    if definition.net is not None:
-        made = replace(made, net=pattern_net(definition, made, relabel, others))
-    return made, tuple(relabel)
 
 
 def _is_turned(definition: Permutation, alike: tuple[int, ...], place: str) -> bool:

@@ -71,6 +71,10 @@ class Split:
     moved: int
     symmetries: tuple[Conjugation, ...]
 
+    def radices(self, moved: bool) -> list[int]:
+        """Of the digits of a side but those of radix 1."""
+        return [radix for radix, side in self.digits if side == moved and radix > 1]
+
     def bytes(self, classes: int) -> int:
         """The memory of distances of a byte each and of the tables, with so many classes of the reduced side."""
         return classes * self.moved + 4 * (self.reduced + len(self.symmetries) * self.moved)
@@ -110,15 +114,7 @@ def smallest_split(space: Space) -> Split | None:
 
 def key_digits(layout: Layout) -> list[Digit]:
     """The digits of keys, those of radix 1 too, the most significant first (docs/key-layout.md)."""
-    orbit_of: dict[int, int] = {}
-    orbit, free = -1, 0
-    for label, count in zip(layout.classes, layout.counts, strict=True):
-        if not free:
-            orbit += 1
-            free = len(layout.orbits[orbit])
-        orbit_of[label] = orbit
-        free -= count
-    count_of = dict(zip(layout.classes, layout.counts, strict=True))
+    orbit_of, count_of = layout.orbit_of, layout.count_of
     of_slot = {slot: orbit for orbit, slots in enumerate(layout.orbits) for slot in slots}
     found = [
         Digit(radix, ("places", orbit_of[label]))
@@ -150,9 +146,7 @@ def _turns_alike(
 ) -> bool:
     """Whether what the digits of an orbit's orientations become does not depend on where its pieces are."""
     modulus = definition.slot_moduli[slots[0]]
-    labels = [
-        label for label, of in enumerate(definition.label_orbit) if definition.orbits[of][0] == slots[0]
-    ]
+    labels = definition.labels_of(definition.slot_orbits[slots[0]])
     if set(slots) & set(layout.turned):  # told by slot
         return len({int(symmetry.off[label]) % modulus for label in labels}) == 1
     if any(label in layout.twisted and definition.counts[label] > 1 for label in labels):
@@ -297,8 +291,7 @@ class _Sides:
         self._space = space
         self._split = split
         layout = space.layout
-        count = dict(zip(layout.classes, layout.counts, strict=True))
-        self._ordered = any(count[label] > 1 for label in layout.twisted)
+        self._ordered = any(layout.count_of[label] > 1 for label in layout.twisted)
         self._turned = [digit.part[0] == "turns" for digit in key_digits(layout)]
 
     def unit(self) -> Pair:
@@ -413,25 +406,21 @@ def _tree(unit: Conjugation, generators: Sequence[Conjugation]) -> dict[Image, l
 
 def _keys(split: Split, reduced: NDArray[np.integer], moved: NDArray[np.integer]) -> NDArray[np.uint64]:
     """The keys with these numbers."""
-    rest = [reduced.astype(np.uint64), moved.astype(np.uint64)]
-    keys = np.zeros(len(reduced), dtype=np.uint64)
-    weight = 1
-    for radix, side in reversed(split.digits):
-        if radix > 1:
-            rest[side], digit = np.divmod(rest[side], np.uint64(radix))
-            keys += digit * np.uint64(weight)
-        weight *= radix
-    return keys
+    sides = [
+        iter(np.unravel_index(numbers.astype(np.int64), split.radices(side)))
+        for side, numbers in ((False, reduced), (True, moved))
+    ]
+    digits = [(radix, side) for radix, side in split.digits if radix > 1]
+    numbers = tuple(next(sides[side]) for _, side in digits)
+    return np.ravel_multi_index(numbers, [radix for radix, _ in digits]).astype(np.uint64)
 
 
-def _numbers(split: Split, keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def _numbers(split: Split, keys: NDArray[np.uint64]) -> list[NDArray[np.uint64]]:
     """Inverse of ``_keys``."""
-    rest = keys
-    found = (np.zeros_like(keys), np.zeros_like(keys))
-    weights = [1, 1]
-    for radix, side in reversed(split.digits):
-        if radix > 1:
-            rest, digit = np.divmod(rest, np.uint64(radix))
-            found[side][:] += digit * np.uint64(weights[side])
-        weights[side] *= radix
+    digits = [(radix, side) for radix, side in split.digits if radix > 1]
+    numbers = np.unravel_index(keys.astype(np.int64), [radix for radix, _ in digits])
+    found = []
+    for wanted in (False, True):
+        own = tuple(number for number, (_, side) in zip(numbers, digits, strict=True) if side == wanted)
+        found.append(np.ravel_multi_index(own, split.radices(wanted)).astype(np.uint64))
     return found

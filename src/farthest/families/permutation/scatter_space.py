@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.errors import StorageError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.gather_space import PermutationBoards
-from farthest.families.permutation.layout import MEND, Layout, twist_sum
+from farthest.families.permutation.layout import MEND, Layout, counted_labels, twist_sum
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY, check_keys, kernel_limits
+from farthest.spaces.contract import NO_KEY, check_keys, damaged_layout, kernel_limits
 from farthest.spaces.packed import CONTENTS, UNCHANGED, CodedSpace, PackedMove, PackedSpace
 
 if TYPE_CHECKING:
@@ -125,10 +124,7 @@ def _chosen(definition: Permutation, origins: Sequence[Board]) -> tuple[Layout, 
     sums = tuple(twist_sum(definition, orbit, origins) for orbit in range(len(definition.orbits)))
     turned: list[int] = []
     for orbit, slots in enumerate(definition.orbits):
-        ignored = all(
-            i for i, of in zip(definition.ignore, definition.label_orbit, strict=True) if of == orbit
-        )
-        if definition.moduli[orbit] > 1 and not ignored:
+        if counted_labels(definition, orbit):
             turned += slots if sums[orbit] is None else slots[:-1]
     layout = Layout(
         tuple(order),
@@ -151,7 +147,7 @@ def _stored_slots(fields: dict[str, Any], definition: Permutation) -> tuple[int,
         and len(set(turned)) == len(turned)
     ):
         return tuple(turned)
-    raise StorageError(f"stored key layout is damaged (turned: {turned!r}); enumerate the puzzle again")
+    raise damaged_layout(f"turned: {turned!r}")
 
 
 class PackedPermutationSpace(PackedSpace):

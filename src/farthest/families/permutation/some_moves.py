@@ -48,15 +48,6 @@ _MARKS = "@<>=/"
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """All moves of the puzzle's metric, on its slots; ``text``: how they are written, the same for the same moves of
-    the puzzle in whatever order."""
-
-    moves: list[Move]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Generator:
     move: Move
     text: str
@@ -65,12 +56,9 @@ class _Generator:
     which power."""
 
 
-def read_chosen(puzzle: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Chosen:
-    """The moves that the text between ``<`` and ``>`` means. Raises what ``fail`` makes of a problem."""
-    return _Reader(puzzle, fail).read(text)
-
-
 class _Reader:
+    """Reads the moves between ``<`` and ``>``. ``fail`` makes the error of a problem."""
+
     def __init__(self, puzzle: Puzzle, fail: Callable[[str], PuzzleError]) -> None:
         self.definition: Permutation = permutation(puzzle)
         self.metric = puzzle.metric
@@ -81,7 +69,9 @@ class _Reader:
         for move in self.definition.generators:
             self.by_stead.setdefault(self.alike(move), move)
 
-    def read(self, text: str) -> Chosen:
+    def read(self, text: str) -> tuple[list[Move], str]:
+        """All moves of the puzzle's metric, on its slots; and how they are written, the same for the same moves of the
+        puzzle in whatever order."""
         found: dict[frozenset[object], _Generator] = {}
         parts = text.split(",")
         if len(parts) > MOST_WRITTEN:
@@ -109,7 +99,7 @@ class _Reader:
         )
         if moves is None:
             raise self.fail(f"more than {MAX_MOVES} moves with all powers; take fewer")
-        return Chosen(moves, ",".join(each.text for each in generators))
+        return moves, ",".join(each.text for each in generators)
 
     def generator(self, part: str) -> _Generator:
         name, equals, sequence = part.rpartition("=")
@@ -154,13 +144,13 @@ class _Reader:
             raise self.fail(
                 f"the name of a move {shown(move.name)} {problem}; write another before it: A={text}"
             )
-        return _Generator(move, text, self.place(move))
+        return _Generator(move, text, self._place(move))
 
     def name_problem(self, name: str) -> str | None:
         held = [mark for mark in _MARKS if mark in name]
         return f"holds {held[0]}" if held else name_problem(name)
 
-    def place(self, move: Move) -> tuple[int, int]:
+    def _place(self, move: Move) -> tuple[int, int]:
         for number, of in enumerate(self.definition.generators):
             for count, power in enumerate(powers(of, self.moduli) or (), 1):
                 if power.effect == move.effect:
@@ -180,12 +170,12 @@ class _Reader:
 
 def with_moves(parent: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
     """The puzzle with these moves alone. Raises what ``fail`` makes of a problem."""
-    chosen = read_chosen(parent, text, fail)
-    definition = _reduced(permutation(parent), chosen.moves, fail)
+    moves, text = _Reader(parent, fail).read(text)
+    definition = _reduced(permutation(parent), moves, fail)
     return replace(
         parent,
-        name=f"{parent.name}<{chosen.text}>",
-        title=f"{parent.title}: the moves {chosen.text.replace(',', ', ')} alone",
+        name=f"{parent.name}<{text}>",
+        title=f"{parent.title}: the moves {text.replace(',', ', ')} alone",
         source=f"moves of {parent.name}",
         origin=parent.origin if parent.origin.where in WORDS else Origin(),
         known=(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
 from farthest.families.permutation.definition import permutation
-from farthest.families.permutation.moves import Move, identity, inverse, product
+from farthest.families.permutation.moves import Move, identity, inverse, product, repeated
 from farthest.puzzles.move_text import POWER, MoveMaker, Step, check_count, power_of
 from farthest.wording import near_match
 
@@ -174,7 +174,7 @@ class WrittenMoves(MoveMaker):
             at = power.end()
             count, undone = power_of(power)
             move = inverse(self._named[name], moduli) if undone else self._named[name]
-            whole = product(whole, _power(move, count, moduli), moduli)
+            whole = repeated(move, count, whole, lambda one, other: product(one, other, moduli))
         return whole
 
     def _stems(self) -> Iterator[str]:
@@ -193,14 +193,3 @@ class WrittenMoves(MoveMaker):
         if word.rstrip("2'’") in ("x", "y", "z"):
             return f"it turns the whole puzzle, but this one is held; {expected}"
         return f"{expected}; {guess}" if guess else expected
-
-
-def _power(move: Move, count: int, moduli: tuple[int, ...]) -> Move:
-    """By squaring."""
-    found = identity(len(move.to))
-    while count:
-        if count & 1:
-            found = product(found, move, moduli)
-        move = product(move, move, moduli)
-        count >>= 1
-    return found

@@ -63,20 +63,21 @@ class Commit:
 @dataclass(frozen=True, slots=True)
 class StepRecords:
     """What is committed of what a step needs: the blocks still to be stepped; the records at depth d-1 of the blocks
-    that they read, and at d-2 of the blocks themselves; pointers to what was visited; how many records there are at
+    that they read, and at d-2 of the blocks themselves; pointers to what was visited; how many blocks have records at
     d-1."""
 
     blocks: list[int]
     before: dict[int, Record]
     two_before: dict[int, Record]
     visited: dict[int, Pointer]
-    records: int
+    senders: int
 
 
 NOTHING = Record("", {})
 
 
 Opened = TypeVar("Opened", bound="StepInput")
+Contents = TypeVar("Contents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +246,7 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
             raise self.over(depth)
         return ours
 
-    def _look(self, depth: int, wanted: Sequence[int], sources: Sequence[int]) -> StepRecords:
+    def _read_records(self, depth: int, wanted: Sequence[int], sources: Sequence[int]) -> StepRecords:
         """Reads, at one moment, what is committed of what the steps of the wanted blocks need; ``sources``: the blocks
         whose records at depth d-1 they need. Raises LateStepError, LostStateError."""
         all_found = self.facts.exclude == "all"
@@ -298,6 +299,29 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
                 f"attempt {self.attempt}: what block {block} has visited before depth {depth} is lost"
             )
         return pointer
+
+    def _visited(
+        self,
+        depth: int,
+        records: StepRecords,
+        read: Callable[[dict[BlobName, int]], Mapping[BlobName, Contents]],
+    ) -> dict[int, dict[BlobName, Contents]]:
+        """What the blobs of all states found of each block hold. Blocks that another has stepped meanwhile are left
+        out: the blobs to be read have been replaced. ``read``: gives the contents of those blobs that are there, by the
+        number of states that each is to have."""
+        named = {
+            block: {self.visited_name(one.depth, block, one.nonce): one.states for one in pointer.blobs}
+            for block, pointer in records.visited.items()
+        }
+        contents = read({name: states for names in named.values() for name, states in names.items()})
+        visited = {}
+        for block, names in named.items():
+            missing = [name for name in names if name not in contents]
+            if not missing:
+                visited[block] = {name: contents[name] for name in names}
+            elif block in self._read_records(depth, [block], [block]).blocks:
+                raise self.missing(depth, missing[0].depth, block)
+        return visited
 
     def missing(self, step: int, depth: int, block: int) -> LostStateError:
         """The error for a blob that is not there. Raises LateStepError where the layer ``step`` is over: what a step

@@ -132,10 +132,10 @@ class RedisNodes:
     def restarted(self) -> bool:
         """Whether a server is another process than when this, or ``check``, was called last. Raises as ``call``."""
         before = dict(self._run_ids)
-        self.call(self._look)
+        self.call(self._note_run_ids)
         return any(before.get(place, run_id) != run_id for place, run_id in self._run_ids.items())
 
-    def _look(self) -> None:
+    def _note_run_ids(self) -> None:
         for client, place in zip(self.clients, self.places, strict=True):
             self._run_ids[place] = str(client.info("server")["run_id"])
 

@@ -72,23 +72,15 @@ class BlockBlob:
 
 
 @dataclass(frozen=True, slots=True)
-class Visited:
-    """The blob of all states of a block found before a step; ``name`` and ``blob`` are None where it has none."""
-
-    name: BlobName | None = None
-    blob: BlockBlob | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class GatherStepInput:
-    """``StepInput`` of whole blocks. ``visited``: by block, where all states found are kept; ``fresh``: by shard, of
-    those that have fresh states."""
+    """``StepInput`` of whole blocks. ``visited``: by block, where all states found are kept, their blob, if the block
+    has any; ``fresh``: by shard, of those that have fresh states."""
 
     store: GatherStore
     depth: int
     shards: list[int]
     records: StepRecords
-    visited: dict[int, Visited] = field(default_factory=dict)
+    visited: dict[int, dict[BlobName, BlockBlob]] = field(default_factory=dict)
     fresh: dict[int, Fresh] = field(default_factory=dict)
 
     def run(self, threads: int = 1) -> list[int]:
@@ -133,36 +125,24 @@ class GatherStore(AttemptSteps[GatherStepInput]):
     def open(self, depth: int, shards: Sequence[int]) -> GatherStepInput:
         wanted = self.blocks.of(shards)
         sources = sorted({source for block in wanted for source in self.sources_of(block)} | set(wanted))
-        records = self._look(depth, wanted, sources)
-        blocks, visited = records.blocks, dict[int, Visited]()
+        records = self._read_records(depth, wanted, sources)
+        blocks = records.blocks
+        visited: dict[int, dict[BlobName, BlockBlob]] = {}
         if self.facts.exclude == "all":
-            visited = self._visited(depth, records)
+            visited = self._visited(depth, records, self._read_visited)
             blocks = list(visited)
         stepped = [shard for block in blocks for shard in self.blocks.shards(block)]
         return GatherStepInput(self, depth, stepped, records, visited)
 
-    def _visited(self, depth: int, records: StepRecords) -> dict[int, Visited]:
-        """Blocks that another has stepped meanwhile are left out: the blob to be read has been replaced."""
-        pointers = records.visited
-        wanted = {
-            block: self.visited_name(found.depth, block, found.nonce)
-            for block, pointer in pointers.items()
-            for found in pointer.blobs
-        }
-        blobs = self._reader.whole(list(wanted.values()), VISITED)
-        visited: dict[int, Visited] = {}
-        for block, pointer in pointers.items():
-            name = wanted.get(block)
-            if name is None:
-                visited[block] = Visited()
-            elif name in blobs:
-                states, expected = blobs[name].table.states, sum(found.states for found in pointer.blobs)
-                if states != expected:
-                    raise damaged(name.depth, block, f"it holds {states} states, expected {expected}")
-                visited[block] = Visited(name, blobs[name])
-            elif block in self._look(depth, [block], [block]).blocks:
-                raise self.missing(depth, name.depth, block)
-        return visited
+    def _read_visited(self, wanted: Mapping[BlobName, int]) -> dict[BlobName, BlockBlob]:
+        if len({name.block for name in wanted}) < len(wanted):
+            raise LostStateError(f"attempt {self.attempt}: what a block has visited is in more than one blob")
+        blobs = self._reader.whole(list(wanted), VISITED)
+        for name, one in blobs.items():
+            if one.table.states != wanted[name]:
+                problem = f"it holds {one.table.states} states, expected {wanted[name]}"
+                raise damaged(name.depth, name.block, problem)
+        return blobs
 
     def commit(self, depth: int, step_input: GatherStepInput, counts: Sequence[int]) -> None:
         commits: dict[int, Commit] = {}
@@ -182,13 +162,12 @@ class GatherStore(AttemptSteps[GatherStepInput]):
             blobs = {shard: blob for shard, (blob, _, _) in here.items()}
             made[self.found_name(depth, block, nonce)] = self._joined(depth, block, states, blobs)
             if step_input.visited:
-                before = step_input.visited[block]
                 united: dict[int, Buffer] = {}
-                if before.blob is not None and before.name is not None:
-                    states += before.blob.table.states
+                for name, before in step_input.visited[block].items():
+                    states += before.table.states
                     for number, shard in enumerate(self.blocks.shards(block)):
-                        united[shard] = before.blob.shard(number)
-                    commit.replaced.append(before.name)
+                        united[shard] = before.shard(number)
+                    commit.replaced.append(name)
                 united.update({shard: blob for shard, (_, _, blob) in here.items()})
                 name = self.visited_name(depth, block, nonce)
                 made[name] = self._joined(depth, block, states, united, VISITED)
@@ -259,14 +238,16 @@ class GatherStore(AttemptSteps[GatherStepInput]):
             if one[1]:
                 yield shard, one
 
-    def _visited_shards(self, shards: Iterable[int], visited: Mapping[int, Visited]) -> dict[int, memoryview]:
+    def _visited_shards(
+        self, shards: Iterable[int], visited: Mapping[int, dict[BlobName, BlockBlob]]
+    ) -> dict[int, memoryview]:
         """The blobs of all states found of those shards that have some."""
         found = {}
         for shard in shards:
             block, number = divmod(shard, self.blocks.per_block)
-            have = visited[block].blob
-            if have is not None and (blob := have.shard(number)):
-                found[shard] = blob
+            for one in visited[block].values():
+                if blob := one.shard(number):
+                    found[shard] = blob
         return found
 
     def _slots(self) -> Slots:

@@ -126,16 +126,19 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
     # StepStore
 
     def open(self, depth: int, shards: Sequence[int]) -> ScatterStepInput:
-        look = self._look(depth, shards, shards)
+        needed = self._read_records(depth, shards, shards)
         if self.facts.exclude == "all":
-            steps = self._visited(depth, look)
+            steps = {
+                shard: ShardStep(exclude=list(runs.values()), visited=needed.visited[shard].blobs)
+                for shard, runs in self._visited(depth, needed, self._runs).items()
+            }
         else:
-            steps = {shard: ShardStep() for shard in look.blocks}
+            steps = {shard: ShardStep() for shard in needed.blocks}
             for known in excluded_layers(self.facts.exclude, depth):
-                records = look.before if known == depth - 1 else look.two_before
+                records = needed.before if known == depth - 1 else needed.two_before
                 for shard, run in self._layer(depth, known, {shard: records[shard] for shard in steps}):
                     steps[shard].exclude.append(run)
-        for shard, run in self._incoming(depth, look, steps):
+        for shard, run in self._incoming(depth, needed, steps):
             steps[shard].incoming.append(run)
         return ScatterStepInput(self, depth, steps)
 
@@ -228,24 +231,6 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
                 raise self.missing(step, depth, name.block)
             yield name.block, runs[name]
 
-    def _visited(self, depth: int, look: StepRecords) -> dict[int, ShardStep]:
-        """Of each shard a step that has read all states found. Shards that another has stepped meanwhile are left out:
-        the blobs to be read have been replaced."""
-        wanted = {
-            shard: {self.visited_name(one.depth, shard, one.nonce): one.states for one in pointer.blobs}
-            for shard, pointer in look.visited.items()
-        }
-        runs = self._runs({name: states for some in wanted.values() for name, states in some.items()})
-        steps = {}
-        for shard, some in wanted.items():
-            missing = [name for name in some if name not in runs]
-            if not missing:
-                older = [runs[name] for name in some]
-                steps[shard] = ShardStep(exclude=older, visited=look.visited[shard].blobs)
-            elif shard in self._look(depth, [shard], [shard]).blocks:
-                raise self.missing(depth, missing[0].depth, shard)
-        return steps
-
     def _runs(self, wanted: Mapping[BlobName, int]) -> dict[BlobName, SortedRun]:
         """``read``, but what the cache has; it has all then."""
         runs = {name: run for name in wanted if (run := self.cache.get(name, SortedRun)) is not None}
@@ -268,12 +253,12 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         return longest_blob(most_bytes(self._width, states))
 
     def _incoming(
-        self, depth: int, look: StepRecords, shards: Iterable[int]
+        self, depth: int, needed: StepRecords, shards: Iterable[int]
     ) -> Iterator[tuple[int, SortedRun]]:
         """What the outboxes of the layer before have for the shards."""
         if not shards:
             return
-        of = self._sent_to(depth, look.records)
+        of = self._sent_to(depth, needed.senders)
         wanted = [(shard, sent) for shard in shards for sent in of.get(shard, ())]
         blobs = self.fetch_parts([sent.where for _, sent in wanted])
         for (shard, sent), blob in zip(wanted, blobs, strict=True):
