@@ -23,6 +23,7 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, is_packed
 from farthest.spaces.digits import DigitBoards
 from farthest.spaces.packed import CodedSpace
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,7 +150,7 @@ def why_never(jumps: Sequence[Jump], before: Sequence[int], after: Sequence[int]
             f"pegs: jumps only take pegs away, so they never make a board of {fewest} pegs of one of {pegs}"
         )
     if pegs == fewest and WILDCARD not in after and tuple(before) != tuple(after):
-        return f"pegs: both boards have {pegs} pegs, in other holes, and each jump takes one away"
+        return f"pegs: both boards have {counted(pegs, 'peg')}, in other holes, and each jump takes one away"
     here, there = mask_of(before), mask_of([hole == 1 for hole in after])
     # A hole that may be anything is as if it could be changed alone.
     anything = [1 << hole for hole, content in enumerate(after) if content == WILDCARD]
