@@ -28,7 +28,7 @@ from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore
-from farthest.worker.enumeration.tasks import BlockChoice, StepWork
+from farthest.worker.enumeration import BlockChoice, StepWork
 
 PARTS = ("open", "kernel", "commit", "fetch", "send")
 

@@ -61,7 +61,7 @@ if "FARTHEST_TEST_LAYER" in os.environ:
     LayerSearch.next_layer = slowly(LayerSearch.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))
 if "FARTHEST_TEST_JOB_LEASE" in os.environ:
     from farthest.coordinator import service
-    service.JOB_LEASE_SECONDS = float(os.environ["FARTHEST_TEST_JOB_LEASE"])
+    service.SERVICE_LEASE_SECONDS = float(os.environ["FARTHEST_TEST_JOB_LEASE"])
 if "FARTHEST_TEST_PIECES" in os.environ:
     import small_pieces
     small_pieces.cut(os.environ["FARTHEST_TEST_PIECES"])

@@ -17,7 +17,7 @@ from farthest.stores.folder import plan
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
 from farthest.stores.folder.scatter_store import ScatterFolderStore
-from farthest.stores.memory.gather_store import MemoryStore
+from farthest.stores.memory.gather_store import LayersInMemory, MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
@@ -43,11 +43,12 @@ def folder_store(request: pytest.FixtureRequest) -> StoreFactory:
 
     def make(of: Case) -> FolderStore:
         in_place, orders = plan._orders(of.space, of.kernel)
-        plans = plan._plans(of.kernel, orders, 3, of.kernel.shards)
-        slots = max(len(sources) for one in plans for sources in one.sources)
-        plans = plan._plans(of.kernel, orders, 3, slots)
+        roomy = [plan.Plan(of.kernel, order, 3, of.kernel.shards) for order in orders]
+        slots = max(len(sources) for one in roomy for sources in one.sources)
+        plans = [plan.Plan(of.kernel, order, 3, slots) for order in orders]
         folder = EnumerationFolder(scratch / str(len(made)), {}, 3)
-        made.append(FolderStore(of.kernel, of.origins, plans, slots, folder, in_place=in_place))
+        both = plans[0], plans[-1]
+        made.append(FolderStore(of.kernel, of.origins, both, slots, folder, in_place=in_place))
         return made[-1]
 
     def drop() -> None:
@@ -285,6 +286,18 @@ def test_two_workers_with_the_same_shards_at_once_change_nothing(
         store.commit(depth, other, other.run())
 
     assert list(layers_of(one_case, make_store(one_case), take))
+
+
+def test_steps_that_are_lost_are_taken_again(make_store: StoreFactory, one_case: AnyCase) -> None:
+    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
+        for _ in range(3):
+            store.open(depth, shards).run()
+        step(store, depth, shards)
+
+    store = make_store(one_case)
+    if isinstance(store, LayersInMemory):
+        pytest.skip("its steps overwrite, or take away, what they read")
+    assert list(layers_of(one_case, store, take))
 
 
 @pytest.mark.slow

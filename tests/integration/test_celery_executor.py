@@ -20,7 +20,7 @@ from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.worker.app import queue_length
-from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.enumeration import StepWork
 from farthest.worker.leases import Leases
 from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.work import WorkerProcess

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from farthest.coordinator.reporter import EnumerationProgress
 from farthest.coordinator.search.settings import SearchReporter
-from farthest.documents.progress import EnumerationProgress
 from farthest.safe_text import safe
 
 if TYPE_CHECKING:

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.options import (
-    allow_module_option,
     completed,
-    database_option,
-    force_option,
-    json_option,
+    file_options,
     open_job,
     usual_options,
 )
@@ -167,10 +164,7 @@ def _print_nearest(opened: DistanceMap, found: Nearest, *, as_json: bool) -> Non
     type=click.Path(path_type=Path),
     help="Write one solution as an SVG file.",
 )
-@allow_module_option
-@force_option
-@database_option
-@json_option
+@file_options
 def path(
     job: str,
     board: str,

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.options import (
-    allow_module_option,
     completed,
-    database_option,
-    force_option,
-    json_option,
+    file_options,
     memory_option,
     open_job,
     usual_options,
@@ -244,10 +241,7 @@ DISAGREEMENTS_SHOWN = 5
     help="Write all routes, a text file for each algorithm.",
 )
 @memory_option("Memory for the boards that a search has found.  [default: four fifths of what is free]")
-@allow_module_option
-@force_option
-@database_option
-@json_option
+@file_options
 @click.pass_context
 def compare(
     context: click.Context,

@@ -207,8 +207,7 @@ def _show_search(record: JobRecord, searches: Searches, database: Database) -> N
 
 def _print_job(record: JobRecord, database: Database, kept: Rows) -> None:
     """The facts of a job. ``kept``: what is kept of its distances."""
-    from farthest.documents.jobs import asked_rows, result_rows
-    from farthest.documents.progress import progress_rows
+    from farthest.documents.jobs import asked_rows, progress_rows, result_rows
     from farthest.models.stored_job import puzzle_of
 
     waits = record.kind == "enumeration" and record.status == "queued" and record.error

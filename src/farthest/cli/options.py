@@ -113,6 +113,11 @@ def usual_options(command: Command) -> Command:
     return allow_module_option(database_option(json_option(command)))
 
 
+def file_options(command: Command) -> Command:
+    """The same, of a command that writes a file."""
+    return allow_module_option(force_option(database_option(json_option(command))))
+
+
 @contextmanager
 def stored_jobs(database: str | None) -> Iterator[tuple[JobReader, Database]]:
     """The jobs of a database that is there already, to be read."""

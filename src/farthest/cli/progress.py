@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.printing import event_line, note, stderr_is_terminal
-from farthest.coordinator.reporter import Reporter
-from farthest.documents.progress import EnumerationProgress
+from farthest.coordinator.reporter import EnumerationProgress, Reporter
 from farthest.safe_text import SafeStream, raw, safe, tell_at_once
 from farthest.wording import bytes_text, rate_text, seconds_text
 

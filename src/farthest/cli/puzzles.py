@@ -11,8 +11,7 @@ import click
 from farthest.cli.options import (
     allow_module_option,
     completed,
-    database_option,
-    force_option,
+    file_options,
     json_option,
     open_job,
     usual_options,
@@ -107,7 +106,7 @@ def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str]) -> None:
 
 
 def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
-    from farthest.documents.puzzles import named_boards, puzzle_rows
+    from farthest.documents.puzzles import known_rows, named_boards, puzzle_rows
     from farthest.drawing.terminal import coloured
 
     definition = puzzle.definition
@@ -123,23 +122,9 @@ def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
         click.echo(line)
     for known in puzzle.known:
         click.echo(f"\nknown answers ({known.source}):")
-        if known.states is not None:
-            click.echo(f"  states        {known.states:,}")
-        if known.eccentricity is not None:
-            click.echo(f"  eccentricity  {known.eccentricity}")
-        if known.goal is not None:
-            click.echo(f"  nearest goal  {known.goal} {puzzle.origin}")
-        for name, layers in (("layers", known.layers), ("first layers", known.first_layers)):
-            if layers is None:
-                continue
-            click.echo(
-                click.wrap_text(
-                    f"{name:<13} {' '.join(f'{states:,}' for states in layers)}",
-                    width=100,
-                    initial_indent="  ",
-                    subsequent_indent=" " * 16,
-                )
-            )
+        for name, value in known_rows(puzzle, known):
+            text = f"{name:<13} {value}"
+            click.echo(click.wrap_text(text, width=100, initial_indent="  ", subsequent_indent=" " * 16))
         if known.farthest:
             shown = known.farthest[:BOARDS_DRAWN]
             click.echo(f"  farthest      {counted(len(known.farthest), 'board')}\n")
@@ -296,10 +281,7 @@ def _of_map(
 @click.option(
     "--svg", "file", metavar="FILE", type=click.Path(path_type=Path), help="Write an SVG file instead."
 )
-@allow_module_option
-@database_option
-@force_option
-@json_option
+@file_options
 def draw(
     name: str,
     boards: tuple[str, ...],

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.options import (
-    allow_module_option,
     completed,
     database_option,
+    file_options,
     force_option,
     json_option,
     memory_option,
@@ -36,10 +36,7 @@ if TYPE_CHECKING:
     type=click.Choice(("parquet", "csv", "npz", "graphml")),
     help="What to write, whatever the ending of FILE; needed for -.",
 )
-@allow_module_option
-@force_option
-@database_option
-@json_option
+@file_options
 def export(
     job: str, file: str, format_: str | None, force: bool, database: str | None, as_json: bool
 ) -> None:

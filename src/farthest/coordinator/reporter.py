@@ -1,13 +1,18 @@
-"""How an enumeration reports its progress, how fast states are found, and how long the rest takes at most."""
+"""How an enumeration reports its progress, how fast states are found, and how long the rest takes at most; and all that
+is known of this: a terminal and a notebook draw it (``cli.progress``, ``api.bars``)."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from farthest.coordinator.settings import Estimate, Outcome
+from farthest.wording import counted
+
+if TYPE_CHECKING:
+    from farthest.coordinator.settings import Estimate, Outcome
+    from farthest.models.records import Progress
 
 
 class Reporter:
@@ -88,3 +93,49 @@ class Pace:
             return None
         last_time, last_total = self._known[-1]
         return max(0.0, (self.at_most - last_total) / rate - (self._clock() - last_time))
+
+
+class EnumerationProgress(Reporter):
+    """What is known of an enumeration. ``at_most``: the most states that there can be; 0: not known yet. ``reading``:
+    how far its checkpoint has been read, empty where none is."""
+
+    def __init__(self, at_most: int = 0) -> None:
+        self.pace = Pace(at_most)
+        self.known: Progress = {}
+        self.reading = ""
+
+    def estimate(self, estimate: Estimate) -> None:
+        self.pace.at_most = estimate.states_at_most
+
+    def resuming(self, job: int, depth: int, share: float) -> None:
+        self.reading = f"reading the checkpoint at depth {depth}: {share:.0%}"
+
+    def resumed(self, job: int, depth: int, states: int, total: int) -> None:
+        self.layer(depth, states, total, 0.0)
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        self.reading = ""
+        self.known |= {"depth": depth, "layer_states": states, "states": total}
+        self.pace.reach(total)
+
+    def progress(self, known: Mapping[str, Any]) -> None:
+        self.known |= cast("Progress", known)
+
+    def counts(self) -> list[str]:
+        """The last layer, and all states."""
+        known = self.known
+        depth, states, total = known.get("depth", 0), known.get("layer_states", 0), known.get("states", 0)
+        return [f"depth {depth}", f"{states:,} new", f"{total:,} states"]
+
+    def blocks(self) -> list[str]:
+        """How far the layer under way is, where workers step it."""
+        blocks = self.known.get("blocks")
+        return [f"block {self.known.get('blocks_done') or 0:,} of {blocks:,}"] if blocks else []
+
+    def workers(self) -> list[str]:
+        """Who steps it."""
+        workers, resent = self.known.get("workers"), self.known.get("resent")
+        return [
+            *([counted(workers, "worker")] if workers else []),
+            *([f"{resent:,} sent again"] if resent else []),
+        ]

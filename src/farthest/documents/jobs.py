@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
-from farthest.models.records import FINISHED, SEARCH, Progress, Verification
-from farthest.wording import seconds_text
+from farthest.models.records import FINISHED, QUEUED, RUNNING, SEARCH, Progress, Verification
+from farthest.wording import rate_text, seconds_text, times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from farthest.models.records import JobRecord, LayerRecord
 
@@ -124,31 +124,35 @@ def map_text(record: JobRecord) -> str:
 
 def asked_rows(record: JobRecord) -> Rows:
     """What was asked of a job."""
+    from farthest.models.stored_job import search_parameters
+
     if record.kind != SEARCH:
         return [("origin", f"moves are counted {origin_text(record)}")]
-    asked = record.parameters
-    wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
+    asked = search_parameters(record)
+    wanted = f"all solutions, {asked.limit:,} listed at most" if asked.all else "one solution"
     return [
-        ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}, {wanted}"),
+        ("search", f"{asked.algorithm}, heuristic {asked.heuristic}, {wanted}"),
         ("board", origin_text(record)),
     ]
 
 
 def result_rows(record: JobRecord) -> Rows:
     """What a job has found; empty before its end."""
-    result = record.result
+    from farthest.models.stored_job import search_result
+
+    result = search_result(record)
     if result is not None:
-        proven = "" if result["optimal"] else ", not proven shortest"
+        proven = "" if result.optimal else ", not proven shortest"
         length = (
             "none: it is proven that the board cannot be solved"
-            if result["length"] is None
-            else f"{result['length']}{proven}"
+            if result.length is None
+            else f"{result.length}{proven}"
         )
         found = [
             ("length", length),
-            ("solutions", f"{result['solutions']:,}"),
-            ("nodes", f"{result['nodes']:,}"),
-            *([] if result["expanded"] is None else [("expanded", f"{result['expanded']:,} boards")]),
+            ("solutions", f"{result.solutions:,}"),
+            ("nodes", f"{result.nodes:,}"),
+            *([] if result.expanded is None else [("expanded", f"{result.expanded:,} boards")]),
         ]
     elif record.status == FINISHED:
         unknown = f"not known: --max-depth ended the enumeration after layer {record.depth}"
@@ -171,6 +175,59 @@ def layer_rows(layers: Iterable[LayerRecord]) -> list[tuple[str, str, str]]:
         (str(each.depth), f"{each.states:,}", "" if each.seconds is None else f"{each.seconds:.4f}")
         for each in layers
     ]
+
+
+def progress_rows(record: JobRecord) -> Rows:
+    """What a job that waits or runs has told last, as people read it: names and values, the most important first; any
+    may be missing. Empty for a job that has ended."""
+    known = record.progress
+    if not known or record.state_now not in (QUEUED, RUNNING):
+        return []
+    return [*(_of_search(known) if record.kind == SEARCH else _of_enumeration(known)), *_of_both(known)]
+
+
+def _of_enumeration(known: Progress) -> Iterator[tuple[str, str]]:
+    states, at_most = known.get("states"), known.get("states_at_most")
+    whole = bool(states and at_most and states >= at_most)
+    if "depth" in known:
+        yield "layer under way", "none: the map is stored" if whole else str(known["depth"] + 1)
+    if states is not None:
+        yield (
+            "states",
+            f"{states:,}" + (f" of at most {at_most:,} ({states / at_most:.1%})" if at_most else ""),
+        )
+    if "layer_states" in known:
+        yield "in the last layer", f"{known['layer_states']:,}"
+    if known.get("states_a_second"):
+        yield "states a second", rate_text(known["states_a_second"])
+    if known.get("blocks"):
+        yield "blocks done", f"{known.get('blocks_done') or 0:,} of {known['blocks']:,}"
+    if "seconds_left" in known and not whole:
+        yield "time left", f"at most {seconds_text(known['seconds_left'])}"
+    if "seconds" in known:
+        yield "time of the layers", seconds_text(known["seconds"])
+
+
+def _of_search(known: Progress) -> Iterator[tuple[str, str]]:
+    if "bound" in known:
+        yield "bound", f"{known['bound']:,}"
+    if "nodes" in known:
+        yield "nodes", f"{known['nodes']:,}"
+    if "pieces_waiting" in known:
+        yield "pieces waiting", f"{known['pieces_waiting']:,}"
+    if "nodes_a_second" in known:
+        yield "nodes a second", rate_text(known["nodes_a_second"])
+
+
+def _of_both(known: Progress) -> Iterator[tuple[str, str]]:
+    if "workers" in known:
+        yield "workers", f"{known['workers']:,}"
+    if known.get("resent"):
+        yield "sent again", f"{known['resent']:,}"
+    if known.get("set_back"):
+        yield "handed back for lack of room", times(known["set_back"])
+    if known.get("taken_over"):
+        yield "taken over from a coordinator that had ended", times(known["taken_over"])
 
 
 def job_fields(record: JobRecord) -> dict[str, Any]:

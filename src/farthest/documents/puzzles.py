@@ -104,6 +104,18 @@ def puzzle_rows(puzzle: Puzzle) -> Rows:
     ]
 
 
+def known_rows(puzzle: Puzzle, known: KnownAnswer) -> Rows:
+    """The figures of a known answer."""
+    goal = None if known.goal is None else f"{known.goal:,} {puzzle.origin}"
+    counts = (("states", known.states), ("eccentricity", known.eccentricity))
+    layers = (("layers", known.layers), ("first layers", known.first_layers))
+    return [
+        *((name, f"{count:,}") for name, count in counts if count is not None),
+        *([] if goal is None else [("nearest goal", goal)]),
+        *((name, " ".join(f"{states:,}" for states in each)) for name, each in layers if each is not None),
+    ]
+
+
 def named_boards(puzzle: Puzzle) -> list[tuple[str, Board]]:
     """The boards that a puzzle's file draws: its start, where it has one, and its goals."""
     goals, start = puzzle.definition.origin_boards

@@ -15,9 +15,8 @@ from farthest.models.job_reader import JobReader
 from farthest.models.jobs import Jobs
 from farthest.models.map_reader import MapReader
 from farthest.models.records import SEARCH, Proved, Verification, now
-from farthest.models.sealing import damaged
 from farthest.models.searches import Searches
-from farthest.models.stored_job import origin_of, puzzle_of
+from farthest.models.stored_job import origin_of, puzzle_of, search_parameters
 from farthest.models.structure import structure_problems
 from farthest.verify.maps import verify_map
 from farthest.verify.report import PROVES, Check, Report, Stored, verify_layers, verify_search
@@ -127,11 +126,9 @@ def _player(record: JobRecord) -> Any:
     from farthest.search.contract import Problem, way_of
     from farthest.search.expansion import boards_along
 
-    puzzle, asked = puzzle_of(record), record.parameters
-    if not all(isinstance(asked.get(name), str) for name in ("board", "target", "heuristic")):
-        raise damaged("job", record.id, "column parameters: expected those of a search", record.id)
-    board = puzzle.definition.parse_board(asked["board"], name=puzzle.name)
-    problem = Problem(puzzle, board, asked["target"], asked["heuristic"])
+    puzzle, asked = puzzle_of(record), search_parameters(record)
+    board = puzzle.definition.parse_board(asked.board, name=puzzle.name)
+    problem = Problem(puzzle, board, asked.target, asked.heuristic)
 
     def play(moves: Sequence[Any]) -> bool:
         try:

@@ -11,12 +11,11 @@ numpy is imported where it is used: enumerating a puzzle does without it.
 from __future__ import annotations
 
 from array import array
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
-from math import comb
+from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
@@ -155,12 +154,9 @@ def _breadth_first(edges: Sequence[tuple[int, int]], root: int, cells: int) -> l
     for a, b in edges:
         near[a].append(b)
         near[b].append(a)
-    order, queue = [root], deque([root])
-    while queue:
-        for cell in near[queue.popleft()]:
-            if cell not in order:
-                order.append(cell)
-                queue.append(cell)
+    order = [root]
+    for cell in order:
+        order += [other for other in dict.fromkeys(near[cell]) if other not in order]
     return order
 
 
@@ -335,8 +331,6 @@ class ArrangementSpace:
     @property
     def arrangements(self) -> int:
         """The number of arrangements of the pieces, reachable or not (a multinomial coefficient)."""
-        from math import factorial, prod
-
         return factorial(self.cells) // prod(factorial(count) for count in self.layout.counts)
 
     def layout_fields(self) -> dict[str, Any]:
@@ -409,7 +403,7 @@ class ArrangementSpace:
 
     @cached_property
     def _tables(self) -> tuple[_MoveTable, _MoveTable]:
-        """Of the moves away from the origin, and of those toward it."""
+        """The moves away from the origin, and those toward it."""
         return _MoveTable.of(self.moves_away), _MoveTable.of(self.moves_toward)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:

@@ -37,16 +37,33 @@ NO_KEY = 2**64 - 1
 """The code of a board that has none, where codes are numbers; else as many bytes of 255 as codes have."""
 
 
-class Space(Protocol):
-    """A puzzle compiled, with its origin: boards to codes and back, and the neighbours of boards."""
+class MovedBoards(Protocol):
+    """The boards of a puzzle with its origin, and their moves: the part of a space that needs no codes."""
 
-    engine: EngineKind
-    """Which way of enumerating is its own."""
     puzzle: Puzzle
     origin: Origin
     cells: int
     origins: list[Board]
     """The boards at depth 0, none twice, in a fixed order."""
+
+    def neighbours(
+        self, boards: Boards, *, toward: bool
+    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
+        """For each move: its name, the rows of ``boards`` that it can be made on, the boards that it leads to.
+
+        ``toward``: to boards at most one nearer the origin, else at most one farther. The name is always that of the
+        move that the player makes. Two moves that lead from one board to the same board are two items.
+        """
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""
+
+
+class Space(MovedBoards, Protocol):
+    """A puzzle compiled: boards to codes and back, and the neighbours of boards."""
+
+    engine: EngineKind
+    """Which way of enumerating is its own."""
 
     @property
     def keys(self) -> int | None:
@@ -72,18 +89,6 @@ class Space(Protocol):
 
     def decode(self, codes: Codes) -> Boards:
         """Inverse of ``encode``. Raises ValueError when a code is out of range."""
-
-    def neighbours(
-        self, boards: Boards, *, toward: bool
-    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """For each move: its name, the rows of ``boards`` that it can be made on, the boards that it leads to.
-
-        ``toward``: to boards at most one nearer the origin, else at most one farther. The name is always that of the
-        move that the player makes. Two moves that lead from one board to the same board are two items.
-        """
-
-    def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""
 
 
 class GatherSpace(Space, Protocol):

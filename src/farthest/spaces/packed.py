@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.arrays import np
@@ -20,14 +20,10 @@ from farthest.errors import ResourceError
 from farthest.spaces.contract import NO_KEY, PACKED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from farthest.puzzles.definition import Board, MoveName
-    from farthest.puzzles.puzzle import Origin, Puzzle
-    from farthest.spaces.contract import Boards, Codes, EngineKind
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards
 
 WORD = 64
 MOST_CELLS = 64
@@ -35,21 +31,6 @@ CONTENTS = 256
 UNCHANGED = bytes(range(CONTENTS))
 BLOCK = 1 << 15
 """Codes that numpy expands at a time: their arrays stay in the cache."""
-
-
-class MovedBoards(Protocol):
-    """Boards and their moves, without codes: the part of Space that a CodedSpace takes from elsewhere."""
-
-    puzzle: Puzzle
-    origin: Origin
-    origins: list[Board]
-    cells: int
-
-    def neighbours(
-        self, boards: Boards, *, toward: bool
-    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]: ...
-
-    def why_unreachable(self, board: Sequence[int]) -> str | None: ...
 
 
 class CodedSpace(ABC):

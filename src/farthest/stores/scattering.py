@@ -17,6 +17,7 @@ from farthest.stores.contract import check_states, typed, unit_for
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from farthest.models.chunks import Unit
     from farthest.spaces.contract import ScatterSpace
 
 LEAST_KEPT = 1000
@@ -57,6 +58,9 @@ def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int
 
 
 ALL = 2**64 - 1
+
+BOX_BYTES = 2**13
+"""Of a shard's box for each thread at least (kernel/src/outboxes.cpp)."""
 
 
 class Candidates:
@@ -166,55 +170,51 @@ RunsOf = Callable[[int], Iterable[tuple[int, "Buffer"]]]
 """Gives (depth, run) of a shard for each depth at which it has states."""
 
 
-class MapPieces:
-    """The map up to ``depth`` from the runs of all layers."""
+def map_of_runs(
+    space: ScatterSpace, shards: int, depth: int, runs_of: RunsOf, size: int, threads: int
+) -> Iterator[Chunk]:
+    """The chunks of the map up to ``depth`` from the runs of all layers (see JobStore.chunks)."""
 
-    def __init__(self, space: ScatterSpace, shards: int, depth: int, runs_of: RunsOf) -> None:
-        self._space = space
-        self._width = space.code_bytes
-        self._shards = shards
-        self._depth = depth
-        self._unit = unit_for(depth)
-        self._runs_of = runs_of
+    def reader(some: Iterable[int]) -> _kernel.MapReader:
+        layers = [one for shard in some for one in runs_of(shard)]
+        return _kernel.MapReader(space.code_bytes, [run for _, run in layers], [at for at, _ in layers])
 
-    def chunks(self, size: int, threads: int) -> Iterator[Chunk]:
-        keys = self._space.keys
-        return self._sparse(size, threads) if keys is None else self._dense(keys, size)
+    unit = unit_for(depth)
+    if space.keys is None:
+        yield from _sparse_map(space, unit, reader(range(shards)), size, threads)
+        return
+    per_shard = -(-space.keys // shards)
+    read, of_shard = -1, reader(())
+    for first in range(0, space.keys, size):
+        end = min(first + size, space.keys)
+        out = zeros((end - first) * WIDTHS[unit])
+        distances = typed(out, unit)
+        for shard in range(first // per_shard, (end - 1) // per_shard + 1):
+            if shard != read:
+                read, of_shard = shard, reader([shard])
+            begin, stop = max(first, shard * per_shard), min(end, (shard + 1) * per_shard)
+            of_shard.fill(begin, distances[begin - first : stop - first])
+        yield Chunk(first, end - 1, unit, out)
 
-    def _dense(self, keys: int, size: int) -> Iterator[Chunk]:
-        per_shard = -(-keys // self._shards)
-        readers: dict[int, _kernel.MapReader] = {}
-        for first in range(0, keys, size):
-            end = min(first + size, keys)
-            out = zeros((end - first) * WIDTHS[self._unit])
-            distances = typed(out, self._unit)
-            for shard in range(first // per_shard, (end - 1) // per_shard + 1):
-                if shard not in readers:
-                    readers = {shard: self._reader([shard])}
-                begin, stop = max(first, shard * per_shard), min(end, (shard + 1) * per_shard)
-                readers[shard].fill(begin, distances[begin - first : stop - first])
-            yield Chunk(first, end - 1, self._unit, out)
 
-    def _sparse(self, size: int, threads: int) -> Iterator[Chunk]:
-        reader = self._reader(range(self._shards))
-        states, first, before = min(size, chunk_states(self._width)), 0, b""
-        while True:
-            codes, distances = reader.next(states, WIDTHS[self._unit], threads)
-            if not codes:
-                return
-            if codes[: self._width] == before or descent(code_array(codes, self._width)) is not None:
-                raise PuzzleError(
-                    f"puzzle {self._space.puzzle.name}: a state was found at two depths: not each move can be taken "
-                    "back by a move, as the puzzle says; correct it, or leave undirected out"
-                )
-            before = codes[-self._width :]
-            last = first + len(codes) // self._width - 1
-            yield Chunk(first, last, self._unit, distances, self._width, codes)
-            first = last + 1
-
-    def _reader(self, shards: Iterable[int]) -> _kernel.MapReader:
-        layers = [one for shard in shards for one in self._runs_of(shard)]
-        return _kernel.MapReader(self._width, [run for _, run in layers], [depth for depth, _ in layers])
+def _sparse_map(
+    space: ScatterSpace, unit: Unit, reader: _kernel.MapReader, size: int, threads: int
+) -> Iterator[Chunk]:
+    width = space.code_bytes
+    states, first, before = min(size, chunk_states(width)), 0, b""
+    while True:
+        codes, distances = reader.next(states, WIDTHS[unit], threads)
+        if not codes:
+            return
+        if codes[:width] == before or descent(code_array(codes, width)) is not None:
+            raise PuzzleError(
+                f"puzzle {space.puzzle.name}: a state was found at two depths: not each move can be taken back by a "
+                "move, as the puzzle says; correct it, or leave undirected out"
+            )
+        before = codes[-width:]
+        last = first + len(codes) // width - 1
+        yield Chunk(first, last, unit, distances, width, codes)
+        first = last + 1
 
 
 def read_map(

@@ -22,7 +22,6 @@ scratch folder where that is more than is allowed.
 
 from __future__ import annotations
 
-import errno
 import mmap
 import os
 import tempfile
@@ -36,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.errors import NoRoomError, ResourceError, StorageError
+from farthest.errors import NoRoomError, ResourceError, StorageError, is_full
 from farthest.verify.models import Codes, Model
 from farthest.wording import bytes_text
 
@@ -492,7 +491,7 @@ def _memory(size: int, scratch: Path | None) -> mmap.mmap:
 
 
 def _folder_error(scratch: Path, size: int, error: OSError) -> StorageError:
-    kind = NoRoomError if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else StorageError
+    kind = NoRoomError if is_full(error) else StorageError
     return kind(
         f"{scratch}: what the proof keeps, {bytes_text(size)}, cannot be kept there ({error.strerror}); make room, "
         "name another folder with --scratch, or allow more memory with --memory"

@@ -19,9 +19,8 @@ from starlette.routing import Route
 
 import farthest
 from farthest.documents import plain
-from farthest.documents.jobs import enumeration_document, job_summary
+from farthest.documents.jobs import enumeration_document, job_summary, progress_rows
 from farthest.documents.maps import distance_answer, map_facts, path_document, state_of
-from farthest.documents.progress import progress_rows
 from farthest.documents.puzzles import estimate_document, puzzle_document, puzzle_summary
 from farthest.documents.searches import iteration_rows, search_document
 from farthest.documents.workers import living_workers

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from farthest.worker.work import Work, WorkerProcess
 
 KINDS = {
-    "step": "farthest.worker.enumeration.tasks:StepWork",
-    "part": "farthest.worker.enumeration.tasks:PartWork",
+    "step": "farthest.worker.enumeration:StepWork",
+    "part": "farthest.worker.enumeration:PartWork",
     "search": "farthest.worker.search_batches:SearchWork",
 }
 """The kinds of work, and the class of each (worker/work.py), which is imported where it is done."""

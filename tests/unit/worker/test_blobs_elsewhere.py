@@ -29,7 +29,7 @@ from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.records import Pointer, Record, with_checksum
-from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.enumeration import StepWork
 from farthest.worker.work import WorkerProcess
 from store_cases import case
 from unit.worker.test_tasks import told

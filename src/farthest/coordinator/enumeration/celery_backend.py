@@ -19,9 +19,8 @@ from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.records import NO_BASE, NO_JOB
 from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
-from farthest.stores.residues import residue_form
 from farthest.wording import bytes_text
-from farthest.worker.enumeration.tasks import PartWork, StepWork
+from farthest.worker.enumeration import PartWork, StepWork
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
@@ -122,7 +121,7 @@ class CeleryBackend(Backend):
             gather(space),
             self.plan.cut,
             distances=settings.stores_distances,
-            residues=residue_form(space, settings.max_depth) if settings.residues else None,
+            residues=self.plan.form,
             place=self._place,
         )
 

@@ -27,7 +27,7 @@ from farthest.stores.blocks import Blocks, cut_for_workers, searches_in_place
 from farthest.stores.contract import excluded
 from farthest.stores.redis.records import LEAST_CHUNKS
 from farthest.stores.residues import residue_form
-from farthest.worker.enumeration.tasks import BlockChoice
+from farthest.worker.enumeration import BlockChoice
 
 if TYPE_CHECKING:
     from farthest.coordinator.settings import Settings

@@ -36,7 +36,7 @@ from farthest.errors import (
 )
 from farthest.models.chunks import digest_of, layers_digest
 from farthest.models.records import Takeovers
-from farthest.models.stored_job import origin_of, puzzle_of, space_of
+from farthest.models.stored_job import enumeration_parameters, origin_of, puzzle_of, space_of
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -79,15 +79,15 @@ def continue_job(
 
     What decides the result comes from the job, the rest from ``settings``.
     """
-    puzzle, asked = puzzle_of(record), record.parameters
+    puzzle, asked = puzzle_of(record), enumeration_parameters(record)
     struck = Takeovers.of(record.progress).times
     settings = replace(
         settings,
         checkpoint_seconds=settings.checkpoint_seconds / 2**struck,  # a job that is struck often advances
         origin=origin_of(record),
-        max_depth=asked["max_depth"],
-        histogram_only=asked["histogram_only"],
-        residues=asked.get("map") == "residues",
+        max_depth=asked.max_depth,
+        histogram_only=asked.histogram_only,
+        residues=record.keeps_residues,
     )
     recorder = JobRecorder(database, settings, record, owner, reporter.notice)
     with memory_errors(puzzle), named_in(f"job {record.id}"):

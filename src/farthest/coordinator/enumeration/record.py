@@ -13,7 +13,6 @@ from farthest.coordinator.runner import OwnedJob, added, claimed
 from farthest.coordinator.settings import STATE_ROWS, Settings
 from farthest.environment import scratch_folder
 from farthest.errors import DamagedMapError
-from farthest.map_files.form import layout_digest, map_digest
 from farthest.models.chunks import (
     CHUNK_KEYS,
     UNREACHED,
@@ -31,7 +30,6 @@ from farthest.models.records import (
     job_token,
 )
 from farthest.stores.contract import unit_for
-from farthest.stores.residues import residue_form
 
 if TYPE_CHECKING:
     from farthest.map_files.place import MapWriter
@@ -284,7 +282,9 @@ class JobRecorder(OwnedJob):
     def _residue_file(self, found: Found) -> Iterator[ResidueFile]:
         """The file of the map that workers have made, else that the store holds, stored for good; removed at the end of
         the block unless it was published."""
+        from farthest.map_files.form import layout_digest, map_digest
         from farthest.models.maps import RESIDUES, MapFiles
+        from farthest.stores.residues import residue_form
 
         record, settings, space = self.record, self._settings, found.space
         files = MapFiles(self._database)

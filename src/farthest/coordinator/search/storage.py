@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
@@ -14,7 +14,7 @@ import msgspec
 from farthest.coordinator.runner import OwnedJob
 from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError
 from farthest.models.database import Database, open_database
-from farthest.models.records import FINISHED, IterationRecord, SubtreeRecord
+from farthest.models.records import FINISHED, IterationRecord, SearchResult, SubtreeRecord, fields_of
 from farthest.models.searches import Searches
 from farthest.search.contract import Node, PieceResult, way_of
 from farthest.search.deepening import Frontier, Place, Totals
@@ -193,13 +193,7 @@ class SearchRecorder(OwnedJob):
         """Stores the result, and solutions that are not stored yet: those of a search without iterations. Marks the job
         finished."""
         rest = self._numbered_from(outcome.paths[self._numbered :])
-        result = {
-            "length": outcome.length,
-            "solutions": outcome.solutions,
-            "optimal": outcome.optimal,
-            "nodes": outcome.nodes,
-            "expanded": outcome.expanded,
-        }
+        result = asdict(SearchResult(*(getattr(outcome, one.name) for one in fields_of(SearchResult))))
 
         def write() -> None:
             if self._jobs.get(self.job).status == FINISHED:

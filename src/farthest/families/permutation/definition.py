@@ -177,15 +177,15 @@ def _pieces(definition: Permutation, text: str, place: str, mend: str) -> tuple[
         raise BoardError(f"{place}: no pieces; {mend}")
     labels, turns = [], []
     for slot, piece in enumerate(piece for row in rows for piece in row):
-        found = _PIECE.fullmatch(piece)
-        known, modulus = table.labels[table.orbit[slot]], table.modulus[slot]
-        label = known.get(found[1]) if found else None
-        if found is None or label is None:
-            expected = " ".join(list(known)[:20]) + (" ..." if len(known) > 20 else "")
+        parts = _PIECE.fullmatch(piece)
+        label_of, modulus = table.labels[table.orbit[slot]], table.modulus[slot]
+        label = label_of.get(parts[1]) if parts else None
+        if parts is None or label is None:
+            expected = " ".join(list(label_of)[:20]) + (" ..." if len(label_of) > 20 else "")
             raise BoardError(
                 f"{place}: place {slot + 1} holds {shown(piece)}, expected one of {expected}; {mend}"
             )
-        turn = int(found[2] or 0)
+        turn = int(parts[2] or 0)
         if turn >= modulus:
             expected = f"0 to {modulus - 1}" if modulus > 1 else "none: the piece cannot be turned"
             raise BoardError(

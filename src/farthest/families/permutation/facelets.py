@@ -182,11 +182,9 @@ def _piece(
     assert definition.net is not None
     moduli = definition.slot_moduli
     colours = piece_colours(definition.net, moduli, definition.goals[0])
-    orbit = next(number for number, slots in enumerate(definition.orbits) if slot in slots)
     found = {
         (label, 0 if definition.ignore[label] else turn)
-        for label, of in enumerate(definition.label_orbit)
-        if of == orbit
+        for label in definition.labels_of(definition.slot_orbits[slot])
         for turn in range(moduli[slot])
         if all(
             colours.get((label, sticker.ring, (sticker.place - turn) % moduli[slot])) == colour

@@ -36,7 +36,7 @@ from farthest.safe_text import safe
 from farthest.wording import counted, near_match, shown
 
 _METRICS = {".tws": "power", ".def": "power", ".gap": "generator", ".g": "generator"}
-"""Of the program that each ending of a file stands for."""
+"""The metric of the program that each ending of a file stands for."""
 
 
 def parse_foreign(data: bytes, place: str) -> Puzzle:

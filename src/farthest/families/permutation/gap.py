@@ -145,7 +145,7 @@ class _Token(NamedTuple):
     line: int
 
     def __str__(self) -> str:
-        """As messages call it."""
+        """How messages call the token."""
         return shown(self.text) if self.text else "the end of the file"
 
 
@@ -171,6 +171,7 @@ class ExpressionReader:
                 self.tokens.append(_Token(kind, found[0], line))
             line += found[0].count("\n")
         self.end = _Token("end", "", line)
+        self.tokens += [self.end, self.end]  # one may be looked at behind the next
 
     def fail(self, line: int, problem: str) -> PuzzleError:
         return PuzzleError(f"{self.place}, {self._unit} {line}: {problem}")
@@ -178,16 +179,16 @@ class ExpressionReader:
     @property
     def token(self) -> _Token:
         """The next token."""
-        return self.tokens[self.at] if self.at < len(self.tokens) else self.end
+        return self.tokens[self.at]
 
     def peek(self, ahead: int = 0) -> str:
-        """The text of a token; empty behind the last."""
-        return self.tokens[self.at + ahead].text if self.at + ahead < len(self.tokens) else ""
+        """The text of the next token, or of that behind it; empty behind the last."""
+        return self.tokens[self.at + ahead].text
 
     def take(self) -> _Token:
         """The next token, which is left behind."""
         self.at += 1
-        return self.tokens[self.at - 1] if self.at <= len(self.tokens) else self.end
+        return self.tokens[self.at - 1]
 
     def ends(self, line: int, value: Value | None = None) -> None:
         """The end of a statement; after the last of a file, a group or a list, it may be left out."""
@@ -210,7 +211,7 @@ class ExpressionReader:
 
     def expect(self, mark: str, what: str) -> None:
         if self.peek() != mark:
-            line = self.tokens[min(self.at, len(self.tokens) - 1)].line
+            line = self.tokens[self.at - (self.token is self.end)].line
             raise self.fail(line, f"{self.token} in {what}, expected {mark}; correct it")
         self.at += 1
 
@@ -401,12 +402,12 @@ class ExpressionReader:
 
 
 def _images(cycles: Iterable[Sequence[int]]) -> dict[int, int]:
-    """Of the points of cycles that have none in common."""
+    """The images of the points of cycles that have none in common."""
     return {point: image for cycle in cycles for point, image in pairwise((*cycle, cycle[0]))}
 
 
 def _power_name(name: str, exponent: int) -> str:
-    """As twisty puzzles write powers; empty where the base has no name, or is such a power."""
+    """The name of a power as twisty puzzles write it; empty where the base has no name, or is such a power."""
     if not name or not name[-1].isalpha():
         return ""
     return f"{name}{abs(exponent) if abs(exponent) > 1 else ''}{chr(39) if exponent < 0 else ''}"
@@ -455,7 +456,7 @@ class _Reader(ExpressionReader):
 
     def generators(self) -> list[Perm]:
         """The generators, none of them the identity, none twice. Raises PuzzleError where there are none."""
-        while self.at < len(self.tokens):
+        while self.token is not self.end:
             self.statement()
         named = [value for value in self.variables.values() if isinstance(value, Perm)]
         chosen = (self.groups or self.lists or [named])[-1]

@@ -63,6 +63,17 @@ class PermutationBoards:
             out[:, slots + to] = turns
         return out
 
+    def wrong_sums(self, layout: Layout, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """On which boards the orientations of an orbit have another sum than that which never changes."""
+        import numpy as np
+
+        wrong = np.zeros(len(boards), dtype=bool)
+        for slots, total in zip(layout.orbits, layout.sums, strict=True):
+            if total is not None:
+                turns = boards[:, np.array(slots) + self.definition.slots]
+                wrong |= turns.sum(axis=1) % self.definition.slot_moduli[slots[0]] != total
+        return wrong
+
     def neighbours(
         self, boards: NDArray[np.uint8], *, toward: bool
     ) -> Iterator[tuple[str, NDArray[np.intp], NDArray[np.uint8]]]:
@@ -188,10 +199,7 @@ class PermutationSpace(PermutationBoards):
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
         keys = np.empty(len(rows), dtype=np.uint64)
         self._encode(rows.reshape(-1), keys)
-        for orbit, total in enumerate(self.layout.sums):
-            if total is not None:
-                slots = np.array(self.layout.orbits[orbit]) + self.definition.slots
-                keys[rows[:, slots].sum(axis=1) % self._modulus(orbit) != total] = NO_KEY
+        keys[self.wrong_sums(self.layout, rows)] = NO_KEY
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -222,7 +230,7 @@ class PermutationSpace(PermutationBoards):
         )
 
     def _modulus(self, orbit: int) -> int:
-        """Of the orientations in one of the layout's orbits, counted or not."""
+        """The number of orientations in one of the layout's orbits, counted or not."""
         return self.definition.slot_moduli[self.layout.orbits[orbit][0]]
 
     @cached_property

@@ -122,7 +122,7 @@ def puzzle_of_generators(
 
 
 def _written(images: Mapping[int, int]) -> str:
-    """As a product of cycles."""
+    """A permutation as a product of cycles."""
     return "".join(f"({','.join(map(str, cycle))})" for cycle in cycles(images, sorted(images)))
 
 

@@ -8,6 +8,7 @@ and their numbers are the digits of the key, that of the first level the most si
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -74,7 +75,7 @@ class Chain:
     """
 
     def __init__(self, definition: Permutation, origin: Board, levels: Sequence[Level]) -> None:
-        self._body = definition
+        self._definition = definition
         self._origin = np.array(origin, dtype=np.uint8)
         self._points = Points(definition.slot_moduli)
         self.ways: list[NDArray[np.uint16]] = []
@@ -102,8 +103,8 @@ class Chain:
         return found, self.boards(numbers)
 
     def numbers(self, images: NDArray[Any]) -> tuple[NDArray[np.bool_], list[NDArray[np.intp]]]:
-        """Of the element that takes the base points to ``images`` (N, levels): whether there is one, and its number on
-        each level."""
+        """Whether there is an element that takes the base points to ``images`` (N, levels), and its number on each
+        level."""
         found = np.ones(len(images), dtype=bool)
         numbers: list[NDArray[np.intp]] = []
         for back, number in zip(self.back, self.number, strict=True):
@@ -123,7 +124,7 @@ class Chain:
 
     def images(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
         """The points (N, levels) where the base points are."""
-        slots = self._body.slots
+        slots = self._definition.slots
         images = np.empty((len(boards), len(self._bases)), dtype=np.int64)
         for level, slot in enumerate(self._bases):
             here = (boards[:, :slots] == self._origin[slot]).argmax(axis=1)
@@ -136,14 +137,14 @@ class Chain:
 
     def _moved(self, goes: NDArray[Any]) -> NDArray[np.uint8]:
         """The boards where the content of each slot of the origin is at the points ``goes`` (N, slots)."""
-        slots = self._body.slots
-        boards = np.zeros((len(goes), self._body.cells), dtype=np.uint8)
+        slots = self._definition.slots
+        boards = np.zeros((len(goes), self._definition.cells), dtype=np.uint8)
         rows = np.arange(len(goes))[:, None]
         to = self._slot_of[goes]
         boards[rows, to] = self._origin[:slots]
-        if self._body.oriented:
+        if self._definition.oriented:
             turns = (self._turn_of[goes] + self._origin[slots:]) % self._moduli
-            turns[:, np.array(self._body.ignore)[self._origin[:slots]]] = 0
+            turns[:, np.array(self._definition.ignore)[self._origin[:slots]]] = 0
             boards[rows, slots + to] = turns
         return boards
 
@@ -165,10 +166,32 @@ class Chain:
         self.number.append(number)
 
 
-class BasedSpace(PermutationBoards):
-    """``levels``: the base, whose pieces on the first origin are the pattern's.
+class GroupBoards(PermutationBoards):
+    """The boards that elements of the group make of the first origin; moves join all origins. ``levels``: the base."""
 
-    Moves join all origins.
+    def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], levels: Sequence[Level]) -> None:
+        super().__init__(puzzle, origin, origins)
+        self._levels = tuple(levels)
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The elements."""
+        return Chain(self.definition, self.origins[0], self._levels)
+
+    @abstractmethod
+    def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]: ...
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        if self.encode(np.array([board], dtype=np.uint8))[0] != NO_KEY:
+            return None
+        return super().why_unreachable(board) or (
+            f"group: the moves reach {self.chain.order:,} boards, and this is none of them"
+        )
+
+
+class BasedSpace(GroupBoards):
+    """The pieces of the base on the first origin are those of a pattern.
+
     ``pattern``: the space of the pattern; ``relabel``: for each label of the puzzle that of the pattern.
     """
 
@@ -180,27 +203,23 @@ class BasedSpace(PermutationBoards):
         levels: Sequence[Level],
         layout: Layout | None,
     ) -> None:
-        super().__init__(puzzle, origin, origins)
+        super().__init__(puzzle, origin, origins, levels)
         self.engine: EngineKind = "gather"
-        self._levels = tuple(levels)
         definition, self.relabel = pattern_of_base(self.definition, origins, levels)
         chosen = choose_layout(definition, definition.goals) if layout is None else layout
         made = replace(puzzle, definition=definition, known=(), origin=replace(origin, where="goal"))
         self.pattern = PermutationSpace(made, made.origin, list(definition.goals), chosen)
+        self.keys = self.pattern.keys
         self.shards_at = self.pattern.shards_at
         self.shard_order = self.pattern.shard_order
         self.compile_kernel = self.pattern.compile_kernel
-
-    @property
-    def keys(self) -> int:
-        return self.pattern.keys
 
     @property
     def kernel(self) -> _kernel.ArrangementSpace:
         return self.pattern.kernel
 
     def layout_fields(self) -> dict[str, Any]:
-        """As of the pattern's space, and ``base``."""
+        """The fields of the pattern's space, and ``base``."""
         return {**self.pattern.layout_fields(), "base": layout_json(self._levels)}
 
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
@@ -220,16 +239,6 @@ class BasedSpace(PermutationBoards):
         """On boards that cannot be reached the pieces that are not of the base are in the origin's order."""
         return self._whole(self.pattern.decode(codes))
 
-    def why_unreachable(self, board: Sequence[int]) -> str | None:
-        reason = super().why_unreachable(board)
-        if reason is None and self.encode(np.array([board], dtype=np.uint8))[0] == NO_KEY:
-            reason = f"group: the moves reach {self._chain.order:,} boards, and this is none of them"
-        return reason
-
-    @cached_property
-    def _chain(self) -> Chain:
-        return Chain(self.definition, self.origins[0], self._levels)
-
     def _patterns(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Boards of the puzzle as boards of the pattern."""
         relabel = np.array(self.relabel, dtype=np.uint8)
@@ -237,7 +246,7 @@ class BasedSpace(PermutationBoards):
 
     def _whole(self, patterns: NDArray[np.uint8]) -> NDArray[np.uint8]:
         boards = self._spread(patterns)
-        found, whole = self._chain.whole(boards)
+        found, whole = self.chain.whole(boards)
         boards[found] = whole[found]
         return boards
 
@@ -268,13 +277,11 @@ BATCH = 1 << 14
 """Boards encoded at a time: what they need lies in the near caches."""
 
 
-class ChainSpace(PermutationBoards, CodedSpace):
-    """Dense. ``levels``: the base, of the first origin; moves join all origins."""
+class ChainSpace(GroupBoards, CodedSpace):
+    """Dense: all keys are states."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], levels: Sequence[Level]) -> None:
-        super().__init__(puzzle, origin, origins)
-        self._levels = tuple(levels)
-        self.chain = Chain(self.definition, origins[0], levels)
+        super().__init__(puzzle, origin, origins, levels)
         self._radices = tuple(map(len, self.chain.ways))
         self.keys: int = self.chain.order
         check_keys(puzzle, self.keys, "take fewer points", what="elements")
@@ -311,17 +318,6 @@ class ChainSpace(PermutationBoards, CodedSpace):
         moves = [np.array(points.element(*move.effect), dtype=np.uint16) for move in self.moves_away]
         return _kernel.GroupExpander(len(points.places), levels, moves)
 
-    def why_unreachable(self, board: Sequence[int]) -> str | None:
-        if self.encode(np.array([board], dtype=np.uint8))[0] != NO_KEY:
-            return None
-        return super().why_unreachable(board) or (
-            f"group: the moves reach {self.keys:,} boards, and this is none of them"
-        )
-
-
-TOGETHER = 1 << 14
-"""Boards that are looked at together."""
-
 
 def space_of_few(
     puzzle: Puzzle, origin: Origin, origins: list[Board], states: int
@@ -329,8 +325,12 @@ def space_of_few(
     """The space, where so many states are reached from the first origin; None where not all origins are joined."""
     definition = permutation(puzzle)
     levels = base(definition, origins[0])
-    if levels is None or not _joined(definition, origins, levels):
+    if levels is None:
         return None
+    if len(origins) > 1:
+        numbered = ChainSpace(puzzle, origin, origins, levels)
+        if (numbered.encode(np.array(origins, dtype=np.uint8)) == NO_KEY).any():
+            return None
     if definition.slots <= MAX_SLOTS:
         with suppress(PuzzleError):  # the base are all pieces, or all but one
             space = BasedSpace(puzzle, origin, origins, levels, None)
@@ -352,16 +352,3 @@ def stored_space(
     except PuzzleError as error:
         raise damaged_layout(error) from None
     return BasedSpace(puzzle, origin, origins, levels, Layout.from_dict(fields, pattern))
-
-
-def _joined(definition: Permutation, origins: Sequence[Board], levels: Sequence[Level]) -> bool:
-    """Whether moves join all origins to the first."""
-    if len(origins) == 1:
-        return True
-    boards = np.array(origins, dtype=np.uint8)
-    chain = Chain(definition, origins[0], levels)
-    for part in np.array_split(boards, len(boards) // TOGETHER + 1):
-        found, whole = chain.whole(part)
-        if not (found.all() and (whole == part).all()):
-            return False
-    return True

@@ -118,7 +118,7 @@ class Level:
 
 
 class Group:
-    """The group that permutations generate, or a part of it that is known to be one: see ``whole``.
+    """The group that permutations generate, or the part of it that is known: see ``is_whole``.
 
     ``first``: points that the chain begins with. ``most``: an order that the group has at most, if one is known.
     ``beyond``: an order beyond which the group need not be known whole.

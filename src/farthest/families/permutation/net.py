@@ -128,7 +128,7 @@ def sticker_problem(sticker: Sticker, moduli: Sequence[int]) -> str | None:
 
 
 def area(points: Sequence[Point]) -> float:
-    """Of a polygon."""
+    """The area of a polygon."""
     rolled = [*points[1:], *points[:1]]
     return abs(sum(x * v - u * y for (x, y), (u, v) in zip(points, rolled, strict=True))) / 2
 

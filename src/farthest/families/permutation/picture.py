@@ -104,7 +104,7 @@ def picture(definition: Permutation, board: Sequence[int]) -> Picture:
 
 
 def hold(definition: Permutation, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold | None:
-    """Of a move that turns the first pieces of a stack over the last of these; other moves have none."""
+    """Where a move that turns over the first pieces of a stack takes hold of them; other moves take hold of nothing."""
     if definition.net is not None or form(definition) != "stack":
         return None
     turned = turned_over(next(each.to for each in definition.generators if each.name == move))

@@ -39,7 +39,7 @@ class TurningSums:
     """
 
     def __init__(self, definition: PermutationFields) -> None:
-        self._body = definition
+        self._definition = definition
         self._moduli = [*(min(len(orbit), 2) for orbit in definition.orbits), *definition.moduli]
 
     @property
@@ -50,7 +50,7 @@ class TurningSums:
     @cached_property
     def most_elements(self) -> int | None:
         """The group has no more elements; None: the sums are too many to be counted."""
-        definition = self._body
+        definition = self._definition
         if self.values > MOST_VALUES:
             return None
         every = 1
@@ -61,14 +61,14 @@ class TurningSums:
 
     def of_move(self, to: Sequence[int], delta: Sequence[int]) -> Sums:
         """The sums of a move."""
-        definition = self._body
+        definition = self._definition
         turned = [sum(delta[slot] for slot in orbit) for orbit in definition.orbits]
         return self._reduced([*(odd(to, orbit) for orbit in definition.orbits), *turned])
 
     def generated(self, sums: Iterable[Sums]) -> frozenset[Sums]:
         """The sums of what is made of elements with these sums, and of what changes no board: exchanges of equal
         pieces, turns of pieces whose orientation is ignored. Raises UndecidedError where they are too many."""
-        definition, found = self._body, list(sums)
+        definition, found = self._definition, list(sums)
         for label, (orbit, count) in enumerate(zip(definition.label_orbit, definition.counts, strict=True)):
             changed = [orbit] if count > 1 else []
             if definition.ignore[label]:
@@ -77,8 +77,9 @@ class TurningSums:
         return self._closed(found)
 
     def between(self, board: Board, target: Board, left_out: Sequence[int]) -> Sums:
-        """Of one of the elements that take the board to the target; 0 for orbits whose slots are ``left_out``."""
-        definition, slots = self._body, self._body.slots
+        """The sums of one of the elements that take the board to the target, 0 for orbits whose slots are
+        ``left_out``."""
+        definition, slots = self._definition, self._definition.slots
         places = defaultdict[int, deque[int]](deque)
         for slot in range(slots):
             places[target[slot]].append(slot)
@@ -114,10 +115,10 @@ SMALL = 2**24
 """So many keys, two megabytes of bits, are enumerated in no time, however few of them can be reached."""
 
 MOST_PRODUCTS = 400_000
-"""Of permutations, to prove that a group is known whole: about a second."""
+"""Products of permutations at most, to prove that a group is known whole: about a second."""
 
 MOST_IMAGES = 4 * 10**7
-"""Of points, in the elements that a group is known by: seconds."""
+"""Images of points at most, in the elements that a group is known by: seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -314,7 +314,7 @@ class PermutationTable(BoardsTable, _PiecesTable):
         return definition
 
     def first_goal(self) -> tuple[str, Any]:
-        """As of one set, or the first of ``goals``."""
+        """The first goal of one set, or of ``goals``."""
         if "goal" in self or not self.goals:
             return super().first_goal()
         return "goals", self.goals[0] if isinstance(self.goals, list) else self.goals

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 Part = tuple[Literal["places", "turns"], int]
-"""Of an orbit, counted as in the layout."""
+"""A part of an orbit, which has the number that it has in the layout."""
 
 GAIN = 2
 """A split must make a map so many times smaller."""
@@ -72,7 +72,7 @@ class Split:
     symmetries: tuple[Conjugation, ...]
 
     def radices(self, moved: bool) -> list[int]:
-        """Of the digits of a side but those of radix 1."""
+        """The radices of the digits of a side but those of radix 1."""
         return [radix for radix, side in self.digits if side == moved and radix > 1]
 
     def bytes(self, classes: int) -> int:

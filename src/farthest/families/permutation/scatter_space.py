@@ -51,7 +51,7 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
         self._class_of[list(self.layout.classes)] = np.arange(len(self.layout.classes))
 
     def layout_fields(self) -> dict[str, Any]:
-        """As of a space that keeps orientations by piece, and ``turned``."""
+        """The fields of a space that keeps orientations by piece, and ``turned``."""
         return {**self.layout.to_dict(), "turned": list(self.turned)}
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
@@ -62,11 +62,7 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
             digit = boards[:, slots + slot]
             none |= digit >= radix
             keys = keys * np.uint64(radix) + digit
-        for orbit, total in enumerate(self.layout.sums):
-            if total is not None:
-                turns = boards[:, slots + np.array(self.layout.orbits[orbit])].sum(axis=1)
-                none |= turns % self._modulus(orbit) != total
-        keys[none] = NO_KEY
+        keys[none | self.wrong_sums(self.layout, boards)] = NO_KEY
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -77,10 +73,10 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
             boards[:, slots + slot] = rest % np.uint64(radix)
             rest //= np.uint64(radix)
         boards[:, :slots] = self._arrangements(rest)
-        for orbit, total in enumerate(self.layout.sums):
+        for orbit, total in zip(self.layout.orbits, self.layout.sums, strict=True):
             if total is not None:
-                here = slots + np.array(self.layout.orbits[orbit])
-                modulus = self._modulus(orbit)
+                here = slots + np.array(orbit)
+                modulus = self.definition.slot_moduli[orbit[0]]
                 boards[:, here[-1]] = (total + modulus - boards[:, here[:-1]].sum(axis=1) % modulus) % modulus
         return boards
 
@@ -113,9 +109,6 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
         elif ranks.any():
             raise ValueError("no such key")
         return labels
-
-    def _modulus(self, orbit: int) -> int:
-        return self.definition.slot_moduli[self.layout.orbits[orbit][0]]
 
 
 def _chosen(definition: Permutation, origins: Sequence[Board]) -> tuple[Layout, tuple[int, ...]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MOST_PRODUCTS = 400_000
-"""Of permutations, to know that a group is known whole: about a second."""
+"""Products of permutations at most, to know that a group is known whole: about a second."""
 MOST_TRIED = 100_000
 """Images of slots that are tried to take a board to another."""
 MOST_DRAWN = 5_000
@@ -41,7 +41,7 @@ class MovedPieces:
     """
 
     def __init__(self, definition: Permutation) -> None:
-        self._body = definition
+        self._definition = definition
         self._sums = TurningSums(definition)
         self._points = Points(definition.slot_moduli)
         moves = [self._points.element(move.to, move.delta) for move in definition.generators]
@@ -59,14 +59,16 @@ class MovedPieces:
     @property
     def classes_are_equal(self) -> bool:
         """Whether as many boards are joined to each board."""
-        return not self.stuck or (max(self._body.counts) == 1 and not any(self._body.ignore))
+        return not self.stuck or (max(self._definition.counts) == 1 and not any(self._definition.ignore))
 
     def joined(self, board: Board, target: Board) -> bool:
         """Whether an element takes the board to the target. Raises UndecidedError."""
         for element in self._taking(board, target):
             if (
                 self._sums.between(
-                    board, self._body.after(target, *self._points.slotwise(inverse(element))), self.stuck
+                    board,
+                    self._definition.after(target, *self._points.slotwise(inverse(element))),
+                    self.stuck,
                 )
                 in self._free_sums
             ):
@@ -80,7 +82,7 @@ class MovedPieces:
         if self.stuck:
             if not self._is_whole:
                 raise UndecidedError("the group is not known whole")
-            return self._body.after(target, *self._points.slotwise(self._group.random(rng)))
+            return self._definition.after(target, *self._points.slotwise(self._group.random(rng)))
         if self._sums.values > MOST_DRAWN * len(self._free_sums):
             raise UndecidedError("few boards are joined to the target")
         while True:
@@ -90,8 +92,8 @@ class MovedPieces:
 
     def _is_free(self, orbit: Sequence[int]) -> bool:
         """Whether all even permutations of the orbit alone are known, and the turns of it alone whose sum is 0."""
-        slots = self._body.slots
-        modulus = self._body.slot_moduli[orbit[0]]
+        slots = self._definition.slots
+        modulus = self._definition.slot_moduli[orbit[0]]
         needed = []
         for other in orbit[2:]:
             to = list(range(slots))
@@ -116,7 +118,7 @@ class MovedPieces:
         return self._sums.generated([self._sums.of_move(*self._points.slotwise(move)) for move in moves])
 
     def _any_board(self, rng: RandomSource) -> Board:
-        definition, held = self._body, [0] * self._body.cells
+        definition, held = self._definition, [0] * self._definition.cells
         for number, orbit in enumerate(definition.orbits):
             pieces = [
                 label for label in definition.labels_of(number) for _ in range(definition.counts[label])
@@ -150,10 +152,10 @@ class MovedPieces:
         """Whether the piece, moved to a slot and turned, is the target's there."""
         if board[slot] != target[to]:
             return False
-        if self._body.slot_moduli[slot] == 1 or self._body.ignore[board[slot]]:
+        if self._definition.slot_moduli[slot] == 1 or self._definition.ignore[board[slot]]:
             return True
-        slots = self._body.slots
-        return (board[slots + slot] + turn - target[slots + to]) % self._body.slot_moduli[slot] == 0
+        slots = self._definition.slots
+        return (board[slots + slot] + turn - target[slots + to]) % self._definition.slot_moduli[slot] == 0
 
 
 class SolvableBoards:

@@ -195,13 +195,13 @@ class _Orbit:
 
 def _reduced(parent: Permutation, moves: Sequence[Move], fail: Callable[[str], PuzzleError]) -> Permutation:
     boards = [*parent.goals, *([] if parent.start is None else [parent.start])]
-    kept = _touched(parent, moves, boards)
+    touched = _touched(parent, moves, boards)
     orbits = [
         _orbit(parent, slots, moves, boards)
         for slots in orbits_of(parent.slots, [move.to for move in moves])
-        if {*slots} <= {*kept}
+        if {*slots} <= {*touched}
     ]
-    place = {slot: number for number, slot in enumerate(kept)}
+    place = {slot: number for number, slot in enumerate(touched)}
     moduli = [1 if orbit.turned is not None else orbit.modulus for orbit in orbits]
     label_of: dict[tuple[int, int], int] = {}
     kinds: list[Kind] = []
@@ -218,7 +218,7 @@ def _reduced(parent: Permutation, moves: Sequence[Move], fail: Callable[[str], P
 
     def changed(board: Board) -> Held:
         turns = board[parent.slots :] or (0,) * parent.slots
-        return [label_of[orbit_of[slot], board[slot]] for slot in kept], [turns[slot] for slot in kept]
+        return [label_of[orbit_of[slot], board[slot]] for slot in touched], [turns[slot] for slot in touched]
 
     definition = permutation_of(
         [parent.orbit_names[parent.slot_orbits[orbit.slots[0]]] for orbit in orbits],
@@ -228,8 +228,8 @@ def _reduced(parent: Permutation, moves: Sequence[Move], fail: Callable[[str], P
         [
             Move(
                 move.name,
-                tuple(place[move.to[slot]] for slot in kept),
-                tuple(move.delta[slot] for slot in kept),
+                tuple(place[move.to[slot]] for slot in touched),
+                tuple(move.delta[slot] for slot in touched),
             )
             for move in moves
         ],
@@ -242,13 +242,13 @@ def _reduced(parent: Permutation, moves: Sequence[Move], fail: Callable[[str], P
 def _touched(parent: Permutation, moves: Sequence[Move], boards: Sequence[Board]) -> list[int]:
     """The slots that a move changes, or in which boards differ; all if these are too few for a puzzle."""
     slots = parent.slots
-    kept = [
+    touched = [
         slot
         for slot in range(slots)
         if any(move.to[slot] != slot or move.delta[slot] for move in moves)
         or len({(board[slot], board[slots + slot] if parent.oriented else 0) for board in boards}) > 1
     ]
-    return kept if len(kept) > 1 else list(range(slots))
+    return touched if len(touched) > 1 else list(range(slots))
 
 
 def _orbit(

@@ -289,7 +289,7 @@ class _TurnsHome:
         self._numbers = numbers[self._order]
 
     def _number(self, places: Iterable[tuple[Any, Any]]) -> Any:
-        """Of the slots and orientations of the held pieces, numbers or arrays: equal numbers for equal places."""
+        """A number for the slots and orientations of the held pieces, numbers or arrays: equal for equal places."""
         number = 0
         for slot, turn in places:
             number = (number * self._pieces.slots + slot) * self._step + turn

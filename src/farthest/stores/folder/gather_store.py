@@ -24,7 +24,7 @@ from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.stores.contract import excluded
 from farthest.stores.folder.journal import Room
-from farthest.stores.folder.layer_files import LayerFiles, Sources
+from farthest.stores.folder.layer_files import LayerFiles, UnitSources
 from farthest.stores.folder.store import StoreInFiles
 
 if TYPE_CHECKING:
@@ -41,16 +41,14 @@ if TYPE_CHECKING:
 class UnitRead:
     """What was read for the step of a unit: blobs to be decoded into slots, in ``room``, and for each of its shards the
     blobs of its states that are not new, in ``older``. ``rest``: sources that are still to be read, where they are more
-    than a unit. ``turn``: the slots must hold what they do after so many units. ``unite``: what is not new is to be had
-    together with what is fresh."""
+    than a unit. ``turn``: the slots must hold what they do after so many units."""
 
     turn: int
     loads: list[tuple[int, memoryview]]
-    rest: Sources
+    rest: UnitSources
     exclude: list[list[memoryview]]
     room: Room
     older: Room
-    unite: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +90,12 @@ class FolderStore(StoreInFiles[LayerFiles]):
         in_place: bool,
         residues: ResidueForm | None = None,
         threads: int = 1,
-        isa: str = "",
     ) -> None:
         self.kernel = kernel
         unit = max(len(shards) for plan in plans for shards in plan.units)
         self._most_read = unit * kernel.words_per_shard * 8  # bytes of sources at once
         self._slots = slots
-        self._stepper = _kernel.UnitStepper(kernel, slots, isa)
+        self._stepper = _kernel.UnitStepper(kernel, slots)
         self._stepping = threading.Lock()  # held while the slots are used
         self._reader = ThreadPoolExecutor(1, "farthest-read")
         self._turns = 0  # units read
@@ -130,7 +127,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
         self._files.complete(0)
 
     def units(self, depth: int, shards: Iterable[int]) -> list[list[int]]:
-        """The shards, with those that are stepped together with them, unit by unit in the plan's order."""
+        """In the plan's order."""
         return [self.shards_of(depth, unit) for unit in self._blocks(depth, shards)]
 
     # ShardStore
@@ -156,27 +153,22 @@ class FolderStore(StoreInFiles[LayerFiles]):
         """Units that hold any of the shards, as a whole."""
         self._check_stepped(depth)
         with self._lock:
-            return self._opened(depth, shards)
-
-    def _opened(self, depth: int, shards: Sequence[int]) -> UnitStepInput:
-        missing = [unit for unit in self._blocks(depth, shards) if unit not in self._committed]
-        reads = {
-            unit: self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit)
-            for unit in missing
-        }
-        if missing:
-            following = [unit for unit in self._begun - self._committed if unit > missing[-1]]
+            units = [unit for unit in self._blocks(depth, shards) if unit not in self._committed]
+            reads = {
+                unit: self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit)
+                for unit in units
+            }
+            following = [unit for unit in self._begun - self._committed if units and unit > units[-1]]
             if following and min(following) not in self._ahead:
                 self._ahead[min(following)] = self._read(depth, min(following))
-        stepped = [shard for unit in missing for shard in self.shards_of(depth, unit)]
+        stepped = [shard for unit in units for shard in self.shards_of(depth, unit)]
         return UnitStepInput(self, depth, stepped, reads)
 
     def stepped(
         self, depth: int, unit: int, future: Future[UnitRead], threads: int
     ) -> list[tuple[bytes, int, bytes]] | None:
         """Of each shard of a unit the blob and number of its fresh states, and the blob of all its states where that is
-        renewed; None where it has been committed, and what
-        it is made of may be gone."""
+        renewed; None where it has been committed, and what it is made of may be gone."""
         try:
             read = future.result()
         except LostStateError:
@@ -187,8 +179,11 @@ class FolderStore(StoreInFiles[LayerFiles]):
         steps = list(zip(plan.units[unit], plan.slots[unit], read.exclude, strict=True))
         with self._stepping:
             loads, rest = read.loads, read.rest
-            if (again := self._read_again(depth, unit, read)) is not None:
-                loads, rest = [], again.result()
+            with self._lock:
+                if read.turn != self._turn:  # units are stepped in another order than they were read
+                    self._forget_inputs()
+                    self._turns += 1
+                    loads, rest = [], self._files.missing(depth, unit, self._held)
             with self._damage("a layer"):
                 self._stepper.load(loads, threads)
                 while rest.empty or rest.stored:
@@ -196,22 +191,13 @@ class FolderStore(StoreInFiles[LayerFiles]):
                     with self.folder.errors():
                         loads = self._files.read_some(rest, self._most_read, read.room)
                     self._stepper.load(loads, threads)
-                fresh = self._stepper.step(steps, threads, read.unite)
+                fresh = self._stepper.step(steps, threads, self._files.renews(depth, unit))
             with self._lock:
                 self._turn += 1
             for room in (read.room, read.older):
                 room.clear()
                 self._rooms.append(room)
             return fresh
-
-    def _read_again(self, depth: int, unit: int, read: UnitRead) -> Future[Sources] | None:
-        """All sources of a unit, where units are stepped in another order than they were read; else None."""
-        with self._lock:
-            if read.turn == self._turn:
-                return None
-            self._forget_inputs()
-            self._turns += 1
-            return self._reader.submit(self._files.missing, depth, unit, self._held)
 
     def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
         for unit, shards in step_input.fresh.items():
@@ -229,7 +215,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
         with self.folder.errors():
             loads = self._files.read_some(sources, self._most_read, room)
             exclude = self._files.excluded(depth, unit, older)
-        return UnitRead(turn, loads, sources, exclude, room, older, self._files.renews(depth, unit))
+        return UnitRead(turn, loads, sources, exclude, room, older)
 
     def _forget_inputs(self) -> None:
         """What the slots hold is of no use any more, too."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class UnitSources:
     """Sources to be read of the layer at ``depth``: slots of those without states; (unit, place in it, slot) of the
     others, in the order of the files."""
 
@@ -184,7 +184,7 @@ class LayerFiles(UnitFiles):
 
     # Reading
 
-    def missing(self, depth: int, unit: int, held: list[int | None]) -> Sources:
+    def missing(self, depth: int, unit: int, held: list[int | None]) -> UnitSources:
         """For the step of a unit to ``depth``: its sources that are not in their slots yet. ``held``: the shard in each
         slot, renewed here."""
         tables = self.tables[depth - 1]
@@ -199,9 +199,9 @@ class LayerFiles(UnitFiles):
                 stored.append((of, at, slot))
             else:
                 empty.append(slot)
-        return Sources(depth - 1, empty, deque(sorted(stored)))
+        return UnitSources(depth - 1, empty, deque(sorted(stored)))
 
-    def read_some(self, sources: Sources, most: int, room: Room) -> list[tuple[int, memoryview]]:
+    def read_some(self, sources: UnitSources, most: int, room: Room) -> list[tuple[int, memoryview]]:
         """(slot, blob) of sources that were not read yet, of some ``most`` bytes together, in ``room``; nothing once
         all were read."""
         loads = [(slot, memoryview(b"")) for slot in sources.empty]

@@ -127,7 +127,7 @@ class FolderCut:
 
 def cut_for_files(space: GatherSpace, memory: int, base: int, *, units: int | None = None) -> FolderCut:
     """Cuts a space so that it is stepped within ``memory`` bytes, of which ``base`` are taken besides. ``units``: so
-    many a layer, as an earlier attempt had; None: as many as memory makes necessary. Raises TooLittleMemoryError."""
+    many a layer, as an earlier attempt had; None: as many as memory makes necessary. Raises WantedError."""
     classes = shard_classes(space)
     kernel = space.compile_kernel(classes)
     slot = _kernel.UnitStepper.slot_bytes(kernel)
@@ -145,14 +145,14 @@ def cut_for_files(space: GatherSpace, memory: int, base: int, *, units: int | No
         unit = -(-most // count) * slot
         slots = min((room - held * unit) // slot, kernel.shards - most if in_place else kernel.shards)
         try:
-            plans = _plans(kernel, orders, count, slots)
+            plans = [Plan(kernel, order, count, slots) for order in orders]
         except ResourceError:
             if units is not None or count >= min(most, MOST_UNITS):
                 raise _too_little(space, memory, max(memory, least) * 3 // 2) from None
             count = min(2 * count, most, MOST_UNITS)
             continue
         used = base + kernel.row_bytes + slots * slot + held * unit
-        return FolderCut(kernel, classes, in_place, plans, slots, used)
+        return FolderCut(kernel, classes, in_place, (plans[0], plans[-1]), slots, used)
 
 
 def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], held: int) -> int:
@@ -167,16 +167,17 @@ def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], held: i
     return most
 
 
-class TooLittleMemoryError(ResourceError):
-    """The layers of a space cannot be stepped from files within the memory; about ``enough`` bytes would do."""
+class WantedError(ResourceError):
+    """Layers in files that cannot be: ``memory`` and ``disk`` that they need at least, about."""
 
-    def __init__(self, message: str, enough: int) -> None:
+    def __init__(self, message: str, memory: int, disk: int = 0) -> None:
         super().__init__(message)
-        self.enough = enough
+        self.memory = memory
+        self.disk = disk
 
 
-def _too_little(space: GatherSpace, memory: int, enough: int) -> TooLittleMemoryError:
-    return TooLittleMemoryError(
+def _too_little(space: GatherSpace, memory: int, enough: int) -> WantedError:
+    return WantedError(
         f"puzzle {space.puzzle.name}: its layers cannot be stepped within {bytes_text(memory)}, even where they are "
         f"kept in files; allow about {-(-enough // 2**20)}MiB with --memory",
         enough,
@@ -186,13 +187,6 @@ def _too_little(space: GatherSpace, memory: int, enough: int) -> TooLittleMemory
 def shard_classes(space: GatherSpace) -> int:
     """The labels whose places make a shard."""
     return cut(space, SHARD_SIZE).classes
-
-
-def _plans(
-    kernel: _kernel.Space, orders: Sequence[Sequence[int]], units: int, slots: int
-) -> tuple[Plan, Plan]:
-    plans = [Plan(kernel, order, units, slots) for order in orders]
-    return plans[0], plans[-1]
 
 
 def _orders(space: GatherSpace, kernel: _kernel.Space) -> tuple[bool, list[Sequence[int]]]:

@@ -12,7 +12,6 @@ there are the one or two planes of a residue map.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,6 @@ from farthest.stores.contract import (
     typed,
     unit_for,
 )
-from farthest.stores.residues import BLOCK_WORDS
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -67,9 +65,9 @@ class LayersInMemory(JobStore):
             self._taken, self._committed = set(), set()
         return sorted(self._begun)
 
-    @abstractmethod
     def _prepared(self, depth: int, shards: set[int]) -> set[int]:
         """Prepares the next layer; the shards to step."""
+        return shards
 
     def _free_shards(self, depth: int, shards: Sequence[int]) -> list[int]:
         """Those of the shards that are not stepped yet. A shard is given out once: its step is not repeated, for it
@@ -239,6 +237,8 @@ class MemoryStore(LayersInMemory):
     def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
         """In the order of the kernel's memory."""
         import numpy as np
+
+        from farthest.stores.residues import BLOCK_WORDS
 
         for first in range(0, form.order.words, BLOCK_WORDS):
             planes = [np.asarray(plane.words[first : first + BLOCK_WORDS]) for plane in self._residue_planes]

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farthest.errors import DamagedMapError, ResourceError, StorageError
+from farthest.errors import DamagedMapError, ResourceError
 from farthest.models.chunks import UNREACHED, Chunk
 from farthest.stores.blocks import zeros
-from farthest.stores.contract import JobStore
+from farthest.stores.memory.gather_store import LayersInMemory
 
 if TYPE_CHECKING:
     from farthest import _kernel
@@ -33,22 +33,20 @@ class PatternStepInput:
     shards: list[int]
 
     def run(self, threads: int = 1) -> list[int]:
-        return [self.store.step(self.depth, threads)] if self.shards else []
+        return [self.store.step(self.depth, threads) for _ in self.shards]
 
 
-class PatternStore(JobStore):
+class PatternStore(LayersInMemory):
     """``JobStore`` of an additive pattern. Raises ResourceError where the system gives no memory."""
 
-    shards = 1
-
     def __init__(self, kernel: _kernel.PatternSpace) -> None:
+        super().__init__(1)
         self.kernel = kernel
         self._work: memoryview | None = zeros(kernel.work_bytes)
         self._distances = zeros(kernel.keys)
         first, _ = kernel.begin(self._work, self._distances)
-        self._counts = {0: first}
+        self._counts[0] = {0: first}
         self._found = first
-        self._depth = 0
         self._goes_on = True
 
     def step(self, depth: int, threads: int) -> int:
@@ -68,29 +66,18 @@ class PatternStore(JobStore):
         """A layer without new placements may still lead to some, by another place of the blank."""
         return [0] if self._goes_on else []
 
-    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        if depth not in (self._depth, self._depth + 1):
-            raise StorageError(f"layer {depth} cannot begin: layer {self._depth} is the last one")
-        return list(shards) if depth > self._depth else []
-
     def open(self, depth: int, shards: Sequence[int]) -> PatternStepInput:
-        return PatternStepInput(self, depth, list(shards) if depth == self._depth + 1 else [])
+        return PatternStepInput(self, depth, self._free_shards(depth, shards))
 
     def commit(self, depth: int, step_input: PatternStepInput, counts: Sequence[int]) -> None:
         """The search ends where all placements have a distance."""
-        if not step_input.shards:
-            return
-        self._depth = depth
-        self._counts[depth] = counts[0]
-        self._found += counts[0]
+        self._committed.update(step_input.shards)
+        self._counts[depth] = {shard: n for shard, n in zip(step_input.shards, counts, strict=True) if n}
+        self._found += sum(counts)
         if self._found == self.kernel.keys:
             self._goes_on = False
         if not self._goes_on:
             self._work = None
-
-    def counts(self, depth: int) -> dict[int, int]:
-        states = self._counts.get(depth, 0)
-        return {0: states} if states else {}
 
     # JobStore
 

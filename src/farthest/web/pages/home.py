@@ -10,7 +10,7 @@ from htpy import input as field
 from markupsafe import Markup
 
 from farthest.documents.jobs import origin_text
-from farthest.documents.puzzles import estimate_rows, named_boards, puzzle_rows, states_text
+from farthest.documents.puzzles import estimate_rows, known_rows, named_boards, puzzle_rows, states_text
 from farthest.documents.workers import WORKER, worker_rows
 from farthest.puzzles import catalogue
 from farthest.puzzles.catalogue import matching
@@ -172,21 +172,7 @@ def _moves(found: Puzzle, moves: Sequence[tuple[MoveName, Board]]) -> Node:
 
 
 def _known(found: Puzzle) -> Node:
-    rows = []
-    for known in found.known:
-        for what, value in (
-            ("states", known.states),
-            ("eccentricity", known.eccentricity),
-            ("nearest goal", known.goal),
-        ):
-            if value is not None:
-                rows.append((what, f"{value:,}", known.source))
-        for what, layers in (
-            ("states at each depth", known.layers),
-            ("states at the first depths", known.first_layers),
-        ):
-            if layers is not None:
-                rows.append((what, " ".join(f"{states:,}" for states in layers), known.source))
+    rows = [(name, value, known.source) for known in found.known for name, value in known_rows(found, known)]
     return rows_of(("figure", "value", "source"), rows)
 
 

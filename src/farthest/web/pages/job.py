@@ -10,9 +10,8 @@ from htpy import a, button, details, div, form, fragment, h2, label, li, p, pre,
 from htpy import input as field
 from markupsafe import Markup
 
-from farthest.documents.jobs import LAYER, asked_rows, layer_rows, map_text, result_rows
+from farthest.documents.jobs import LAYER, asked_rows, layer_rows, map_text, progress_rows, result_rows
 from farthest.documents.maps import citation_of
-from farthest.documents.progress import progress_rows
 from farthest.drawing.chart import Chart
 from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
 from farthest.puzzles.definition import WILDCARD
