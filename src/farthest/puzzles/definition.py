@@ -254,7 +254,7 @@ class DigitPuzzle(GoalPuzzle):
     meaning: ClassVar[str]
     """What the digits are, for messages: ``the peg of each disc``."""
     wrong: ClassVar[str]
-    """What messages say of a digit that is not below its radix: ``number`` (from 1), ``digit`` and ``most``."""
+    """What messages say of a ``digit`` that is more than ``most``, in the ``cell`` from 0, or ``number`` from 1."""
 
     @property
     @abstractmethod
@@ -297,9 +297,9 @@ class DigitPuzzle(GoalPuzzle):
             raise BoardError(f"{place}: expected {counted(self.cells, 'number')}: {self.meaning}")
         if any(not hasattr(byte, "__index__") or not 0 <= byte <= 255 for byte in board):
             raise BoardError(f"{place}: expected numbers from 0 to 255: {self.meaning}")
-        for number, (digit, radix) in enumerate(zip(self.digits(board), self.radices, strict=True), 1):
+        for cell, (digit, radix) in enumerate(zip(self.digits(board), self.radices, strict=True)):
             if digit >= radix:
-                wrong = self.wrong.format(number=number, digit=digit, most=radix - 1)
+                wrong = self.wrong.format(cell=cell, number=cell + 1, digit=digit, most=radix - 1)
                 raise BoardError(f"{place}: {wrong}")
         return tuple(int(byte) for byte in board)
 
