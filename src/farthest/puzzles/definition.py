@@ -311,8 +311,11 @@ class DigitPuzzle(GoalPuzzle):
             least = 0 if name == "start" else WILDCARD
             in_bytes = len(board) == self.cells and all(WILDCARD <= byte <= 255 for byte in board)
             digits = self.digits(board) if in_bytes else ()
-            if self.board_of(digits) != board or any(
-                not least <= digit < radix for digit, radix in zip(digits, self.radices, strict=True)
+            ranges = zip(digits, self.radices, strict=False)
+            if (
+                not in_bytes
+                or self.board_of(digits) != board
+                or not all(least <= digit < radix for digit, radix in ranges)
             ):
                 return f"{name} is not {counted(self.cells, 'number')} in their ranges: {self.meaning}"
         return None
