@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore
-from farthest.stores.residues import residue_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +99,7 @@ class BitmapsInMemory(Backend):
             gathers.kernel,
             gathers.keys_of(space.origins),
             distances=settings.stores_distances,
-            residues=residue_form(gathers, settings.max_depth) if settings.residues else None,
+            residues=self.plan.form,
             memory=self.plan.needs.memory_limit,
         )
 
