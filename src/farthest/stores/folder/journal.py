@@ -32,10 +32,12 @@ from hashlib import blake2b
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
 
 from farthest.errors import LostStateError, NoRoomError, StorageError, is_full
-from farthest.untrusted_json import count, read_json_object
+from farthest.untrusted_json import read_json_object
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -46,6 +48,7 @@ PLACE = struct.Struct("<QQQ16s8s")
 KINDS = ("L", "V", "O")
 """Files of a layer's states, of all states up to a depth, of what is sent to the shards of the layer at a depth."""
 DIGEST_BYTES = 16
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 AT_ONCE = 512
 """Buffers that are written in one call of the system, which takes 1024 at most."""
 
@@ -267,8 +270,8 @@ class EnumerationFolder:
         text = header.read_text(errors="replace")
         try:
             found = read_json_object(text)
-            self.units = count(found.get("units"))
-        except (TypeError, ValueError) as error:
+            self.units = msgspec.convert(found.get("units"), Count)
+        except ValueError as error:
             raise LostStateError(f"{header}: the file is damaged: {error}") from error
         if not same_identity(found, identity):
             raise StorageError(
