@@ -57,11 +57,11 @@ if delay:
     _kernel.step, _kernel.merge_runs = slowly(_kernel.step, delay), slowly(_kernel.merge_runs, delay)
     GatherStore.stepped = slowly(GatherStore.stepped, delay)
 if "FARTHEST_TEST_LAYER" in os.environ:
-    from farthest.coordinator.enumeration.executors import LayerSearch
-    LayerSearch.next_layer = slowly(LayerSearch.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))
+    from farthest.coordinator.enumeration import job
+    job.next_layer = slowly(job.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))
 if "FARTHEST_TEST_JOB_LEASE" in os.environ:
     from farthest.coordinator import service
-    service.JOB_LEASE_SECONDS = float(os.environ["FARTHEST_TEST_JOB_LEASE"])
+    service.SERVICE_LEASE_SECONDS = float(os.environ["FARTHEST_TEST_JOB_LEASE"])
 if "FARTHEST_TEST_PIECES" in os.environ:
     import small_pieces
     small_pieces.cut(os.environ["FARTHEST_TEST_PIECES"])

@@ -1,5 +1,6 @@
 """The errors that a user can cause or meet; each message names the place, what was expected and a likely mend."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -76,6 +77,11 @@ class AccessError(UnavailableError):
 class NoRoomError(StorageError):
     """Memory or disk of a server or of the place of blobs is used up: the same may succeed when there is
     room again."""
+
+
+def is_full(error: OSError) -> bool:
+    """Whether the disk, a user's share of it, or what a process may write is used up."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class RedisFullError(NoRoomError):

@@ -1,7 +1,9 @@
-"""What URLs of settings name: a folder, or a bucket of an object store and a prefix in it; and their passwords."""
+"""What URLs of settings name: a folder, or a bucket of an object store and a prefix in it; and their passwords.
+Folders whose names are to survive a power cut."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,6 +38,15 @@ def folder_or_bucket(url: str) -> Path | Bucket | None:
     if parts.scheme == "s3" and parts.netloc and "@" not in parts.netloc:
         return Bucket(parts.netloc, path.strip("/"))
     return None
+
+
+def synchronize(folder: Path) -> None:
+    """Has the names in a folder written to its disk. Raises OSError."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 _USER = r"\A((?:[^:/]*://)?+[^:]*):"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 import time
 
+from farthest.coordinator.attempt import StopRequest, attempt_of, stop_requests
 from farthest.coordinator.enumeration.job import continue_job
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import StopRequest, attempt_of, stop_requests
 from farthest.coordinator.settings import Estimate, Outcome, Settings
 from farthest.environment import (
     BLOCK_SIZE,
@@ -36,7 +36,7 @@ from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
-from farthest.models.leases import Silence, owner_token
+from farthest.models.leases import SERVICE_LEASE_SECONDS, Silence, owner_token
 from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING, JobRecord, Setbacks, Takeovers
 from farthest.retry import retry_while_away
 from farthest.stores.blobs.place import BlobPlace
@@ -72,9 +72,6 @@ class Leftovers:
         return {attempt_of(record) for record in self._jobs.list() if record.status != RUNNING}
 
 
-JOB_LEASE_SECONDS = 15.0
-"""How long a coordinator on another host may be silent before its job is taken over."""
-
 POLL_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
 """The longest pause between two tries to reach a server that is away: pauses double from POLL_SECONDS to this."""
@@ -108,7 +105,7 @@ class Service:
         self._settings = Settings(
             workers="celery",
             checkpoint_seconds=CHECKPOINT_SECONDS.number(),
-            lease_seconds=JOB_LEASE_SECONDS,
+            lease_seconds=SERVICE_LEASE_SECONDS,
             hand_back=True,
         )
         _check_settings()
@@ -129,7 +126,7 @@ class Service:
                 try:
                     if self._owed is not None:
                         self._set_back(*self._owed)
-                    record = self._jobs.claim_next(self._owner, JOB_LEASE_SECONDS, self._silence)
+                    record = self._jobs.claim_next(self._owner, SERVICE_LEASE_SECONDS, self._silence)
                     self._pause = POLL_SECONDS
                     if record is not None:
                         self._run_job(record, stop)
@@ -277,7 +274,7 @@ class LogReporter(Reporter):
     def __init__(self, job: int, stop: StopRequest) -> None:
         self._job = job
         self._stop = stop
-        self._told = time.monotonic()
+        self._logged = time.monotonic()
         self.stop_heard = False
 
     def estimate(self, estimate: Estimate) -> None:
@@ -301,8 +298,8 @@ class LogReporter(Reporter):
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
         if self._stop.wanted:
             raise KeyboardInterrupt
-        if time.monotonic() - self._told >= LAYER_LINE_SECONDS:
-            self._told = time.monotonic()
+        if time.monotonic() - self._logged >= LAYER_LINE_SECONDS:
+            self._logged = time.monotonic()
             log.info("job %d: depth %d: %s new, %s states", self._job, depth, f"{states:,}", f"{total:,}")
 
     def checkpoint(self, depth: int, seconds: float) -> None:

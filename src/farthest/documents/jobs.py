@@ -124,31 +124,35 @@ def map_text(record: JobRecord) -> str:
 
 def asked_rows(record: JobRecord) -> Rows:
     """What was asked of a job."""
+    from farthest.models.stored_job import search_parameters
+
     if record.kind != SEARCH:
         return [("origin", f"moves are counted {origin_text(record)}")]
-    asked = record.parameters
-    wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
+    asked = search_parameters(record)
+    wanted = f"all solutions, {asked.limit:,} listed at most" if asked.all else "one solution"
     return [
-        ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}, {wanted}"),
+        ("search", f"{asked.algorithm}, heuristic {asked.heuristic}, {wanted}"),
         ("board", origin_text(record)),
     ]
 
 
 def result_rows(record: JobRecord) -> Rows:
     """What a job has found; empty before its end."""
-    result = record.result
+    from farthest.models.stored_job import search_result
+
+    result = search_result(record)
     if result is not None:
-        proven = "" if result["optimal"] else ", not proven shortest"
+        proven = "" if result.optimal else ", not proven shortest"
         length = (
             "none: it is proven that the board cannot be solved"
-            if result["length"] is None
-            else f"{result['length']}{proven}"
+            if result.length is None
+            else f"{result.length}{proven}"
         )
         found = [
             ("length", length),
-            ("solutions", f"{result['solutions']:,}"),
-            ("nodes", f"{result['nodes']:,}"),
-            *([] if result["expanded"] is None else [("expanded", f"{result['expanded']:,} boards")]),
+            ("solutions", f"{result.solutions:,}"),
+            ("nodes", f"{result.nodes:,}"),
+            *([] if result.expanded is None else [("expanded", f"{result.expanded:,} boards")]),
         ]
     elif record.status == FINISHED:
         unknown = f"not known: --max-depth ended the enumeration after layer {record.depth}"

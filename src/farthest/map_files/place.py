@@ -3,14 +3,13 @@ written."""
 
 from __future__ import annotations
 
-import errno
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from farthest.errors import NoRoomError, StorageError
+from farthest.errors import NoRoomError, StorageError, is_full
 from farthest.map_files.form import file_checksum, header_of, parts_of
 
 if TYPE_CHECKING:
@@ -122,10 +121,8 @@ class MapWriter(ABC):
 
 
 def refusal(error: OSError, message: str) -> StorageError:
-    """What the system refuses, told to people: NoRoomError where the disk, a user's share of it, or what a process may
-    write is used up."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return (NoRoomError if full else StorageError)(message)
+    """What the system refuses, told to people."""
+    return (NoRoomError if is_full(error) else StorageError)(message)
 
 
 class MapPlace(Protocol):

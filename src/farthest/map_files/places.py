@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.environment import MAPS
 from farthest.errors import SettingError, StorageError
-from farthest.locations import Bucket, folder_or_bucket, hide_password
+from farthest.locations import Bucket, folder_or_bucket, hide_password, synchronize
 from farthest.map_files.form import SECTION, section_sums
 from farthest.map_files.place import MapWriter, name_of, refusal
 
@@ -66,11 +66,7 @@ class MapFileWriter(MapWriter):
             return
         with folder_errors(self._part):
             os.replace(self._part, self._folder / self._name)
-            folder = os.open(self._folder, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            synchronize(self._folder)
             self._published = True
 
     def abort(self) -> None:

@@ -18,6 +18,8 @@ _LONGEST_PID = 19
 
 LEASE_SECONDS = 60.0
 """How long an owner on another host, which cannot be checked, may be silent before its job may be claimed."""
+SERVICE_LEASE_SECONDS = 15.0
+"""The same for jobs of `farthest coordinator`. Leases of steps: worker/leases.py."""
 
 
 Lease = tuple[str | None, datetime | None]

@@ -14,15 +14,15 @@ from sqlalchemy import Compiled, Connection, Dialect, LargeBinary, Select, bindp
 from farthest.errors import JobError, StorageError
 from farthest.models.chunks import MOST_PAYLOAD, Chunk, open_chunk
 from farthest.models.database import Database
-from farthest.models.records import ChunkRecord, StateRecord, fields_of
+from farthest.models.records import ChunkRecord, LeadRecord, StateRecord, fields_of
 from farthest.models.sealing import (
     CHUNK_COLUMNS,
     chain,
     check_states,
     compare,
     damaged,
-    read_leads,
     read_record,
+    read_rows,
     record_digest,
 )
 from farthest.models.tables import chunk, job, state
@@ -97,7 +97,7 @@ class MapReader:
         """The first number of each chunk of a sparse map, and the written form of its code, in order. Raises
         StorageError where they are not what was stored."""
         with self._database.read() as connection:
-            return read_leads(connection, job_id)
+            return [(one.first_key, bytes(one.lead)) for one in read_rows(connection, job_id, LeadRecord)]
 
     def check_states(self, job_id: int) -> None:
         """Raises StorageError unless the readable rows are those that were stored."""

@@ -108,6 +108,14 @@ class ChunkRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LeadRecord:
+    """Of a row of ``chunk`` of a sparse map the number of the first state, and the written form of its code."""
+
+    first_key: Big
+    lead: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class MapFileRecord:
     """A map file, outside the database: the keys ``first_key`` to ``last_key`` inclusive; ``name`` in the place of map
     files. A map file is what its row says, or it is none."""
@@ -166,6 +174,41 @@ class SolutionRecord:
 
     number: int
     moves: str
+
+
+@dataclass(frozen=True, slots=True)
+class EnumerationParameters:
+    """What decides the result of an enumeration. ``direction``: ``to`` or ``from`` its origin, which is ``where``.
+    ``map``: ``residues``, or None."""
+
+    direction: str
+    where: str
+    max_depth: int | None
+    histogram_only: bool
+    map: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchParameters:
+    """What decides the result of a search. ``all``: all solutions are counted, and ``limit`` of them listed."""
+
+    board: str
+    target: str
+    heuristic: str
+    algorithm: str
+    all: bool
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The result of a finished search; ``coordinator.search.settings.SearchOutcome`` says what its fields mean."""
+
+    length: int | None
+    solutions: int
+    optimal: bool
+    nodes: int
+    expanded: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +389,7 @@ def may_be_taken(owner: str | None, lease_until: datetime | None, moment: dateti
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _Repeated:
     """How many ``times`` in a row something happened to a job, and the ``depth`` of its checkpoint then (-1: none).
     They are a part of the job's progress, under the ``NAME``."""
 
@@ -371,14 +414,14 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Setbacks(_Row):
+class Setbacks(_Repeated):
     """How often in a row a job was handed back because there was no room."""
 
     NAME: ClassVar[str] = "set_back"
 
 
 @dataclass(frozen=True, slots=True)
-class Takeovers(_Row):
+class Takeovers(_Repeated):
     """How often in a row a job was taken from an owner that had ended without a word."""
 
     NAME: ClassVar[str] = "taken_over"

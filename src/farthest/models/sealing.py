@@ -21,16 +21,15 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import Column, Connection, Row, Select, bindparam, delete, insert, select, update
+from sqlalchemy import Column, Connection, Select, bindparam, delete, insert, select, update
 
 from farthest.errors import JobError, StorageError
 from farthest.models.records import (
     CANCELLED,
     FINISHED,
-    ChunkRecord,
-    Field,
     IterationRecord,
     LayerRecord,
+    LeadRecord,
     MapFileRecord,
     PuzzleRecord,
     SolutionRecord,
@@ -75,18 +74,18 @@ _KINDS: dict[type, tuple[type, ...]] = {float: (float, int), bytes: (bytes, memo
 """What is read for a field of a type, where that is not one value of the type."""
 
 
-def check_values(record: type, table: str, values: Iterable[Any], row: object, job: int | None) -> None:
-    """Raises StorageError unless each value is one of the record's field, as far as there are values."""
+def check_values(
+    record: type, table: str, values: Iterable[Any], row: object, job: int | None, inside: str = ""
+) -> None:
+    """Raises StorageError unless each value is one of the record's field, as far as there are values. ``inside``: the
+    column whose JSON object has the values, and a dot."""
     for one, value in zip(fields_of(record), values, strict=False):
-        _check_value(one, table, value, row, job)
-
-
-def _check_value(one: Field, table: str, value: Any, row: object, job: int | None) -> None:
-    kinds = _KINDS.get(one.kind, (one.kind,))
-    if type(value) in kinds or (value is None and one.nullable):
-        return
-    found = "nothing" if value is None else f"{type(value).__name__} {shown(value)}"
-    raise damaged(table, row, f"column {one.name}: {found}, expected {kinds[0].__name__}", job)
+        kinds = _KINDS.get(one.kind, (one.kind,))
+        if type(value) not in kinds and not (value is None and one.nullable):
+            found = "nothing" if value is None else f"{type(value).__name__} {shown(value)}"
+            raise damaged(
+                table, row, f"column {inside}{one.name}: {found}, expected {kinds[0].__name__}", job
+            )
 
 
 def read_record(record: type[Record], table: str, values: Sequence[Any], row: object, job: int) -> Record:
@@ -99,21 +98,14 @@ def read_rows(connection: Connection, job_id: int, record: type[Record]) -> list
     """The job's rows of the table with these records, in order. Raises StorageError where they are not what was
     stored."""
     part = _PART_OF[record]
+    table = _PARTS[part].key.table.name
     rows = connection.execute(_rows(part, job_id)).all()
-    check_rows(connection, job_id, part, rows)
-    return [read_record(record, part, row, f"of job {job_id}", job_id) for row in rows]
-
-
-def read_leads(connection: Connection, job_id: int) -> list[tuple[int, bytes]]:
-    """The first number of each chunk of a sparse map, and the written form of its code, in order. Raises StorageError
-    where they are not what was stored."""
-    rows = connection.execute(_rows("lead", job_id)).all()
-    for row in rows:
-        for one in fields_of(ChunkRecord):
-            if one.name in row._fields:
-                _check_value(one, "chunk", getattr(row, one.name), f"of job {job_id}", job_id)
-    check_rows(connection, job_id, "lead", rows)
-    return [(row.first_key, bytes(row.lead)) for row in rows]
+    try:
+        digest = chain(part, rows) if rows else None
+    except TypeError:  # a value is bytes where a text was stored
+        digest = ""
+    compare(connection, job_id, part, digest)
+    return [read_record(record, table, row, f"of job {job_id}", job_id) for row in rows]
 
 
 # Digests of rows
@@ -195,16 +187,19 @@ class _Part(NamedTuple):
 
 _PARTS = {
     **{
-        table.name: _Part(select(*(table.c[one.name] for one in fields_of(record))), table.c[key], record)
-        for table, record, key in (
-            (layer, LayerRecord, "depth"),
-            (iteration, IterationRecord, "bound"),
-            (solution, SolutionRecord, "number"),
-            (map_file, MapFileRecord, "first_key"),
+        # The leads of dense maps are null.
+        name: _Part(
+            select(*(key.table.c[one.name] for one in fields_of(record))).where(key.is_not(None)), key, record
+        )
+        for name, record, key in (
+            ("layer", LayerRecord, layer.c.depth),
+            ("iteration", IterationRecord, iteration.c.bound),
+            ("solution", SolutionRecord, solution.c.number),
+            ("map_file", MapFileRecord, map_file.c.first_key),
+            ("lead", LeadRecord, chunk.c.lead),
         )
     },
     "chunk": _Part(select(chunk.c.record_digest).where(chunk.c.first_key >= 0), chunk.c.first_key),
-    "lead": _Part(select(chunk.c.first_key, chunk.c.lead).where(chunk.c.lead.is_not(None)), chunk.c.lead),
 }
 _PART_OF = {part.record: name for name, part in _PARTS.items()}
 
@@ -278,15 +273,6 @@ def _state_blocks(connection: Connection, job_id: int) -> Iterator[list[tuple[An
             yield list(map(tuple, block))
 
 
-def check_rows(connection: Connection, job_id: int, part: str, rows: Sequence[Row[Any]]) -> None:
-    """Raises StorageError unless these are the job's rows as they were stored."""
-    try:
-        found = chain(part, rows) if rows else None
-    except TypeError:  # a value is bytes where a text was stored
-        found = ""
-    compare(connection, job_id, part, found)
-
-
 def check_states(connection: Connection, job_id: int) -> None:
     """Raises StorageError unless the job's readable rows are as they were stored."""
     if stored_parts(connection, job_id) is not None:
@@ -298,7 +284,7 @@ def compare(connection: Connection, job_id: int, part: str, found: str | None) -
     program has none, and is not checked."""
     parts = stored_parts(connection, job_id)
     if parts is not None and parts.get(part) != found:
-        table = "chunk" if part == "lead" else part
+        table = _PARTS[part].key.table.name if part in _PARTS else part
         raise damaged(
             table,
             f"of job {job_id}",

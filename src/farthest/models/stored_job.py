@@ -1,16 +1,26 @@
-"""The puzzle, the origin and the space of a job's row. Only this module leads from stored text to the kernel."""
+"""The puzzle, the origin and the space of a job's row, its parameters and its result. Only this module leads from
+stored text to the kernel."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
-from farthest.models.sealing import damaged, json_object
+from farthest.models.records import (
+    SEARCH,
+    EnumerationParameters,
+    SearchParameters,
+    SearchResult,
+    fields_of,
+)
+from farthest.models.sealing import check_values, damaged, json_object
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.wording import shown
 
 if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.spaces.contract import Space
+
+Declared = TypeVar("Declared", EnumerationParameters, SearchParameters, SearchResult)
 
 
 def puzzle_of(record: JobRecord) -> Puzzle:
@@ -23,13 +33,37 @@ def puzzle_of(record: JobRecord) -> Puzzle:
     return puzzle
 
 
+def enumeration_parameters(record: JobRecord) -> EnumerationParameters:
+    """Raises StorageError where they are not those of an enumeration."""
+    return _declared(EnumerationParameters, record, "parameters")
+
+
+def search_parameters(record: JobRecord) -> SearchParameters:
+    """Raises StorageError where they are not those of a search."""
+    return _declared(SearchParameters, record, "parameters")
+
+
+def search_result(record: JobRecord) -> SearchResult | None:
+    """None of a job that is no search or not finished. Raises StorageError where it is not one of a search."""
+    if record.kind != SEARCH or record.result is None:
+        return None
+    return _declared(SearchResult, record, "result")
+
+
+def _declared(kind: type[Declared], record: JobRecord, column: Literal["parameters", "result"]) -> Declared:
+    held, fields = getattr(record, column), fields_of(cast("type", kind))
+    values = [held.get(one.name) for one in fields]
+    check_values(kind, "job", values, record.id, record.id, f"{column}.")
+    return kind(*values)
+
+
 def origin_of(record: JobRecord) -> Origin:
     """The origin of an enumeration. Raises StorageError where there is none."""
-    direction, where = (record.parameters.get(name) for name in ("direction", "where"))
-    if not isinstance(where, str) or direction not in ("to", "from"):
-        what = f"column parameters: direction {shown(direction)} and where {shown(where)}, expected an origin"
+    asked = enumeration_parameters(record)
+    if asked.direction not in ("to", "from"):
+        what = f"column parameters.direction: {shown(asked.direction)}, expected to or from"
         raise damaged("job", record.id, what, record.id)
-    return Origin(direction, where)
+    return Origin(cast("Literal['to', 'from']", asked.direction), asked.where)
 
 
 def space_of(record: JobRecord, puzzle: Puzzle | None = None) -> Space:

@@ -4,7 +4,7 @@ move."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Heuristic
     from farthest.puzzles.definition import Board, MoveName
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.stored_map import StateBlock, StoredMap
     from farthest.search.expansion import MoveSource
 
@@ -57,6 +56,9 @@ class Drop:
     def excess(self) -> int:
         """By how much the value falls beyond 1."""
         return self.value - self.next_value - 1
+
+
+Proof = TypeVar("Proof", TooLarge, Drop)
 
 
 @dataclass(slots=True)
@@ -185,31 +187,14 @@ def _note_too_large(
     distances: Values,
     limit: int,
 ) -> None:
-    rows = numpy.flatnonzero(values > distances)
-    if not rows.size:
-        return
-    found.too_large += len(rows)
-
-    def proof(row: int) -> TooLarge:
-        (text,) = distance_map.puzzle.definition.texts(block.labels[row : row + 1])
-        return TooLarge(text, int(values[row]), int(distances[row]))
-
-    found.too_large_first += map(proof, rows[: limit - len(found.too_large_first)].tolist())
-    excess = values[rows] - distances[rows]
-    if found.too_large_worst is None or excess.max() > found.too_large_worst.excess:
-        found.too_large_worst = proof(int(rows[excess.argmax()]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Fall:
-    """A move within a block that reduces the value by too much."""
-
-    excess: int
-    row: int
-    number: int
-    after: NDArray[numpy.uint8]
-    move: MoveName
-    next_value: int
+    excess = values - distances
+    found.too_large += int((excess > 0).sum())
+    rows = _counterexamples(excess, limit - len(found.too_large_first))
+    texts = distance_map.puzzle.definition.texts(block.labels[rows])
+    noted = [
+        TooLarge(text, int(values[row]), int(distances[row])) for row, text in zip(rows, texts, strict=True)
+    ]
+    found.too_large_worst = _keep(found.too_large_first, found.too_large_worst, noted, limit)
 
 
 def _note_drops(
@@ -220,44 +205,35 @@ def _note_drops(
     limit: int,
 ) -> None:
     """``space``: its neighbours farther from the origin are the boards that the player reaches."""
-    falls: list[list[_Fall]] = [[] for _ in findings]
-    for number, (move, rows, reached) in enumerate(space.neighbours(block.labels, toward=False)):
-        for found, value, noted in zip(findings, values, falls, strict=True):
+    noted: list[list[tuple[int, Drop]]] = [[] for _ in findings]  # with the row of the board, by move
+    for move, rows, reached in space.neighbours(block.labels, toward=False):
+        for found, value, drops in zip(findings, values, noted, strict=True):
             after = found.heuristic.values(reached)
             excess = value[rows] - after - 1
             found.moves += len(rows)
-            places = numpy.flatnonzero(excess > 0)
-            if not places.size:
-                continue
-            found.drops += len(places)
-            worst = int(places[excess[places].argmax()])
-            noted += [
-                _Fall(int(excess[at]), int(rows[at]), number, reached[at], move, int(after[at]))
-                for at in {*places[:limit].tolist(), worst}
-            ]
-    for found, value, noted in zip(findings, values, falls, strict=True):
-        _keep_drops(space.puzzle, found, block, value, noted, limit)
+            found.drops += int((excess > 0).sum())
+            for at in _counterexamples(excess, limit - len(found.drops_first)):
+                row = int(rows[at])
+                texts = space.puzzle.definition.texts(numpy.stack([block.labels[row], reached[at]]))
+                drops.append((row, Drop(texts[0], int(value[row]), move, texts[1], int(after[at]))))
+    for found, drops in zip(findings, noted, strict=True):
+        drops.sort(key=lambda drop: drop[0])
+        in_order = [drop for _, drop in drops]
+        found.drop_worst = _keep(found.drops_first, found.drop_worst, in_order, limit)
 
 
-def _keep_drops(
-    puzzle: Puzzle,
-    found: Findings,
-    block: StateBlock,
-    values: Values,
-    falls: list[_Fall],
-    limit: int,
-) -> None:
-    """Keeps the first falls of a block and the worst one."""
-    if not falls:
-        return
+def _counterexamples(excess: Values, limit: int) -> list[int]:
+    """The first ``limit`` places with an excess, and the first with the largest, ascending."""
+    places = numpy.flatnonzero(excess > 0)
+    if not places.size:
+        return []
+    return sorted({*places[:limit].tolist(), int(excess.argmax())})
 
-    def proof(fall: _Fall) -> Drop:
-        text = puzzle.definition.texts
-        (board,), (after,) = text(block.labels[fall.row : fall.row + 1]), text(fall.after[None])
-        return Drop(board, int(values[fall.row]), fall.move, after, fall.next_value)
 
-    falls.sort(key=lambda fall: (fall.row, fall.number))
-    found.drops_first += map(proof, falls[: max(0, limit - len(found.drops_first))])
-    worst = max(falls, key=lambda fall: fall.excess)
-    if found.drop_worst is None or worst.excess > found.drop_worst.excess:
-        found.drop_worst = proof(worst)
+def _keep(first: list[Proof], worst: Proof | None, noted: Sequence[Proof], limit: int) -> Proof | None:
+    """Adds those of a block to the ``first`` ones; gives the first with the largest excess until now."""
+    first += noted[: limit - len(first)]
+    for one in noted:
+        if worst is None or one.excess > worst.excess:
+            worst = one
+    return worst

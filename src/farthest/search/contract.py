@@ -20,7 +20,7 @@ from farthest.heuristics.contract import check_text
 from farthest.puzzles.definition import MoveName, matching
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Puzzle
-from farthest.untrusted_json import integers, items, pair, text
+from farthest.untrusted_json import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,7 +145,7 @@ class Problem:
     @classmethod
     def from_fields(cls, puzzle: Puzzle, fields: dict[str, Any]) -> Problem:
         """The problem whose ``fields`` these were."""
-        board = integers(fields["board"])
+        board = msgspec.convert(fields["board"], tuple[int, ...])
         return cls(puzzle, board, text(fields["target"]), text(fields["heuristic"]))
 
 
@@ -167,5 +167,5 @@ def engine_fields(engine: Engine) -> dict[str, Any]:
 
 
 def way_of(fields: Any) -> Way:
-    """A way that came through JSON, where a pair of cells is a list. Raises TypeError, ValueError."""
-    return tuple(move if isinstance(move, str) else pair(move) for move in items(fields))
+    """A way that came through JSON, where a pair of cells is a list. Raises ValueError."""
+    return msgspec.convert(fields, Way)

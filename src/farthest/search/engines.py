@@ -19,7 +19,6 @@ from farthest.heuristics.contract import LinearConflict, Matching, PatternTable,
 from farthest.heuristics.registry import open_heuristic
 from farthest.search.contract import Node, PieceResult
 from farthest.search.expansion import MoveNumbers, children, forward_space, judged, least
-from farthest.search.levels import Splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from farthest.heuristics.contract import Component, Heuristic, LoadMap
     from farthest.puzzles.definition import Board, MoveName
     from farthest.search.contract import Engine, Problem, Split
-    from farthest.search.expansion import MoveSource
     from farthest.spaces.contract import Boards
 
 
@@ -46,7 +44,7 @@ def open_engine(problem: Problem, load_map: LoadMap | None) -> Engine:
 def engine_with(problem: Problem, heuristic: Heuristic) -> Engine:
     """The engine of a problem whose heuristic is open."""
     if _one_blank(problem, heuristic):
-        return SlidingEngine(problem, heuristic, forward_space(problem.puzzle, problem.board))
+        return SlidingEngine(problem, heuristic)
     from farthest.search.arrangement_engine import arrangement_engine
 
     return arrangement_engine(problem, heuristic) or BatchEngine(problem, heuristic)
@@ -93,6 +91,8 @@ class BatchEngine:
         """Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
         self.problem = problem
         self.heuristic = heuristic
+        from farthest.search.levels import Splitter
+
         self.space = forward_space(problem.puzzle, problem.board)
         self._splitter = Splitter(self.space, problem, heuristic)
 
@@ -221,11 +221,10 @@ class SlidingEngine:
     split_from = 1 << 22
     parts = 1 << 10
 
-    def __init__(self, problem: Problem, heuristic: Heuristic, space: MoveSource) -> None:
-        """``space``: the problem's `forward_space`; ``heuristic`` with terms. Raises PuzzleError, BoardError."""
+    def __init__(self, problem: Problem, heuristic: Heuristic) -> None:
+        """``heuristic`` with terms. Raises PuzzleError, BoardError."""
         self.problem = problem
         self.heuristic = heuristic
-        self.space = space
         terms = heuristic.terms()
         assert terms is not None, f"the heuristic {heuristic.name} has no terms"
         self.budget = piece_budget(terms, len(problem.board))
@@ -241,7 +240,8 @@ class SlidingEngine:
         from farthest.search.levels import breadth_first_split
 
         assert board == self.problem.board, "the problem's board is split"
-        return breadth_first_split(self.space, self.problem, self.heuristic, bound, self.parts, last=_blanks)
+        space = forward_space(self.problem.puzzle, board)
+        return breadth_first_split(space, self.problem, self.heuristic, bound, self.parts, last=_blanks)
 
     def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
         nodes, solutions, listed, next_bound, rest = self._search.run(

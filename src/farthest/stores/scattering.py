@@ -59,6 +59,9 @@ def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int
 
 ALL = 2**64 - 1
 
+BOX_BYTES = 2**13
+"""Of a shard's box for each thread at least (kernel/src/outboxes.cpp)."""
+
 
 class Candidates:
     """The successors of a layer in the kernel's boxes, by shard: candidates for the next layer. ``room``: bytes that

@@ -22,7 +22,6 @@ scratch folder where that is more than is allowed.
 
 from __future__ import annotations
 
-import errno
 import mmap
 import os
 import tempfile
@@ -36,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.errors import NoRoomError, ResourceError, StorageError
+from farthest.errors import NoRoomError, ResourceError, StorageError, is_full
 from farthest.verify.models import Codes, Model
 from farthest.wording import bytes_text
 
@@ -63,7 +62,7 @@ Finding = tuple[str, int, int, str]
 """The name of a check, how many states were checked, how many are wrong, and the first wrong one in words."""
 
 MOST_WORDS = 1024
-"""Of a block: bits are numbers of 16 bits in its tables."""
+"""Most words of a block: in its tables bits are numbers of 16 bits."""
 
 MOST_KINDS = 4096
 NO_BLOCK = 2**32 - 1
@@ -77,7 +76,7 @@ TOGETHER = 1 << 15
 """States that are expanded together."""
 
 SEED = 20_261_122
-"""Of the random states: each proof takes the same."""
+"""The seed of the random states: each proof takes the same."""
 
 
 class NoTablesError(Exception):
@@ -126,11 +125,11 @@ def block_size(sizes: Sequence[int], order: BitOrder, ranges: int) -> int | None
 
 
 def block_tables(
-    model: Model, order: BitOrder, size: int, threads: int, told: Callable[[int, int], None]
+    model: Model, order: BitOrder, size: int, threads: int, progress: Callable[[int, int], None]
 ) -> BlockTables:
-    """The tables of a space with blocks of ``size`` keys. ``told`` is called with (blocks done, all), and may raise an
-    exception. Raises NoTablesError."""
-    return _Tables(model, order, size).found(threads, told)
+    """The tables of a space with blocks of ``size`` keys. ``progress`` is called with (blocks done, all), and may raise
+    an exception. Raises NoTablesError."""
+    return _Tables(model, order, size).found(threads, progress)
 
 
 class _Tables:
@@ -149,7 +148,7 @@ class _Tables:
         ] = []  # of each kind: for each key of a block the one it leads to
         self.sampled = 0
 
-    def found(self, threads: int, told: Callable[[int, int], None]) -> BlockTables:
+    def found(self, threads: int, progress: Callable[[int, int], None]) -> BlockTables:
         """All tables."""
         per = max(1, TOGETHER // (len(self._fixed) + 1))
         starts = range(0, self._blocks, per)
@@ -160,7 +159,7 @@ class _Tables:
                 ranges = [(first, min(first + per, self._blocks)) for first in some]
                 for (first, last), image in zip(ranges, pool.map(self._sampled, ranges), strict=True):
                     rows.append(self._read(first, last, *image))
-                told(ranges[-1][1], self._blocks)
+                progress(ranges[-1][1], self._blocks)
         moves = max(leads.shape[1] for leads, _ in rows)
         leads = np.concatenate([_widened(part, moves, NO_BLOCK) for part, _ in rows])
         kinds = np.concatenate([_widened(part, moves, 0) for _, part in rows])
@@ -402,9 +401,9 @@ class Recount:
             bits = bits[self._colours[here] == self.depth % 2]
         return bool(bits.any())
 
-    def step(self, distance: int, number: int, told: Callable[[float], None]) -> list[Finding]:
-        """Finds the layer after that at ``distance``, whose states must have a number in the map. ``told`` is called
-        with the share that is done, and may raise an exception."""
+    def step(self, distance: int, number: int, progress: Callable[[float], None]) -> list[Finding]:
+        """Finds the layer after that at ``distance``, whose states must have a number in the map. ``progress`` is
+        called with the share that is done, and may raise an exception."""
         now, after = (depth % len(self._layers) for depth in (self.depth, self.depth + 1))
         order = self._tables.order
         if self._colours is not None:
@@ -430,7 +429,7 @@ class Recount:
                 first = self._key_at(where)
             if self._bound:
                 self._release()
-            told(min(1.0, (at + self._together) / len(order)))
+            progress(min(1.0, (at + self._together) / len(order)))
         self.depth += 1
         self.states = states
         return [
@@ -492,7 +491,7 @@ def _memory(size: int, scratch: Path | None) -> mmap.mmap:
 
 
 def _folder_error(scratch: Path, size: int, error: OSError) -> StorageError:
-    kind = NoRoomError if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else StorageError
+    kind = NoRoomError if is_full(error) else StorageError
     return kind(
         f"{scratch}: what the proof keeps, {bytes_text(size)}, cannot be kept there ({error.strerror}); make room, "
         "name another folder with --scratch, or allow more memory with --memory"

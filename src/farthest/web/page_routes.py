@@ -15,7 +15,7 @@ from farthest.documents.workers import living_workers
 from farthest.errors import BoardError, FarthestError
 from farthest.models.records import SEARCH
 from farthest.models.searches import Searches
-from farthest.models.stored_job import puzzle_of
+from farthest.models.stored_job import puzzle_of, search_parameters
 from farthest.web.asking import answered
 from farthest.web.page import state_page
 from farthest.web.pages import home, job, search, state
@@ -68,7 +68,7 @@ def _search_page(shelf: Shelf, record: JobRecord, after: int) -> str:
     from farthest.search.expansion import boards_along
 
     found, searches = puzzle_of(record), Searches(shelf.database)
-    board = found.definition.parse_board(str(record.parameters["board"]), name=found.name)
+    board = found.definition.parse_board(search_parameters(record).board, name=found.name)
     ways = map(way_of, searches.solutions(record.id, search.SOLUTIONS_SHOWN, after))
     solutions = [found.definition.named_path(boards_along(found, board, moves), moves) for moves in ways]
     shown = search.Solutions(solutions, after, searches.listed(record.id))

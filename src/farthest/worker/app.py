@@ -2,7 +2,7 @@
 does not import Celery.
 
 A message is removed from Redis as soon as a process of a worker has it. From then on the coordinator watches the work:
-it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own acknowledgements are
+it sends again what is neither done nor leased (coordinator/workers.py). The broker's own acknowledgements are
 switched off: they would write to Redis for each message, which a full Redis refuses. There are no Celery results:
 finished work is reported on the attempt's done-list.
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from farthest.worker.work import Work, WorkerProcess
 
 KINDS = {
-    "step": "farthest.worker.enumeration.tasks:StepWork",
-    "part": "farthest.worker.enumeration.tasks:PartWork",
+    "step": "farthest.worker.enumeration:StepWork",
+    "part": "farthest.worker.enumeration:PartWork",
     "search": "farthest.worker.search_batches:SearchWork",
 }
 """The kinds of work, and the class of each (worker/work.py), which is imported where it is done."""

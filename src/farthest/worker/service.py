@@ -260,12 +260,9 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _fork(nodes: RedisNodes, name: str, number: int) -> ForkProcess:
-    arguments = (nodes.urls[0], nodes.places[0], name, number)
-    return multiprocessing.get_context("fork").Process(target=_in_process, args=arguments)
-
-
-def _in_process(url: str, place: str, name: str, number: int) -> None:
-    sys.exit(consume(url, place, name, number))
+    return multiprocessing.get_context("fork").Process(
+        target=lambda: sys.exit(consume(nodes.urls[0], nodes.places[0], name, number))
+    )
 
 
 # One process that does work

@@ -9,14 +9,21 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from farthest.documents.jobs import result_rows
 from farthest.errors import JobError, StorageError
 from farthest.models.chunks import Chunk
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.records import FAILED, SEARCH, IterationRecord, LayerRecord
+from farthest.models.records import FAILED, SEARCH, IterationRecord, JobRecord, LayerRecord
 from farthest.models.sealing import StatesDigest
 from farthest.models.searches import Searches
+from farthest.models.stored_job import (
+    enumeration_parameters,
+    origin_of,
+    search_parameters,
+    search_result,
+)
 from farthest.models.tables import chunk, iteration, job, layer, puzzle, solution, state
 
 OWNER = "elsewhere/1/0"
@@ -277,3 +284,50 @@ def test_what_was_changed_of_a_search_is_told(
     read: Callable[[int], object] = searches.iterations if table is iteration else searches.solutions
     with pytest.raises(StorageError, match=f"table {table.name}"):
         read(search)
+
+
+@pytest.mark.parametrize(
+    ("read", "changed", "problem"),
+    [
+        (origin_of, {"where": 3}, r"column parameters\.where: int 3, expected str"),
+        (origin_of, {"direction": "up"}, r"column parameters\.direction: 'up', expected to or from"),
+        (origin_of, {"histogram_only": 0}, r"column parameters\.histogram_only: int 0, expected bool"),
+        (enumeration_parameters, {"max_depth": "9"}, r"column parameters\.max_depth: str '9', expected int"),
+        (search_parameters, {}, r"column parameters\.board: nothing, expected str"),
+    ],
+)
+def test_parameters_that_nobody_has_stored(
+    jobs: Jobs, read: Callable[[JobRecord], object], changed: dict[str, Any], problem: str
+) -> None:
+    """Their digests are right: whoever can write to the database can write digests too."""
+    right = {"direction": "to", "where": "goal", "max_depth": None, "histogram_only": False}
+    number = jobs.add("{}", "d", "tiny", {**right, **changed}, {})
+    with pytest.raises(StorageError, match=f"table job, row {number}: {problem}"):
+        read(jobs.get(number))
+
+
+def test_a_search_s_result_that_nobody_has_stored(jobs: Jobs, database: Database) -> None:
+    number = jobs.add("{}", "d", "tiny", {}, {}, OWNER, kind=SEARCH)
+    assert search_result(jobs.get(number)) is None
+    Searches(database).finish(number, {"length": "2"}, depth=2, seconds=0.1, digest="ab", owner=OWNER)
+    with pytest.raises(StorageError, match=r"column result\.length: str '2', expected int"):
+        search_result(jobs.get(number))
+
+
+def test_the_figures_of_an_enumeration_are_no_result_of_a_search(jobs: Jobs) -> None:
+    number = jobs.add("{}", "d", "tiny", {}, {}, OWNER)
+    jobs.finish(
+        number,
+        states=3,
+        eccentricity=2,
+        depth=2,
+        complete=True,
+        has_map=False,
+        digest="ab",
+        seconds=0.25,
+        figures=[{"depth": 0}],
+    )
+    record = jobs.get(number)
+    assert record.result == {"figures": [{"depth": 0}]}
+    assert search_result(record) is None
+    assert dict(result_rows(record))["states"] == "3"

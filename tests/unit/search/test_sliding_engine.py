@@ -24,7 +24,7 @@ from farthest.puzzles.reader import parse_puzzle
 from farthest.search.contract import Node, PieceResult, Problem
 from farthest.search.deepening import Deepened, deepen
 from farthest.search.engines import SlidingEngine
-from farthest.search.expansion import forward_space, least
+from farthest.search.expansion import least
 from search_models import Reached, answer, play, reached
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def open_problem(name: str, text: str, heuristic: str = "zero") -> Problem:
 
 def open_engine(problem: Problem, heuristic: Heuristic | None = None) -> SlidingEngine:
     chosen = heuristic or open_heuristic(problem.heuristic, problem.puzzle, problem.targets())
-    return SlidingEngine(problem, chosen, forward_space(problem.puzzle, problem.board))
+    return SlidingEngine(problem, chosen)
 
 
 @dataclass

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.runner import attempt_of
+from farthest.coordinator.attempt import attempt_of
 from farthest.coordinator.service import Leftovers
 from farthest.coordinator.settings import Settings
 from farthest.errors import LateStepError, LostStateError, NoRoomError, SettingError, UnavailableError
@@ -29,7 +29,7 @@ from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.records import Pointer, Record, with_checksum
-from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.enumeration import StepWork
 from farthest.worker.work import WorkerProcess
 from store_cases import case
 from unit.worker.test_tasks import told

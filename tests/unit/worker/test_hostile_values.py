@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bounds import little_memory
-from farthest.coordinator.outstanding import Outstanding, Publisher
+from farthest.coordinator.workers import Outstanding, Publisher
 from farthest.errors import LateStepError, LostStateError, StorageError
 from farthest.search.contract import Node, PieceResult
 from farthest.stores.redis import attempts
@@ -18,7 +18,7 @@ from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.places import blob_key
 from farthest.stores.redis.records import MOST_OF_A_MESSAGE, Pointer, Record, Report, recorded, with_checksum
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
-from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.enumeration import StepWork
 from farthest.worker.leases import Leases, working_key
 from farthest.worker.registry import Heartbeat, WorkerRecord, list_workers
 from farthest.worker.search_batches import SearchWork

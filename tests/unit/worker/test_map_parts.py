@@ -19,7 +19,7 @@ from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.map_parts import AttemptParts, PartMaker
 from farthest.stores.redis.places import blob_key
 from farthest.stores.redis.records import NO_JOB, PartRecord
-from farthest.worker.enumeration.tasks import JobDatabase, PartWork
+from farthest.worker.enumeration import JobDatabase, PartWork
 from run_cases import NAMES_BY_RULE, Nodes, advance, base_of, distances_of, keys, worker_store
 from store_cases import Case, case
 
@@ -32,7 +32,7 @@ SIZE = 24
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farthest.stores.redis.map_parts.CHUNK_KEYS", SIZE)
-    monkeypatch.setattr("farthest.worker.enumeration.tasks.CHUNK_KEYS", SIZE)
+    monkeypatch.setattr("farthest.worker.enumeration.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.models.maps.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.models.chunks.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.stores.redis.gather_attempt.CHUNK_KEYS", SIZE)

@@ -7,7 +7,7 @@ import pytest
 from farthest.errors import LostStateError
 from farthest.stores.contract import step
 from farthest.stores.redis.gather_attempt import GatherAttempt
-from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.enumeration import StepWork
 from run_cases import NAMES_BY_RULE, Nodes, advance, keys, stepped, worker_store
 from store_cases import NAMES, Case, case
 

@@ -17,7 +17,7 @@ from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.redis import attempts
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.places import blob_key
-from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.enumeration import StepWork
 from run_cases import (
     NAMES_BY_RULE,
     Nodes,

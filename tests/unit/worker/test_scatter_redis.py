@@ -17,7 +17,7 @@ from farthest.stores.redis.places import blob_key
 from farthest.stores.redis.records import Pointer
 from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
 from farthest.stores.redis.scatter_store import ScatterStore
-from farthest.worker.enumeration.tasks import attach
+from farthest.worker.enumeration import attach
 from run_cases import Nodes, keys, names_of
 from scatter_cases import NAMES, ScatterCase, digest, expected, in_memory, scatter_case
 

@@ -17,7 +17,7 @@ from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker import work
 from farthest.worker.app import celery_app
-from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.enumeration import StepWork
 from farthest.worker.leases import Leases
 from farthest.worker.work import WorkerProcess
 from run_cases import begin_run

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore
-from farthest.stores.residues import residue_form
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest.coordinator.enumeration.layers_in_files import FileStore
     from farthest.coordinator.enumeration.plan import Plan
     from farthest.coordinator.enumeration.record import JobRecorder
     from farthest.families.sliding.patterns import PatternSpace
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
+    from farthest.stores.folder.store import StoreInFiles
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
 Progress = Callable[[dict[str, Any]], None]
@@ -100,7 +99,7 @@ class BitmapsInMemory(Backend):
             gathers.kernel,
             gathers.keys_of(space.origins),
             distances=settings.stores_distances,
-            residues=residue_form(gathers, settings.max_depth) if settings.residues else None,
+            residues=self.plan.form,
             memory=self.plan.needs.memory_limit,
         )
 
@@ -134,7 +133,7 @@ class RunsInMemory(Backend):
 class InFiles(Backend):
     """Layers in files: they stay, and the job can go on from them when the disk has room."""
 
-    _store: FileStore
+    _store: StoreInFiles[Any]
 
     def store(self, name: str) -> JobStore:
         assert self.plan.files is not None, "the plan says files"
@@ -149,7 +148,7 @@ class InFiles(Backend):
 
     @property
     def figures(self) -> list[LayerFigures]:
-        return list(self._store.kept)
+        return list(self._store.folder.layers)
 
     def leave(self, store: JobStore) -> None:
         self._store.leave()

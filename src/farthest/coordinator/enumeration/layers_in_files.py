@@ -11,12 +11,13 @@ from math import exp, log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from farthest.coordinator.attempt import layers_folder
+from farthest.coordinator.enumeration.executors import Executor, Watch
 from farthest.coordinator.enumeration.resources import (
     PROCESS_BYTES,
     SHARD_BYTES,
     moves_into,
 )
-from farthest.coordinator.runner import layers_folder
 from farthest.errors import ResourceError
 from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
@@ -25,18 +26,16 @@ from farthest.stores.folder.journal import EnumerationFolder, file_bytes, same_i
 from farthest.stores.folder.plan import WantedError, cut_for_files, shard_classes
 from farthest.stores.folder.run_files import RENEWED
 from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
+from farthest.stores.folder.store import StoreInFiles
 from farthest.untrusted_json import read_json_object
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from farthest import _kernel
-    from farthest.coordinator.enumeration.executors import Watch
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
     from farthest.stores.contract import ShardStore
     from farthest.stores.folder.plan import FolderCut, Plan
-
-FileStore = FolderStore | ScatterFolderStore
 
 LEAST_MEMORY = 2**20
 """Bytes for sorted runs and outboxes, at least."""
@@ -50,9 +49,11 @@ FORMAT = 2
 
 class LayersInFiles(ABC):
     """Layers of one enumeration as files in ``scratch``. ``needs``: of disk; None where the number of states is not
-    known before. ``memory``: bytes that stepping takes; ``units`` of a layer, of ``shards``."""
+    known before; ``without_map``: of disk, where a residue map needs more. ``memory``: bytes that stepping takes;
+    ``units`` of a layer, of ``shards``."""
 
     needs: FileNeeds | None = None
+    without_map: int | None = None
     shards = units = 1
 
     def __init__(self, space: Space, scratch: Path, memory: int, threads: int) -> None:
@@ -65,18 +66,16 @@ class LayersInFiles(ABC):
         """Why the disk is refused, where it has too little room; what earlier attempts have there counts as room."""
         return None if self.needs is None else self._want_of_disk(self.needs.disk)
 
-    def _want_of_disk(self, disk: int, without_map: int | None = None) -> ResourceError | None:
+    def _want_of_disk(self, disk: int) -> ResourceError | None:
         free = shutil.disk_usage(self.scratch).free + self.begun_bytes()
         if disk <= free:
             return None
         marks = ""
-        if without_map is not None:
-            marks = (
-                f", with those that the residue map is made of (--map none needs {bytes_text(without_map)})"
-            )
+        if self.without_map is not None:
+            marks = f", with those that the residue map is made of (--map none needs {bytes_text(self.without_map)})"
         return ResourceError(
-            f"puzzle {self._space.puzzle.name}: its layers need about {bytes_text(disk)} of disk at "
-            f"the peak{marks}, but {self.scratch} has {bytes_text(free)} free; name a folder with more room with "
+            f"puzzle {self._space.puzzle.name}: its layers need about {bytes_text(disk)} of disk at the peak"
+            f"{marks}, but {self.scratch} has {bytes_text(free)} free; name a folder with more room with "
             "--scratch, or allow more memory with --memory"
         )
 
@@ -107,7 +106,7 @@ class LayersInFiles(ABC):
             "layout": space.layout_fields(),
         }
 
-    def store(self, name: str) -> FileStore:
+    def store(self, name: str) -> StoreInFiles[Any]:
         """The store of the job whose attempts are called ``name``, which goes on with the layers of an earlier one."""
         folder = EnumerationFolder(layers_folder(self.scratch, name), self._identity(), self.units)
         try:
@@ -117,7 +116,7 @@ class LayersInFiles(ABC):
             raise
 
     @abstractmethod
-    def _store(self, folder: EnumerationFolder) -> FileStore:
+    def _store(self, folder: EnumerationFolder) -> StoreInFiles[Any]:
         """The store over the folder, which it closes."""
 
 
@@ -153,22 +152,15 @@ class BitmapsInFiles(LayersInFiles):
         except WantedError as error:
             error.disk = disk
             raise
-        self._layers = layers
         self.needs = file_needs(self.cut, layers, residues)
-        self.memory, self.shards, self.units = (
-            self.cut.memory,
-            self.cut.kernel.shards,
-            len(self.cut.plans[0].units),
-        )
+        if residues is not None:
+            self.without_map = file_needs(self.cut, layers).disk
+        self.memory, self.shards = self.cut.memory, self.cut.kernel.shards
+        self.units = len(self.cut.plans[0].units)
 
     def _cut(self, units: int | None = None) -> FolderCut:
         base = PROCESS_BYTES + self._gathered.shards_at(self._classes) * SHARD_BYTES
         return cut_for_files(self._gathered, self._allowed, base, units=units)
-
-    def want_of_disk(self) -> ResourceError | None:
-        """As above, and what would do without a map."""
-        without = file_needs(self.cut, self._layers).disk if self._residues else None
-        return self._want_of_disk(self.needs.disk, without)
 
     def _store(self, folder: EnumerationFolder) -> FolderStore:
         cut = self.cut if folder.units == self.units else self._cut(folder.units)
@@ -394,8 +386,8 @@ def seconds_in_files(kernel: _kernel.Space, needs: FileNeeds) -> float:
 # Who steps them
 
 
-class UnitsExecutor:
-    """``Executor`` that steps unit by unit. ``should_stop`` is called before each, and may raise: the layer is gone on
+class UnitsExecutor(Executor):
+    """Steps unit by unit. ``should_stop`` is called before each, and may raise: the layer is gone on
     with later. ``watch``: see ``Watch``."""
 
     def __init__(self, threads: int, should_stop: Callable[[], None], watch: Watch) -> None:
@@ -404,9 +396,8 @@ class UnitsExecutor:
         self._watch = watch
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
-        assert isinstance(store, FileStore)
-        if isinstance(store, ScatterFolderStore):
-            store.poll = self._should_stop
+        assert isinstance(store, StoreInFiles)
+        store.poll = self._should_stop
         done = 0
         for unit in store.units(depth, shards):
             # Units of a plan may have more shards than were asked for.
@@ -414,6 +405,3 @@ class UnitsExecutor:
             self._should_stop()
             step(store, depth, unit, self._threads)
             done += len(unit)
-
-    def close(self) -> None:
-        """Nothing is held."""

@@ -1,7 +1,7 @@
 """The plan of an enumeration: its space, where its layers lie, who steps them, which map is made, what all that needs.
 
 ``plan`` alone decides. A run, its admission, `farthest estimate`, `farthest submit`, coordinators and the web ask it.
-It changes nothing: what it is told of the machine and the servers comes through ``Machine``.
+It changes nothing: what it asks of the machine and the servers comes through ``Machine``.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from farthest.machine import cores
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
 from farthest.stores.blocks import searches_in_place
-from farthest.stores.residues import residue_form, residue_problem
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
-    from farthest.coordinator.enumeration.cluster_model import AttemptBytes
     from farthest.coordinator.enumeration.layers_in_files import LayersInFiles
+    from farthest.coordinator.enumeration.workers_model import AttemptBytes
     from farthest.families.sliding.patterns import PatternSpace
+    from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapPlace
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
@@ -100,8 +100,17 @@ class Plan:
 
     @property
     def threads(self) -> int:
-        """Of this process."""
+        """How many threads of this process step."""
         return self.settings.threads or cores()
+
+    @property
+    def form(self) -> ResidueForm | None:
+        """The form of the residue map; None where none is made."""
+        if not self.settings.residues:
+            return None
+        from farthest.stores.residues import residue_form
+
+        return residue_form(self.space, self.settings.max_depth)
 
     def unless(self, refusal: FarthestError | None) -> Plan:
         """The plan with this refusal, unless it has one already. None: the plan as it is."""
@@ -214,18 +223,22 @@ def with_kind_of_map(space: Space, settings: Settings, *, stored: bool) -> Setti
     if settings.histogram_only or not stored:
         return replace(settings, residues=False)
     threads = settings.workers == "threads"
+    if settings.residues is None and not (threads and space.keys is not None and space.keys > FULL_KEYS):
+        return replace(settings, residues=False)
+    if settings.residues is False:
+        return settings
+    from farthest.stores.residues import residue_problem
+
+    problem = residue_problem(space)
     if settings.residues is None:
-        large = space.keys is not None and space.keys > FULL_KEYS
-        return replace(settings, residues=large and threads and residue_problem(space) is None)
-    if settings.residues:
-        problem = residue_problem(space)
-        if problem is None and not threads and space.engine != "gather":
-            raise PuzzleError(
-                f"puzzle {space.puzzle.name}: workers make no residue map of a space that is given by its successors; "
-                "use `farthest enumerate` without --workers celery, or --map full"
-            )
-        if problem is not None:
-            raise PuzzleError(f"puzzle {space.puzzle.name}: no residue map: {problem}; use --map full")
+        return replace(settings, residues=problem is None)
+    if problem is not None:
+        raise PuzzleError(f"puzzle {space.puzzle.name}: no residue map: {problem}; use --map full")
+    if not threads and space.engine != "gather":
+        raise PuzzleError(
+            f"puzzle {space.puzzle.name}: workers make no residue map of a space that is given by its successors; "
+            "use `farthest enumerate` without --workers celery, or --map full"
+        )
     return settings
 
 
@@ -298,11 +311,12 @@ class _Planner:
         )
         from farthest.stores.folder.plan import WantedError
 
-        settings, machine = self._settings, self._machine
+        machine = self._machine
         found = found.needing(layers_in="files", why=self._why_files(found.needs), scratch=machine.scratch)
-        form = residue_form(space, settings.max_depth) if settings.residues else None
         try:
-            files = BitmapsInFiles(space, machine.scratch, machine.memory, machine.threads, layers, form)
+            files = BitmapsInFiles(
+                space, machine.scratch, machine.memory, machine.threads, layers, found.form
+            )
         except WantedError as error:
             return found.needing(memory=error.memory, layers_disk=error.disk).unless(error)
         found = replace(found, files=files).needing(
@@ -403,9 +417,10 @@ class _Planner:
             too_many = self._too_many_keys()
             if too_many is not None:
                 raise too_many
+        found = self._begun(most, 0, 0, layers_in="redis")
         if servers is None:
-            return self._begun(most, 0, 0, layers_in="redis")
-        from farthest.coordinator.enumeration.cluster_model import attempt_bytes, run_bytes
+            return found
+        from farthest.coordinator.enumeration.workers_model import attempt_bytes, run_bytes
         from farthest.stores.blobs.place import REDIS
         from farthest.stores.blocks import cut_for_workers
 
@@ -414,7 +429,7 @@ class _Planner:
         needed: AttemptBytes | None
         if space.engine == "gather":
             cut = cut_for_workers(gather(space), BLOCK_SIZE.size())
-            form = residue_form(space, settings.max_depth) if settings.residues else None
+            form = found.form
             needed = attempt_bytes(gather(space), cut, settings.max_depth, form, blobs_in_redis=in_redis)
             disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
         else:
@@ -423,8 +438,7 @@ class _Planner:
             needed = run_bytes(space, whole, blobs_in_redis=in_redis) if whole else None
             disk = map_bytes(self._map, whole)
         redis = limit if needed is None else needed.redis
-        found = self._begun(most, redis, disk, memory_limit=limit, layers_in="redis")
-        found = replace(found, cut=cut)
+        found = replace(found, cut=cut).needing(memory=redis, disk=disk, memory_limit=limit)
         if needed is not None and settings.max_depth is None:
             states = total if total and space.engine == "scatter" else most
             # Where nothing is known, half of the keys may stand for no state.
@@ -609,12 +623,12 @@ def estimated(
     found = plan(puzzle, settings, Machine(settings, None if folder is None else folder / "farthest.db"))
     if not processes:
         return found.needs
-    from farthest.coordinator.enumeration.cluster_model import worker_needs
+    from farthest.coordinator.enumeration.workers_model import worker_needs
 
     return replace(found.needs, workers=worker_needs(found.space, found.settings, sorted(set(processes))))
 
 
-def layers_told(needs: Estimate) -> str:
+def notice_of_files(needs: Estimate) -> str:
     """What the user is told before a run whose layers are files."""
     if not needs.layers_disk:
         return (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.heuristics.algorithms import ALGORITHMS, Algorithm
+from farthest.models.records import SearchParameters
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -49,14 +50,16 @@ class SearchSettings:
 
     def parameters(self, problem: Problem) -> dict[str, Any]:
         """What decides the result, as stored with the job."""
-        return {
-            "board": problem.puzzle.definition.format_board(problem.board),
-            "target": problem.target,
-            "heuristic": problem.heuristic,
-            "algorithm": self.algorithm,
-            "all": self.all_solutions,
-            "limit": self.limit if self.all_solutions else 1,
-        }
+        return asdict(
+            SearchParameters(
+                problem.puzzle.definition.format_board(problem.board),
+                problem.target,
+                problem.heuristic,
+                self.algorithm,
+                self.all_solutions,
+                self.limit if self.all_solutions else 1,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

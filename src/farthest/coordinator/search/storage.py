@@ -6,22 +6,20 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, TypeVar
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from farthest.coordinator.runner import OwnedJob
+from farthest.coordinator.attempt import OwnedJob
 from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError
 from farthest.models.database import Database, open_database
-from farthest.models.records import FINISHED, IterationRecord, SubtreeRecord
+from farthest.models.records import FINISHED, IterationRecord, SearchResult, SubtreeRecord, fields_of
 from farthest.models.searches import Searches
 from farthest.search.contract import Node, PieceResult, way_of
 from farthest.search.deepening import Frontier, Place, Totals
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.heuristics.contract import PatternMap
     from farthest.models.records import JobRecord
@@ -193,13 +191,7 @@ class SearchRecorder(OwnedJob):
         """Stores the result, and solutions that are not stored yet: those of a search without iterations. Marks the job
         finished."""
         rest = self._numbered_from(outcome.paths[self._numbered :])
-        result = {
-            "length": outcome.length,
-            "solutions": outcome.solutions,
-            "optimal": outcome.optimal,
-            "nodes": outcome.nodes,
-            "expanded": outcome.expanded,
-        }
+        result = asdict(SearchResult(*(getattr(outcome, one.name) for one in fields_of(SearchResult))))
 
         def write() -> None:
             if self._jobs.get(self.job).status == FINISHED:
@@ -288,11 +280,3 @@ class SearchStorage:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -11,9 +11,10 @@ board of a graph is one row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import permutations
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
@@ -411,3 +412,35 @@ def _boards_problem(definition: Sliding) -> str | None:
         if spare[0] != 0 or min(spare) < 0 or (not wild and any(spare)):
             return f"{name} does not hold the pieces that the counts say"
     return None
+
+
+def spare_labels(definition: Sliding, pattern: Sequence[int]) -> list[int]:
+    """By label: how many pieces a pattern leaves for its wildcards."""
+    return [count - pattern.count(label) for label, count in enumerate(definition.counts)]
+
+
+def filled(definition: Sliding, pattern: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The boards of a pattern, its wildcards filled in."""
+    places = [cell for cell, label in enumerate(pattern) if label == WILDCARD]
+    for labels in _arrangements(spare_labels(definition, pattern)):
+        board = list(pattern)
+        for cell, label in zip(places, labels, strict=True):
+            board[cell] = label
+        yield tuple(board)
+
+
+def _arrangements(spare: list[int]) -> Iterator[tuple[int, ...]]:
+    """All sequences that hold label i spare[i] times."""
+    if max(spare) <= 1:
+        yield from permutations([label for label, count in enumerate(spare) if count])
+        return
+    for label, count in enumerate(spare):
+        if count == 0:
+            continue
+        spare[label] -= 1
+        if any(spare):
+            for rest in _arrangements(spare):
+                yield (label, *rest)
+        else:
+            yield (label,)
+        spare[label] += 1

@@ -19,8 +19,7 @@ from itertools import chain, islice, pairwise
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING
 
-from farthest.families.sliding.definition import sliding
-from farthest.families.sliding.space import filled
+from farthest.families.sliding.definition import filled, sliding
 from farthest.families.sliding.wilson import LINE, RING, THETA, ListedBlock, blocks_of, ring_order, row_block
 from farthest.puzzles.family import undecided, why_none
 from farthest.puzzles.grid import neighbours_of, round_trips

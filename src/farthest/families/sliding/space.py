@@ -7,12 +7,12 @@ cell toward it together, as one move (grids only).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, permutations
+from itertools import pairwise
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
-from farthest.families.sliding.definition import Sliding, sliding
-from farthest.puzzles.definition import WILDCARD, Board
+from farthest.families.sliding.definition import Sliding, filled, sliding, spare_labels
+from farthest.puzzles.definition import Board
 from farthest.puzzles.origin import filled_boards
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import ArrangementSpace, Layout, Move, choose_layout
@@ -108,39 +108,9 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:
     definition = sliding(puzzle)
 
     def ways(pattern: Board) -> int:
-        spare = _spare(definition, pattern)
+        spare = spare_labels(definition, pattern)
         return factorial(sum(spare)) // prod(factorial(n) for n in spare)
 
     return filled_boards(
         definition, origin.where, puzzle.name, ways, lambda pattern: filled(definition, pattern)
     )
-
-
-def _spare(definition: Sliding, pattern: Sequence[int]) -> list[int]:
-    return [count - pattern.count(label) for label, count in enumerate(definition.counts)]
-
-
-def filled(definition: Sliding, pattern: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    places = [cell for cell, label in enumerate(pattern) if label == WILDCARD]
-    for labels in _arrangements(_spare(definition, pattern)):
-        board = list(pattern)
-        for cell, label in zip(places, labels, strict=True):
-            board[cell] = label
-        yield tuple(board)
-
-
-def _arrangements(spare: list[int]) -> Iterator[tuple[int, ...]]:
-    """All sequences that hold label i spare[i] times."""
-    if max(spare) <= 1:
-        yield from permutations([label for label, count in enumerate(spare) if count])
-        return
-    for label, count in enumerate(spare):
-        if count == 0:
-            continue
-        spare[label] -= 1
-        if any(spare):
-            for rest in _arrangements(spare):
-                yield (label, *rest)
-        else:
-            yield (label,)
-        spare[label] += 1

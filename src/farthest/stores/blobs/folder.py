@@ -17,7 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from farthest.environment import BLOBS
-from farthest.errors import NoRoomError, SettingError, UnavailableError
+from farthest.errors import NoRoomError, SettingError, UnavailableError, is_full
+from farthest.locations import synchronize
 from farthest.stores.blobs.place import (
     ATTEMPT_FOLDER,
     FILE,
@@ -28,11 +29,8 @@ from farthest.stores.blobs.place import (
     probe,
 )
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The disk, a user's share of it, or what a process may write is used up."""
-
-_UNFINISHED = re.compile(rf"\.{FILE.pattern}\.[0-9a-f]{{8}}")
-"""A file that is being written."""
+_OWN = re.compile(rf"{FILE.pattern}|\.{FILE.pattern}\.[0-9a-f]{{8}}")
+"""The file of a blob, or one that is being written."""
 
 
 class FolderPlace:
@@ -66,14 +64,14 @@ class FolderPlace:
                     changed[name.attempt] = self._begun(name.attempt)
                 self._write(self._path(name), blob)
             for folder in changed.values():
-                _synchronize(folder)
+                synchronize(folder)
 
     def _begun(self, attempt: str) -> Path:
         """The folder of an attempt, made where there is none."""
         folder = self._of(attempt)
         with suppress(FileExistsError):
             folder.mkdir()
-            _synchronize(self._folder)
+            synchronize(self._folder)
         return folder
 
     def _write(self, path: Path, blob: bytes) -> None:
@@ -83,10 +81,9 @@ class FolderPlace:
             return
         unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
         try:
-            with unfinished.open("xb", buffering=0) as file:
-                rest = memoryview(blob)
-                while rest:
-                    rest = rest[file.write(rest) :]
+            with unfinished.open("xb") as file:
+                file.write(blob)
+                file.flush()
                 os.fsync(file.fileno())
             unfinished.rename(path)
         except BaseException:
@@ -100,12 +97,9 @@ class FolderPlace:
 
     def _read(self, part: BlobPart) -> bytes:
         try:
-            with self._path(part.name).open("rb", buffering=0) as file:
+            with self._path(part.name).open("rb") as file:
                 file.seek(part.first)
-                read = bytearray()
-                while more := file.read(part.size - len(read)):
-                    read += more
-                return bytes(read)
+                return file.read(part.size)
         except FileNotFoundError:
             self._folder.stat()  # which raises where the folder itself is away
             return b""
@@ -123,7 +117,7 @@ class FolderPlace:
         with self._errors():
             try:
                 with os.scandir(self._of(attempt)) as entries:
-                    files = [entry.path for entry in entries if _is_own(entry.name)]
+                    files = [entry.path for entry in entries if _OWN.fullmatch(entry.name)]
             except FileNotFoundError:
                 return
             for file in files:
@@ -167,7 +161,7 @@ class FolderPlace:
         try:
             yield
         except OSError as error:
-            if error.errno in FULL:
+            if is_full(error):
                 raise NoRoomError(
                     f"{self._folder}: the blobs of running jobs do not fit there ({error.strerror}); make room, or "
                     f"name another place with {BLOBS.name}"
@@ -176,16 +170,3 @@ class FolderPlace:
                 f"{self._folder}: the blobs of running jobs cannot be read or written there ({error.strerror}); "
                 f"check that it is mounted, that this process may write to it, and {BLOBS.name}"
             ) from error
-
-
-def _is_own(name: str) -> bool:
-    return bool(FILE.fullmatch(name) or _UNFINISHED.fullmatch(name))
-
-
-def _synchronize(folder: Path) -> None:
-    """Has the names in a folder written to its disk."""
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

@@ -127,7 +127,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
         self._files.complete(0)
 
     def units(self, depth: int, shards: Iterable[int]) -> list[list[int]]:
-        """The shards, with those that are stepped together with them, unit by unit in the plan's order."""
+        """In the plan's order."""
         return [self.shards_of(depth, unit) for unit in self._blocks(depth, shards)]
 
     # ShardStore

@@ -20,7 +20,6 @@ commit of its unit. Blobs have checksums of their own.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -33,10 +32,12 @@ from hashlib import blake2b
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from farthest.errors import LostStateError, NoRoomError, StorageError
-from farthest.untrusted_json import count, read_json_object
+import msgspec
+
+from farthest.errors import LostStateError, NoRoomError, StorageError, is_full
+from farthest.untrusted_json import read_json_object
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -47,6 +48,7 @@ PLACE = struct.Struct("<QQQ16s8s")
 KINDS = ("L", "V", "O")
 """Files of a layer's states, of all states up to a depth, of what is sent to the shards of the layer at a depth."""
 DIGEST_BYTES = 16
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 AT_ONCE = 512
 """Buffers that are written in one call of the system, which takes 1024 at most."""
 
@@ -204,10 +206,6 @@ class Room:
         self._slab = self._used = 0
 
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The disk, a user's share of it, or what a process may write is used up."""
-
-
 @dataclass(frozen=True, slots=True)
 class LayerFigures:
     """A complete layer, and what it took. ``units``: those that have a file. Bytes: of what was read and written, of
@@ -272,8 +270,8 @@ class EnumerationFolder:
         text = header.read_text(errors="replace")
         try:
             found = read_json_object(text)
-            self.units = count(found.get("units"))
-        except (TypeError, ValueError) as error:
+            self.units = msgspec.convert(found.get("units"), Count)
+        except ValueError as error:
             raise LostStateError(f"{header}: the file is damaged: {error}") from error
         if not same_identity(found, identity):
             raise StorageError(
@@ -308,7 +306,7 @@ class EnumerationFolder:
         try:
             yield
         except OSError as error:
-            if error.errno in FULL:
+            if is_full(error):
                 raise NoRoomError(
                     f"{self.path}: there is no room for the layers ({error.strerror}); make room and give the same "
                     "command again, which goes on from here"

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
@@ -26,6 +27,7 @@ from farthest.stores.folder.journal import Room
 from farthest.stores.folder.run_files import SLAB, RunFiles
 from farthest.stores.folder.store import StoreInFiles
 from farthest.stores.scattering import (
+    BOX_BYTES,
     NO_STATES,
     Candidates,
     RunsStepInput,
@@ -50,8 +52,8 @@ BOXES_FULL = 0.9
 thought."""
 
 MOST_SHARDS = 1024
-BOX_BYTES = 2**13
-"""Of a shard's box for each thread at least (kernel/src/outboxes.cpp); boxes of 8 such pieces suit."""
+BOX_PIECES = 8
+"""Boxes of so many pieces of BOX_BYTES suit."""
 
 LEAST_PIECE, SLICE = 2**10, 2**20
 """States that are expanded between two calls of ``poll``, at least and at most."""
@@ -61,7 +63,7 @@ SUCCESSORS = 64
 
 def shards_for(memory: int, threads: int) -> int:
     """How many shards suit ``memory`` bytes: a power of two."""
-    fitting = int(memory * BOXES_SHARE) // (8 * BOX_BYTES * threads)
+    fitting = int(memory * BOXES_SHARE) // (BOX_PIECES * BOX_BYTES * threads)
     return min(MOST_SHARDS, 1 << (max(fitting, 1).bit_length() - 1))
 
 
@@ -209,25 +211,17 @@ The rest is for what is made, and for what is still being written."""
 
 def neighbours(shards: Sequence[int]) -> Iterator[list[int]]:
     """Ascending shards in groups of those that follow each other."""
-    group: list[int] = []
-    for shard in shards:
-        if group and shard != group[-1] + 1:
-            yield group
-            group = []
-        group.append(shard)
-    if group:
-        yield group
+    for _, group in groupby(enumerate(shards), lambda one: one[1] - one[0]):
+        yield [shard for _, shard in group]
 
 
 class ScatterFolderStore(StoreInFiles[RunFiles]):
-    """``JobStore`` over files of sorted runs, which only counts. ``memory``: bytes that all may take, about. ``poll``
-    is called now and then while a layer is stepped; it may raise an exception."""
+    """``JobStore`` over files of sorted runs, which only counts. ``memory``: bytes that all may take, about."""
 
     def __init__(
         self, space: ScatterSpace, folder: EnumerationFolder, memory: int, *, threads: int = 1
     ) -> None:
         self.space = space
-        self.poll: Callable[[], None] = lambda: None
         self._memory = memory
         self._width = space.code_bytes
         self._loads: list[StepLoad] = []

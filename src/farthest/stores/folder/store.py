@@ -14,7 +14,7 @@ from farthest.stores.contract import JobStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
+    from farthest.stores.folder.journal import EnumerationFolder
     from farthest.stores.folder.layer_files import LayerFiles
     from farthest.stores.folder.run_files import RunFiles
 
@@ -25,7 +25,7 @@ Files = TypeVar("Files", "LayerFiles", "RunFiles")
 class StoreInFiles(JobStore, Generic[Files]):
     """``JobStore`` over files, which only counts: files are gone on with, not maps. ``open_files`` opens them, and
     writes the layer 0 where there is none. A layer is committed block by block: these are units of a plan, or single
-    shards."""
+    shards. ``poll`` is called now and then while a layer is expanded; it may raise an exception."""
 
     shards: int = 0
     _files: Files
@@ -33,6 +33,7 @@ class StoreInFiles(JobStore, Generic[Files]):
     def __init__(self, folder: EnumerationFolder, shards: int, open_files: Callable[[], None]) -> None:
         self.folder = folder
         self.shards = shards
+        self.poll: Callable[[], None] = lambda: None
         self._lock = threading.RLock()  # held while what is committed is changed
         self._threads = [ThreadPoolExecutor(1, "farthest-write")]
         self._behind: list[Future[None]] = []  # files that are being written
@@ -48,11 +49,6 @@ class StoreInFiles(JobStore, Generic[Files]):
         except BaseException:
             self.leave()
             raise
-
-    @property
-    def kept(self) -> list[LayerFigures]:
-        """The complete layers in the folder, from the first on."""
-        return self.folder.layers
 
     # ShardStore
 
@@ -73,6 +69,10 @@ class StoreInFiles(JobStore, Generic[Files]):
             self._forget_inputs()
         self._begun.update(self._blocks(depth, shards))
         return [shard for block in sorted(self._begun) for shard in self.shards_of(depth, block)]
+
+    @abstractmethod
+    def units(self, depth: int, shards: Iterable[int]) -> Iterable[list[int]]:
+        """The shards as they are stepped together, unit by unit, with those that belong to their blocks."""
 
     @abstractmethod
     def _blocks(self, depth: int, shards: Iterable[int]) -> Iterable[int]:

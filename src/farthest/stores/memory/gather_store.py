@@ -30,7 +30,6 @@ from farthest.stores.contract import (
     typed,
     unit_for,
 )
-from farthest.stores.residues import BLOCK_WORDS
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -238,6 +237,8 @@ class MemoryStore(LayersInMemory):
     def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
         """In the order of the kernel's memory."""
         import numpy as np
+
+        from farthest.stores.residues import BLOCK_WORDS
 
         for first in range(0, form.order.words, BLOCK_WORDS):
             planes = [np.asarray(plane.words[first : first + BLOCK_WORDS]) for plane in self._residue_planes]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from farthest.errors import MemoryUsedUpError, StorageError
@@ -21,6 +22,7 @@ from farthest.stores.contract import ONLY_COUNTS, check_depth, excluded, exclude
 from farthest.stores.memory.gather_store import LayersInMemory
 from farthest.stores.scattering import (
     ALL,
+    BOX_BYTES,
     LEAST_KEPT,
     Candidates,
     RunsStepInput,
@@ -45,9 +47,6 @@ PASSES = 4
 
 LEAST_ROOM = 2**22
 
-BOX_BYTES = 2**13
-"""Of a shard's box for each thread at least (kernel/src/outboxes.cpp)."""
-
 SHARDS_AT_ONCE = 64
 """Shards whose fresh states are found between two checks of the memory."""
 
@@ -71,14 +70,10 @@ class CandidatesInTurns(Candidates):
         if self._depth != depth:
             self._depth, self._first = depth, -1
             self._at_once = self._fitting(states, free)
-        part: list[int] = []
-        for shard in sorted(shards):
-            if part and (shard // self._at_once != part[0] // self._at_once or len(part) == SHARDS_AT_ONCE):
-                yield part
-                part = []
-            part.append(shard)
-        if part:
-            yield part
+        for _, some in groupby(sorted(shards), lambda shard: shard // self._at_once):
+            together = list(some)
+            for first in range(0, len(together), SHARDS_AT_ONCE):
+                yield together[first : first + SHARDS_AT_ONCE]
 
     def _fitting(self, states: int, free: int | None) -> int:
         """Of how many shards the successors of so many states have room at once."""

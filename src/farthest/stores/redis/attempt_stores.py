@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from farthest.environment import WORKER_MEMORY
 from farthest.errors import LateStepError, LostStateError, RedisFullError, SettingError, StorageError
 from farthest.stores.blobs.blob import BlobCache
-from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, Kind, mark_of
+from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, Kind, mark_of, new_nonce
 from farthest.stores.contract import check_depth
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempts import AttemptFacts, AttemptKeys, read_meta
@@ -29,6 +29,7 @@ from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import (
     NOBODY_WAITS,
     OURS,
+    FoundBlob,
     Pointer,
     Record,
     RecordTexts,
@@ -412,20 +413,34 @@ class AttemptLayers(AttemptSteps[Opened]):
             self.drop()
             raise
 
+    def _write_block(self, depth: int, block: int, made: Commit) -> None:
+        """Stores the blobs of a block that the coordinator has made itself, and notes its record."""
+        self.touch()
+        self.send(made.blobs)
+        self._layers.setdefault(depth, {})[block] = made.record
+        if made.pointer is not None:
+            self._pointers[block] = made.pointer
+
+    def _write_visited(self, depth: int, block: int, states: int, blob: bytes) -> None:
+        """Stores the blob of all states of a block up to a depth, and notes where they are."""
+        found = FoundBlob(depth, new_nonce(), states)
+        self.send({self.visited_name(depth, block, found.nonce): blob})
+        self._pointers[block] = Pointer(depth, (found,))
+
     def _start(self, depth: int) -> None:
         """Writes the attempt's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
-        for known in range(max(depth - 1, 0), depth + 1):
-            self._layers.setdefault(known, {})
-            self._begun[known] = list(self._layers[known])
+        for layer in range(max(depth - 1, 0), depth + 1):
+            self._layers.setdefault(layer, {})
+            self._begun[layer] = list(self._layers[layer])
         self._depth = depth
 
         def write() -> None:
             pipe = self.nodes.main.pipeline()
-            for known in range(max(depth - 1, 0), depth + 1):
-                for block, record in self._layers[known].items():
-                    pipe.hset(self.records_key(known), str(block), record.text(known, block))
-                if known < depth:
-                    pipe.hset(self.meta_key, f"sealed:{known}", len(self._layers[known]))
+            for layer in range(max(depth - 1, 0), depth + 1):
+                for block, record in self._layers[layer].items():
+                    pipe.hset(self.records_key(layer), str(block), record.text(layer, block))
+                if layer < depth:
+                    pipe.hset(self.meta_key, f"sealed:{layer}", len(self._layers[layer]))
             if self.facts.exclude == "all":
                 for block in range(self.blocks.count):
                     pointer = self._pointers.get(block, Pointer(0, ()))

@@ -13,10 +13,9 @@ from farthest import _kernel
 from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, UNREACHED, Chunk
 from farthest.stores.blobs.blob import VISITED, decode_blob, encode_blob
-from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
 from farthest.stores.contract import ONLY_COUNTS, check_states, excluded
-from farthest.stores.redis.attempt_stores import Access, AttemptLayers
+from farthest.stores.redis.attempt_stores import Access, AttemptLayers, Commit
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
 from farthest.stores.redis.map_parts import Assembly, AttemptParts, PartCut, block_blobs
@@ -26,8 +25,6 @@ from farthest.stores.redis.records import (
     NO_BASE,
     NO_JOB,
     Fold,
-    FoundBlob,
-    Pointer,
     Record,
 )
 
@@ -75,8 +72,8 @@ def read_blocks(
                 bitmaps = {one: Bitmap(kernel, blocks.shards(block)) for one in depths}
             until = min(end, (block + 1) * keys_per_block)
             part = distances[key - first : until - first]
-            for known, bitmap in bitmaps.items():
-                _kernel.mark(kernel, bitmap.layer, key, part, known, threads)
+            for layer, bitmap in bitmaps.items():
+                _kernel.mark(kernel, bitmap.layer, key, part, layer, threads)
             key = until
     if bitmaps:
         yield block, bitmaps
@@ -148,26 +145,22 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         for block, bitmap in bitmaps.items():
             self._write(0, block, bitmap)
             if self.facts.exclude == "all":
-                self._write_visited(0, block, bitmap)
+                self._write_all_found(0, block, bitmap)
         self._start(0)
 
     def _write(self, depth: int, block: int, bitmap: Bitmap) -> None:
-        """Stores the blob of a block that the coordinator has made itself, and notes its record."""
         population = _kernel.population(self.kernel, bitmap.layer)
         states = {shard: n for shard, n in zip(self.blocks.shards(block), population, strict=True) if n}
-        if not states:
-            return
-        self.touch()
-        record = Record.new(states)
-        name = self.found_name(depth, block, record.nonce)
-        self.send({name: encode_blob(self.kernel, depth, block, sum(population), bitmap)})
-        self._layers.setdefault(depth, {})[block] = record
+        if states:
+            record = Record.new(states)
+            blob = encode_blob(self.kernel, depth, block, sum(population), bitmap)
+            made = Commit(record, {self.found_name(depth, block, record.nonce): blob})
+            self._write_block(depth, block, made)
 
-    def _write_visited(self, depth: int, block: int, bitmap: Bitmap) -> None:
-        found = FoundBlob(depth, new_nonce(), sum(_kernel.population(self.kernel, bitmap.layer)))
-        blob = encode_blob(self.kernel, depth, block, found.states, bitmap, VISITED)
-        self.send({self.visited_name(depth, block, found.nonce): blob})
-        self._pointers[block] = Pointer(depth, (found,))
+    def _write_all_found(self, depth: int, block: int, bitmap: Bitmap) -> None:
+        states = sum(_kernel.population(self.kernel, bitmap.layer))
+        blob = encode_blob(self.kernel, depth, block, states, bitmap, VISITED)
+        self._write_visited(depth, block, states, blob)
 
     def reachable(self, depth: int) -> list[int]:
         return self._reach.reached_from(self.counts(depth - 1))
@@ -223,7 +216,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         depths = range(base + 1, depth + 1)
         numbers = () if form is None else tuple(map(form.number, depths))
         records = tuple(
-            len(self._complete(known)) if form is None or form.number(known) else 0 for known in depths
+            len(self._complete(layer)) if form is None or form.number(layer) else 0 for layer in depths
         )
         planes = 0 if form is None else form.planes
         return Fold(depth, base, records, self._colour, job, owner, planes, numbers)
@@ -266,8 +259,8 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             self._folding.end()
             self._folding = None
         self._base, self._stored_depth = checked, depth
-        for known in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
-            self._remove(known)
+        for layer in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
+            self._remove(layer)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """``stored`` is to follow."""
@@ -275,11 +268,11 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         all_found = self.facts.exclude == "all"
         depths = [depth, -1] if all_found else [one for one in (depth, depth - 1) if one >= 0]
         for block, bitmaps in read_blocks(self.kernel, self.blocks, depth, depths, chunks, states, threads):
-            for known, bitmap in bitmaps.items():
-                if known >= 0:
-                    self._write(known, block, bitmap)
+            for layer, bitmap in bitmaps.items():
+                if layer >= 0:
+                    self._write(layer, block, bitmap)
                 elif any(_kernel.population(self.kernel, bitmap.layer)):
-                    self._write_visited(depth, block, bitmap)
+                    self._write_all_found(depth, block, bitmap)
         self._start(depth)
 
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import FOUND, VISITED, seal
-from farthest.stores.blobs.place import new_nonce
 from farthest.stores.contract import ONLY_COUNTS, JobStore, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.places import RedisPlace
-from farthest.stores.redis.records import FoundBlob, Pointer, Record
+from farthest.stores.redis.records import Record
 from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep
 from farthest.stores.scattering import LEAST_KEPT, SortedRun, least_codes, map_of_runs, read_map
 
@@ -89,23 +88,8 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             one = ShardStep(fresh=run)
             self.expand(0, one, 1)
             self.remember(0, shard, one)
-            self._write(0, shard, one)
+            self._write_block(0, shard, self._outcome(0, shard, one))
         self._start(0)
-
-    def _write(self, depth: int, shard: int, one: ShardStep) -> None:
-        """Stores the blobs of a shard that the coordinator has stepped itself, and notes its record."""
-        self.touch()
-        outcome = self._outcome(depth, shard, one)
-        self.send(outcome.blobs)
-        self._layers.setdefault(depth, {})[shard] = outcome.record
-        if outcome.pointer is not None:
-            self._pointers[shard] = outcome.pointer
-
-    def _write_found(self, depth: int, shard: int, run: SortedRun) -> None:
-        found = FoundBlob(depth, new_nonce(), run.states)
-        blob = seal(VISITED, depth, shard, run.states, run.data)
-        self.send({self.visited_name(depth, shard, found.nonce): blob})
-        self._pointers[shard] = Pointer(depth, (found,))
 
     # ShardStore
 
@@ -213,11 +197,13 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
                 if known == depth:
                     self.expand(depth, one, threads)
                 if known >= depth - 1:
-                    self._write(known, shard, one)
+                    self._write_block(known, shard, self._outcome(known, shard, one))
                 if self.facts.exclude == "all":
                     found.setdefault(shard, []).append(run)
         for shard, some in found.items():
-            self._write_found(depth, shard, self.merged(depth, shard, some))
+            run = self.merged(depth, shard, some)
+            blob = seal(VISITED, depth, shard, run.states, run.data)
+            self._write_visited(depth, shard, run.states, blob)
         self._start(depth)
 
 

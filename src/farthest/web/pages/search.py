@@ -9,6 +9,7 @@ from htpy import a, details, div, fragment, h2, p, summary
 
 from farthest.documents.jobs import progress_rows
 from farthest.documents.searches import ITERATION, iteration_rows
+from farthest.models.stored_job import search_parameters
 from farthest.puzzles.move_text import moves_text
 from farthest.web.page import board_of, facts, job_page, live, page, player, puzzle_page, rows_of
 from farthest.web.pages.job import ENDABLE, record_facts
@@ -45,7 +46,7 @@ def search(
     return page(
         f"Search {record.id}: {record.name}",
         p(class_="lead")[a(href=puzzle_page(record.name))[puzzle.title or record.name]],
-        board_of(puzzle, str(record.parameters["board"])),
+        board_of(puzzle, search_parameters(record).board),
         facts(record_facts(record)),
         live(record.id, progress_rows(record)) if unfinished else None,
         fragment[
