@@ -17,7 +17,7 @@ import sys
 import time
 from importlib import import_module
 
-from farthest.coordinator.enumeration.executors import LayerSearch, ThreadsExecutor
+from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.families.python.allowed import allow_module
@@ -36,8 +36,8 @@ def search(puzzle: Puzzle, isa: str, *, distances: bool) -> tuple[MemoryStore, l
     space = gather(compile_space(puzzle))
     store = MemoryStore(space.compile_kernel(isa=isa), space.keys_of(space.origins), distances=distances)
     layers = [len(space.origins)]
-    layer_search = LayerSearch(store, ThreadsExecutor(cores()))
-    while states := layer_search.next_layer(len(layers)):
+    executor = ThreadsExecutor(cores())
+    while states := next_layer(store, executor, len(layers)):
         layers.append(states)
     return store, layers
 
@@ -48,8 +48,8 @@ def by_successors(puzzle: Puzzle, depth: int) -> list[int]:
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
     space = PegScatterSpace(PegBoards(puzzle, puzzle.origin))
-    search = LayerSearch(ScatterMemoryStore(space, distances=False), ThreadsExecutor(cores()))
-    return [len(space.origins), *(search.next_layer(layer) for layer in range(1, depth + 1))]
+    store, executor = ScatterMemoryStore(space, distances=False), ThreadsExecutor(cores())
+    return [len(space.origins), *(next_layer(store, executor, layer) for layer in range(1, depth + 1))]
 
 
 def stored_map(puzzle: Puzzle) -> str:

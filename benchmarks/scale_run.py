@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from farthest.coordinator.enumeration.cluster_model import Shape
-from farthest.coordinator.enumeration.executors import LayerSearch
+from farthest.coordinator.enumeration.executors import Executor, next_layer
+from farthest.coordinator.enumeration.workers_model import Shape
 from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
@@ -126,7 +126,7 @@ class _CountedRun(_CountedStore, GatherAttempt):
         self.removals.settle()
 
 
-class _InTurn:
+class _InTurn(Executor):
     """``Executor``: workers that take turns, and the coordinator for small layers."""
 
     def __init__(self, nodes: RedisNodes, counter: _Counter, workers: list[GatherStore], small: int) -> None:
@@ -150,9 +150,6 @@ class _InTurn:
             self._step(work.store, depth, block)
             work.choice.stepped(depth, block)
             layer.messages += 1
-
-    def close(self) -> None:
-        """See Executor."""
 
     def _step(self, store: Any, depth: int, block: int) -> None:
         """As stores/contract.py, with the time of its parts."""
@@ -222,12 +219,12 @@ def counted_run(
                 Access.found(nodes, run.attempt, BlobCache(worker_memory), f"scale-{number}")
             )
             stores.append(store)
-        search = LayerSearch(run, _InTurn(nodes, counter, stores, small_states))
+        executor = _InTurn(nodes, counter, stores, small_states)
         done: list[Layer] = []
         while not done or done[-1].states:
             counter.layer = layer = Layer(len(done) + 1)
             before = _server(nodes)
-            layer.states = search.next_layer(layer.depth)
+            layer.states = next_layer(run, executor, layer.depth)
             after = _server(nodes)
             layer.steps = len(StepWork(run.nodes, run.attempt).finished(layer.depth))
             run.settle()

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from farthest.coordinator.enumeration.cluster_model import (
+from farthest.coordinator.enumeration.workers_model import (
     Cluster,
     Prediction,
     Shape,

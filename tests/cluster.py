@@ -57,8 +57,8 @@ if delay:
     _kernel.step, _kernel.merge_runs = slowly(_kernel.step, delay), slowly(_kernel.merge_runs, delay)
     GatherStore.stepped = slowly(GatherStore.stepped, delay)
 if "FARTHEST_TEST_LAYER" in os.environ:
-    from farthest.coordinator.enumeration.executors import LayerSearch
-    LayerSearch.next_layer = slowly(LayerSearch.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))
+    from farthest.coordinator.enumeration import job
+    job.next_layer = slowly(job.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))
 if "FARTHEST_TEST_JOB_LEASE" in os.environ:
     from farthest.coordinator import service
     service.SERVICE_LEASE_SECONDS = float(os.environ["FARTHEST_TEST_JOB_LEASE"])

@@ -8,7 +8,7 @@ import pytest
 
 from cluster import Service, until
 from farthest.coordinator.enumeration.celery_backend import CeleryExecutor
-from farthest.coordinator.enumeration.executors import Executor, LayerSearch, ThreadsExecutor
+from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor, next_layer
 from farthest.environment import SMALL_LAYER_STATES
 from farthest.errors import FarthestError
 from farthest.stores.blocks import Cut
@@ -172,6 +172,6 @@ def test_a_layer_that_cannot_be_stepped_is_an_error(pair: Pair, one_case: AnyCas
 
 def test_a_search_finds_all_layers(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
-    search = LayerSearch(make_store(one_case), executor)
-    sizes = [search.next_layer(depth) for depth in range(1, len(one_case.layers) + 1)]
+    store = make_store(one_case)
+    sizes = [next_layer(store, executor, depth) for depth in range(1, len(one_case.layers) + 1)]
     assert sizes == [len(layer) for layer in one_case.layers[1:]] + [0]

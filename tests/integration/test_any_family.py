@@ -11,9 +11,9 @@ from sqlalchemy import update
 
 import farthest
 from families import BLOCKS, PEGS, python_class
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
 from farthest.models.chunks import encode
 from farthest.models.database import open_database

@@ -11,8 +11,9 @@ import pytest
 
 from blob_places import Contents
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.machine import Machine, Servers
+from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import plan
+from farthest.coordinator.enumeration.servers import Servers
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import (

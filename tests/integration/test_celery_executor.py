@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from farthest.coordinator import outstanding
+from farthest.coordinator import workers
 from farthest.coordinator.enumeration import celery_backend
 from farthest.coordinator.enumeration.celery_backend import CeleryExecutor
-from farthest.coordinator.outstanding import WorkProgress
+from farthest.coordinator.workers import WorkProgress
 from farthest.environment import LEASE_SECONDS, SMALL_LAYER_STATES
 from farthest.errors import JobError, LostStateError, UnavailableError
 from farthest.stores.redis import attempts
@@ -32,7 +32,7 @@ LEASE = 0.3
 
 @pytest.fixture
 def nodes(redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch) -> RedisNodes:
-    monkeypatch.setattr(outstanding, "BLOCK_SECONDS", 0.05)
+    monkeypatch.setattr(workers, "BLOCK_SECONDS", 0.05)
     return redis_nodes
 
 
@@ -48,7 +48,7 @@ def store(nodes: RedisNodes) -> Iterator[GatherAttempt]:
 @pytest.fixture(autouse=True)
 def settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """The coordinator's; workers have their own. No layer is small."""
-    monkeypatch.setattr(outstanding, "LEASE_SECONDS", replace(LEASE_SECONDS, default=str(LEASE)))
+    monkeypatch.setattr(workers, "LEASE_SECONDS", replace(LEASE_SECONDS, default=str(LEASE)))
     monkeypatch.setenv(SMALL_LAYER_STATES.name, "0")
 
 
@@ -157,7 +157,7 @@ def test_a_block_that_is_worked_on_is_not_sent_again(store: GatherAttempt, nodes
 def test_a_step_that_kills_its_workers_ends_the_job(
     store: GatherAttempt, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outstanding, "LOSSES_ALLOWED", 2)
+    monkeypatch.setattr(workers, "LOSSES_ALLOWED", 2)
     layer = Layer(store)
     step = take(nodes, LEASE, "first")
     work(nodes, store.blocks.count - 1)
@@ -197,7 +197,7 @@ def test_an_emptied_redis_is_noticed(store: GatherAttempt, nodes: RedisNodes) ->
 def test_that_nobody_works_is_said_once(
     store: GatherAttempt, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farthest.coordinator.outstanding.ALONE_SECONDS", 0.0)
+    monkeypatch.setattr("farthest.coordinator.workers.ALONE_SECONDS", 0.0)
     layer = Layer(store)
     work(nodes, store.blocks.count)
     assert layer.ended() is None

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from farthest.cli.app import cli
-from farthest.coordinator.enumeration.cluster_model import worker_needs
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.layers_in_files import BitmapsInFiles, coded_bytes, times_loaded
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES, expected_layers
+from farthest.coordinator.enumeration.workers_model import worker_needs
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Settings
 from farthest.errors import ResourceError

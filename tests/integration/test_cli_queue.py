@@ -13,9 +13,9 @@ from select import select
 
 import pytest
 
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import continue_job, enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs

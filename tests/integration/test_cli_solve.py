@@ -1,6 +1,7 @@
 """`farthest solve`: known answers, what it prints, and what it says of bad input."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -180,11 +181,11 @@ def test_a_search_is_never_taken_for_a_map(run: Run, run_json: RunJson) -> None:
 def test_patterns_that_are_told_when_a_search_is_stopped(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with SearchStorage() as storage:
+    with closing(SearchStorage()) as storage:
         tell_patterns(farthest.load_puzzle("8-puzzle"), "manhattan", storage)
         assert "run `farthest enumerate '8-puzzle@PIECES'`" in capsys.readouterr().err
     farthest.enumerate("8-puzzle@1").close()
-    with SearchStorage() as storage:
+    with closing(SearchStorage()) as storage:
         tell_patterns(farthest.load_puzzle("8-puzzle"), "manhattan", storage)
         assert "farthest.db has maps of @1: give one" in capsys.readouterr().err
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import naive
 from arrangements import arrangement_space, sliding_names
 from farthest import _kernel
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import STATE_ROWS, Outcome, Settings
 from farthest.errors import ResourceError, StorageError
 from farthest.families.sliding.definition import sliding

@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner
 
 from farthest.cli.app import cli
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import NoRoomError, ResourceError, SettingError, StorageError
 from farthest.models.database import open_database

@@ -16,7 +16,7 @@ from sqlalchemy import update
 from cluster import Cluster, Service, until
 from farthest.cli.app import cli
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.queue import submit_puzzle
+from farthest.coordinator.enumeration.submission import submit_puzzle
 from farthest.coordinator.service import SETBACKS_ALONE
 from farthest.coordinator.service import Service as CoordinatorService
 from farthest.coordinator.settings import Settings

@@ -5,9 +5,9 @@ import hashlib
 import pytest
 
 import small_pieces
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import continue_job, enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.search import solve as search_solve
 from farthest.coordinator.search.settings import SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import farthest
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from farthest.coordinator import outstanding
-from farthest.coordinator.outstanding import LONGEST_QUEUE_SECONDS, Outstanding
+from farthest.coordinator import workers
+from farthest.coordinator.workers import LONGEST_QUEUE_SECONDS, Outstanding
 from farthest.stores.redis.attempts import AttemptKeys, prefix
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.records import Report
@@ -184,7 +184,7 @@ class World:
 def world(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     nodes = RedisNodes([redis_url])
     made = World(nodes)
-    monkeypatch.setattr(outstanding, "monotonic", lambda: made.now)
+    monkeypatch.setattr(workers, "monotonic", lambda: made.now)
     yield made
     nodes.close()
 

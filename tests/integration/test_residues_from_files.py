@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.layers_in_files import BitmapsInFiles
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import plan
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import ResourceError, StorageError
 from farthest.locations import Bucket

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import toy
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
 from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.database import Database

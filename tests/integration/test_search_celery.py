@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import small_pieces
-from farthest.coordinator import outstanding
+from farthest.coordinator import workers
 from farthest.coordinator.search.celery_executor import CelerySearch
 from farthest.coordinator.search.executors import SearchStopped
 from farthest.coordinator.search.settings import SearchReporter
@@ -32,7 +32,7 @@ Message = tuple[str, int, int]
 
 @pytest.fixture
 def nodes(redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch) -> RedisNodes:
-    monkeypatch.setattr(outstanding, "BLOCK_SECONDS", 0.05)
+    monkeypatch.setattr(workers, "BLOCK_SECONDS", 0.05)
     return redis_nodes
 
 
@@ -57,7 +57,7 @@ def told() -> Told:
 @pytest.fixture(autouse=True)
 def short_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """The coordinator's; workers have their own."""
-    monkeypatch.setattr(outstanding, "LEASE_SECONDS", replace(LEASE_SECONDS, default=str(LEASE)))
+    monkeypatch.setattr(workers, "LEASE_SECONDS", replace(LEASE_SECONDS, default=str(LEASE)))
 
 
 @pytest.fixture
@@ -224,8 +224,8 @@ def test_lost_state_is_noticed_and_a_new_run_begun(
 def test_that_nobody_works_is_said_once(
     executor: CelerySearch, problem: Problem, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outstanding, "ALONE_SECONDS", 0.0)
-    monkeypatch.setattr(outstanding, "ROLL_CALL_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "ROLL_CALL_SECONDS", 0.0)
     looks: list[int] = []
 
     def stop() -> None:

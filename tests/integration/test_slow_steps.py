@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
 from farthest.errors import JobError
 from farthest.models.database import Database, open_database

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator import runner
+from farthest.coordinator import attempt
 from farthest.coordinator.enumeration import machine
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
@@ -38,11 +38,11 @@ class Notices(Reporter):
 @pytest.fixture
 def squeezed(monkeypatch: pytest.MonkeyPatch) -> Squeeze:
     """Lets the memory run out once, when it is looked at for the n-th time."""
-    monkeypatch.setattr(runner, "WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(attempt, "WATCH_SECONDS", 0.0)
 
     def squeeze(turn: int) -> None:
         free: Iterator[int] = itertools.chain([2**34] * turn, [2**20], itertools.repeat(2**34))
-        monkeypatch.setattr(runner, "available_memory", lambda: next(free))
+        monkeypatch.setattr(attempt, "available_memory", lambda: next(free))
 
     return squeeze
 
@@ -80,7 +80,7 @@ def test_layers_in_files_go_on_within_less_memory(
     """A first squeeze puts the layers into files, a second one takes place there."""
     free = itertools.chain([2**34] * 4, [2**20], [2**34] * 6, [2**20], itertools.repeat(2**34))
     squeezed(0)
-    monkeypatch.setattr(runner, "available_memory", lambda: next(free))
+    monkeypatch.setattr(attempt, "available_memory", lambda: next(free))
     reporter = Notices()
     outcome = run(tmp_path, "pancake-8", reporter, histogram_only=True)
     assert len(reporter.told) == 2

@@ -13,7 +13,7 @@ import farthest
 import python_spaces
 from cluster import Cluster, until
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.outstanding import Publisher
+from farthest.coordinator.workers import Publisher
 from farthest.errors import ForbiddenCodeError
 from farthest.models.records import JobRecord
 from farthest.spaces import compile_space

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator import outstanding
-from farthest.coordinator.outstanding import Workers, WorkProgress
+from farthest.coordinator import workers
+from farthest.coordinator.workers import Workers, WorkProgress
 from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError, LateStepError, LostStateError
 from farthest.stores.redis.attempts import prefix
@@ -49,7 +49,7 @@ class Squares(Work):
 
 @pytest.fixture
 def nodes(redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch) -> RedisNodes:
-    monkeypatch.setattr(outstanding, "BLOCK_SECONDS", 0.05)
+    monkeypatch.setattr(workers, "BLOCK_SECONDS", 0.05)
     monkeypatch.setitem(app.KINDS, "square", "work:Squares")
     return redis_nodes
 
@@ -90,7 +90,7 @@ def taken(nodes: RedisNodes) -> Iterator[list[int]]:
 @pytest.fixture(autouse=True)
 def short_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """The coordinator's; workers have their own."""
-    monkeypatch.setattr(outstanding, "LEASE_SECONDS", replace(LEASE_SECONDS, default="0.5"))
+    monkeypatch.setattr(workers, "LEASE_SECONDS", replace(LEASE_SECONDS, default="0.5"))
 
 
 def do(nodes: RedisNodes, work: Squares, items: list[int]) -> list[WorkProgress]:

@@ -16,7 +16,7 @@ from redis import Redis
 from cluster import Service, until
 from farthest import retry
 from farthest.cli.app import cli
-from farthest.coordinator.outstanding import Publisher
+from farthest.coordinator.workers import Publisher
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.app import QUEUE, broker_settings, queue_length
 from farthest.worker.registry import list_workers

@@ -27,8 +27,8 @@ from alembic import command
 from sqlalchemy import create_engine
 
 from farthest import load_puzzle
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
 from farthest.models import migrations
 from farthest.models.database import open_database

@@ -7,8 +7,8 @@ from typing import TypeVar
 import pytest
 
 import small_pieces
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.search import solve as search_solve
 from farthest.coordinator.search.settings import SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.enumeration import cluster_model
-from farthest.coordinator.enumeration.cluster_model import (
+from farthest.coordinator.enumeration import workers_model
+from farthest.coordinator.enumeration.layers_in_files import BitmapsInFiles
+from farthest.coordinator.enumeration.workers_model import (
     COSTS,
     Cluster,
     Prediction,
@@ -15,7 +16,6 @@ from farthest.coordinator.enumeration.cluster_model import (
     predict,
     simulated_locality,
 )
-from farthest.coordinator.enumeration.layers_in_files import BitmapsInFiles
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
@@ -77,7 +77,7 @@ def test_bytes_messages_and_memory(redis_url: str, name: str) -> None:
     # A model that is wrong by as much as this would be found out.
     for factor in (1.4, 0.4):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cluster_model, "COSTS", replace(COSTS, entropy=factor * COSTS.entropy))
+            patch.setattr(workers_model, "COSTS", replace(COSTS, entropy=factor * COSTS.entropy))
             # Blobs of all states found are mostly bits as they are, and of the others some shards alone are read.
             assert {"written", "read"} & misses(run, predict(shape, cluster, locality)).keys()
 

@@ -148,7 +148,7 @@ def submit(
 
     The arguments are those of `enumerate`; with ``histogram_only`` no map is kept. Raises as `enumerate` does.
     """
-    from farthest.coordinator.enumeration.queue import submit_puzzle
+    from farthest.coordinator.enumeration.submission import submit_puzzle
     from farthest.models.database import open_database
 
     loaded = puzzle_given(puzzle)
@@ -171,7 +171,7 @@ def cancel_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
 
     ``job``: a number, a puzzle's name for its newest job, or a `JobRecord`.
     """
-    from farthest.coordinator.enumeration.queue import named_job
+    from farthest.coordinator.enumeration.submission import named_job
     from farthest.models.database import open_database
     from farthest.models.job_reader import job_text
     from farthest.models.jobs import Jobs
@@ -183,7 +183,7 @@ def cancel_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
 
 def resume_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord:
     """Queue a job again that was cancelled, interrupted, or failed; the job. ``job``, errors: as for `cancel_job`."""
-    from farthest.coordinator.enumeration.queue import named_job
+    from farthest.coordinator.enumeration.submission import named_job
     from farthest.models.database import open_database
     from farthest.models.job_reader import job_text
     from farthest.models.jobs import Jobs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from operator import index
 from typing import TYPE_CHECKING, Literal, SupportsIndex
 
@@ -80,7 +80,7 @@ def _solver(
     from farthest.heuristics.registry import default_heuristic
 
     chosen = default_heuristic(puzzle, settings.algorithm) if heuristic is None else heuristic
-    with SearchStorage(database, store=store) as storage, progress_bar(progress) as bar:
+    with closing(SearchStorage(database, store=store)) as storage, progress_bar(progress) as bar:
         reporter = SearchBar(bar, boards)
         yield Solver(puzzle, target_given(puzzle, to), chosen, settings, storage, reporter), reporter
 
@@ -199,7 +199,7 @@ def heuristic_values(
     loaded = puzzle_given(puzzle)
     chosen = default_heuristic(loaded) if heuristic is None else heuristic
     wanted = targets(loaded, target_given(loaded, to))
-    with SearchStorage(database, store=False) as storage:
+    with closing(SearchStorage(database, store=False)) as storage:
         opened = open_heuristic(chosen, loaded, wanted, storage.load_map)
         values = opened.values(label_rows(loaded, boards)).astype(numpy.int64)
     return numpy.where(values >= UNREACHABLE, -1, values)

@@ -78,7 +78,7 @@ def run_in_foreground(
 ) -> Outcome:
     """The outcome of an enumeration, reported to the terminal. At Ctrl-C says what is kept and raises Interrupted."""
     from farthest.cli.progress import enumeration_reporter
-    from farthest.coordinator.runner import Interrupted
+    from farthest.coordinator.attempt import Interrupted
 
     reporter = enumeration_reporter(progress)
     try:

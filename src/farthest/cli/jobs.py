@@ -306,7 +306,7 @@ def _delete(
 
 def _layers(jobs: Jobs, number: int, scratch: Path) -> Path | None:
     """The folder of the job's layers, where it was stopped and they were in files."""
-    from farthest.coordinator.runner import attempt_of, layers_folder
+    from farthest.coordinator.attempt import attempt_of, layers_folder
 
     try:
         return layers_folder(scratch, attempt_of(jobs.get(number)))

@@ -53,7 +53,7 @@ def submit(puzzle: Puzzle, settings: Settings, database: str | None, as_json: bo
       farthest submit sliding-3x4
       farthest submit 8-puzzle --from start --json
     """
-    from farthest.coordinator.enumeration.queue import submit_puzzle
+    from farthest.coordinator.enumeration.submission import submit_puzzle
     from farthest.models.database import open_database
 
     with open_database(database, create=True) as opened:
@@ -81,7 +81,7 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
     Example:
       farthest cancel 3
     """
-    from farthest.coordinator.enumeration.queue import named_job
+    from farthest.coordinator.enumeration.submission import named_job
 
     with jobs_to_change(database) as (jobs, opened):
         record = jobs.cancel(named_job(jobs, job).id)
@@ -106,7 +106,7 @@ def resume(job: str, here: bool, workers: Workers | None, database: str | None, 
     """
     if workers is not None and not here:
         raise click.UsageError("--workers needs --here: a queued job is run by the workers of coordinators.")
-    from farthest.coordinator.enumeration.queue import named_job
+    from farthest.coordinator.enumeration.submission import named_job
     from farthest.models.naming import a_search
     from farthest.models.records import SEARCH
 
@@ -138,7 +138,7 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
       farthest watch 3 --json
     """
     from farthest.cli.enumeration import stored_outcome
-    from farthest.coordinator.enumeration.queue import named_job
+    from farthest.coordinator.enumeration.submission import named_job
     from farthest.models.naming import a_search
     from farthest.models.records import FINISHED, SEARCH
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -141,7 +142,7 @@ def solve(
         memory=memory,
     )
     reporter = search_reporter(progress, of_list=lines)
-    with SearchStorage(database, store=store) as storage:
+    with closing(SearchStorage(database, store=store)) as storage:
         solver = Solver(
             definition, target_given(definition, "\n".join(target)), chosen, settings, storage, reporter
         )

@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 import time
 
+from farthest.coordinator.attempt import StopRequest, attempt_of, stop_requests
 from farthest.coordinator.enumeration.job import continue_job
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.runner import StopRequest, attempt_of, stop_requests
 from farthest.coordinator.settings import Estimate, Outcome, Settings
 from farthest.environment import (
     BLOCK_SIZE,
@@ -274,7 +274,7 @@ class LogReporter(Reporter):
     def __init__(self, job: int, stop: StopRequest) -> None:
         self._job = job
         self._stop = stop
-        self._told = time.monotonic()
+        self._logged = time.monotonic()
         self.stop_heard = False
 
     def estimate(self, estimate: Estimate) -> None:
@@ -298,8 +298,8 @@ class LogReporter(Reporter):
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
         if self._stop.wanted:
             raise KeyboardInterrupt
-        if time.monotonic() - self._told >= LAYER_LINE_SECONDS:
-            self._told = time.monotonic()
+        if time.monotonic() - self._logged >= LAYER_LINE_SECONDS:
+            self._logged = time.monotonic()
             log.info("job %d: depth %d: %s new, %s states", self._job, depth, f"{states:,}", f"{total:,}")
 
     def checkpoint(self, depth: int, seconds: float) -> None:

@@ -136,7 +136,7 @@ def native_plain(
 
 
 def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> PlainResult:
-    """Of boards with equal sums the deepest is expanded first, of these the one that was found first.
+    """A*: of boards with equal sums the deepest is expanded first, of these the one that was found first.
 
     A board that is reached in fewer moves than before is expanded again, so the way found is a shortest one for an
     admissible heuristic, even if it is not consistent. Boards with the value ``UNREACHABLE`` are not expanded.

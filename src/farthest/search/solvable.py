@@ -71,7 +71,7 @@ MOST_DRAWN = 1 << 17
 MOST_LOOKED_AT = 1 << 15
 """States that are visited before a search."""
 MOST_OF_PYTHON = 1 << 13
-"""The same for a user's class, which may be slow."""
+"""Either number for a user's class, which may be slow."""
 
 
 def component_of(puzzle: Puzzle, target: str) -> Boards:

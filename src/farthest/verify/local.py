@@ -180,18 +180,18 @@ Findings = dict[str, Finding]
 """By name of the check."""
 
 
-def look_at_blocks(
-    known: MapInMemory, states: int, look: Callable[[int, int], Findings]
+def check_blocks(
+    whole: MapInMemory, states: int, check: Callable[[int, int], Findings]
 ) -> tuple[tuple[int, ...], Findings]:
-    """The states of each layer, and what ``look`` finds at blocks of so many places, by as many threads as
+    """The states of each layer, and what ``check`` finds at blocks of so many places, by as many threads as
     processors."""
-    length = len(known.distances)
-    counts = np.zeros(known.unreachable + 1, dtype=np.int64)
+    length = len(whole.distances)
+    counts = np.zeros(whole.unreachable + 1, dtype=np.int64)
     findings: Findings = {}
 
     def block(first: int) -> tuple[NDArray[np.int64], Findings]:
         last = min(first + states, length)
-        return np.bincount(known.distances[first:last], minlength=len(counts)), look(first, last)
+        return np.bincount(whole.distances[first:last], minlength=len(counts)), check(first, last)
 
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
@@ -214,18 +214,18 @@ class MapProof(ABC):
     layout_detail = ""
 
     @abstractmethod
-    def prove(self, proof: Proof, known: MapInMemory) -> None:
+    def prove(self, proof: Proof, whole: MapInMemory) -> None:
         """Adds all checks of states, and the states of each layer."""
 
     @abstractmethod
-    def texts(self, known: MapInMemory, places: NDArray[np.int64]) -> list[str]:
+    def texts(self, whole: MapInMemory, places: NDArray[np.int64]) -> list[str]:
         """The texts of the boards at places."""
 
-    def explain(self, known: MapInMemory, place: int) -> BadState | None:
+    def explain(self, whole: MapInMemory, place: int) -> BadState | None:
         """The bad state at a place and those around it; None: they say nothing."""
         return None
 
-    def nearest_goal(self, known: MapInMemory) -> int | None:
+    def nearest_goal(self, whole: MapInMemory) -> int | None:
         """The least distance of a goal."""
         return None
 
@@ -243,84 +243,86 @@ class StateProof(MapProof):
         self.keys, self.code_bytes = model.keys, model.code_bytes
         self.arrangements = stored.puzzle.definition.arrangements()
 
-    def prove(self, proof: Proof, known: MapInMemory) -> None:
-        proof.counts, findings = self.findings(known)
+    def prove(self, proof: Proof, whole: MapInMemory) -> None:
+        proof.counts, findings = self.findings(whole)
         for name, one in findings.items():
-            first = None if one.first is None else self.explain(known, one.first)
+            first = None if one.first is None else self.explain(whole, one.first)
             proof.check(name, one.checked, one.failed, first=first)
 
-    def findings(self, known: MapInMemory) -> tuple[tuple[int, ...], Findings]:
+    def findings(self, whole: MapInMemory) -> tuple[tuple[int, ...], Findings]:
         """The states of each layer, and what was found of all states."""
-        distances = known.distances
+        distances = whole.distances
         preceded = np.zeros(len(distances), dtype=np.bool_)  # all threads write it, none reads it
 
-        def look(first: int, last: int) -> Findings:
-            return self._look(known, preceded, first, last)
+        def check(first: int, last: int) -> Findings:
+            return self._check_block(whole, preceded, first, last)
 
-        counts, found = look_at_blocks(known, BLOCK_STATES, look)
+        counts, found = check_blocks(whole, BLOCK_STATES, check)
         none = Finding(0, 0, None)
-        orphans = np.flatnonzero((distances != known.unreachable) & (distances != 0) & ~preceded)
+        orphans = np.flatnonzero((distances != whole.unreachable) & (distances != 0) & ~preceded)
         ordered = {
             "codes": found.get("codes", none),
-            "origin": self._look_at_origins(known),
+            "origin": self._check_origins(whole),
             "nearer": Finding.at(sum(counts[1:]), orphans),
             "jump": found.get("jump", none),
             "closed": found.get("closed", none),
         }
-        if known.depth is not None:
-            beyond = np.flatnonzero((distances > known.depth) & (distances != known.unreachable))
+        if whole.depth is not None:
+            beyond = np.flatnonzero((distances > whole.depth) & (distances != whole.unreachable))
             ordered["depth"] = Finding.at(sum(counts), beyond)
         return counts, ordered
 
-    def _look(self, known: MapInMemory, preceded: NDArray[np.bool_], first: int, last: int) -> Findings:
+    def _check_block(
+        self, whole: MapInMemory, preceded: NDArray[np.bool_], first: int, last: int
+    ) -> Findings:
         """Check the places first <= place < last, and mark the successors that are one farther."""
-        places = np.flatnonzero(known.distances[first:last] != known.unreachable) + first
+        places = np.flatnonzero(whole.distances[first:last] != whole.unreachable) + first
         if not places.size:
             return {}
-        codes = known.codes_at(places)
+        codes = whole.codes_at(places)
         boards = self.model.boards(codes)
         rows, after = self.model.successors(boards)
-        reached = known.places_of(self.model.codes(after))
-        own = known.distances[places[rows]].astype(np.int64)
-        farther = known.distances[reached].astype(np.int64) - own  # of nothing, where the place is -1
+        reached = whole.places_of(self.model.codes(after))
+        own = whole.distances[places[rows]].astype(np.int64)
+        farther = whole.distances[reached].astype(np.int64) - own  # of nothing, where the place is -1
         there = reached >= 0
         preceded[reached[there & (farther == 1)]] = True
-        outside = ~there if known.depth is None else ~there & (own != known.depth)
+        outside = ~there if whole.depth is None else ~there & (own != whole.depth)
         return {
             "codes": Finding.at(len(places), places[self.model.codes(boards) != codes]),
             "jump": Finding.at(len(places), places[np.unique(rows[there & (farther > 1)])]),
             "closed": Finding.at(len(places), places[np.unique(rows[outside])]),
         }
 
-    def _look_at_origins(self, known: MapInMemory) -> Finding:
-        places = np.unique(known.places_of(np.unique(self.model.codes(self.model.origins()))))
+    def _check_origins(self, whole: MapInMemory) -> Finding:
+        places = np.unique(whole.places_of(np.unique(self.model.codes(self.model.origins()))))
         missing = int(places[0] < 0)  # an origin that is not reached has no place to report
-        wrong = np.setxor1d(places[missing:], np.flatnonzero(known.distances == 0))
+        wrong = np.setxor1d(places[missing:], np.flatnonzero(whole.distances == 0))
         found = Finding.at(len(places), wrong)
         return Finding(found.checked, found.failed + missing, found.first)
 
-    def explain(self, known: MapInMemory, place: int) -> BadState:
+    def explain(self, whole: MapInMemory, place: int) -> BadState:
         """The bad state and the states that follow it."""
-        board = self.model.boards(known.codes_at(np.array([place])))
-        around = self.around(known, self.model.successors(board)[1])
+        board = self.model.boards(whole.codes_at(np.array([place])))
+        around = self.around(whole, self.model.successors(board)[1])
         (text,) = self.puzzle.definition.texts(board)
-        return ForwardState(place, text, known.distance(place), around)
+        return ForwardState(place, text, whole.distance(place), around)
 
-    def around(self, known: MapInMemory, boards: NDArray[np.uint8]) -> tuple[tuple[str, int | None], ...]:
+    def around(self, whole: MapInMemory, boards: NDArray[np.uint8]) -> tuple[tuple[str, int | None], ...]:
         """The texts and distances of boards, each once."""
-        distances = map(known.distance, known.places_of(self.model.codes(boards)).tolist())
+        distances = map(whole.distance, whole.places_of(self.model.codes(boards)).tolist())
         return tuple(dict.fromkeys(zip(self.puzzle.definition.texts(boards), distances, strict=True)))
 
-    def texts(self, known: MapInMemory, places: NDArray[np.int64]) -> list[str]:
-        return self.puzzle.definition.texts(self.model.boards(known.codes_at(places)))
+    def texts(self, whole: MapInMemory, places: NDArray[np.int64]) -> list[str]:
+        return self.puzzle.definition.texts(self.model.boards(whole.codes_at(places)))
 
-    def nearest_goal(self, known: MapInMemory) -> int | None:
-        for depth in range(known.unreachable):
-            places = np.flatnonzero(known.distances == depth)
+    def nearest_goal(self, whole: MapInMemory) -> int | None:
+        for depth in range(whole.unreachable):
+            places = np.flatnonzero(whole.distances == depth)
             if not places.size:
                 return None
             for first in range(0, len(places), BLOCK_STATES):
-                codes = known.codes_at(places[first : first + BLOCK_STATES])
+                codes = whole.codes_at(places[first : first + BLOCK_STATES])
                 if self.puzzle.definition.at_goal(self.model.boards(codes)).any():
                     return depth
         return None

@@ -44,27 +44,27 @@ def verify_map(stored: Stored, pieces: Iterable[Piece], *, unit: str, length: in
     proof.keys = length if keys is None else keys
     if states is not None and states.layout_detail:
         proof.check("layout", 1, 0, states.layout_detail)
-    known, problem = gather(pieces, proof.keys, unit, code_bytes if keys is None else None, stored.depth)
+    whole, problem = gather(pieces, proof.keys, unit, code_bytes if keys is None else None, stored.depth)
     proof.check("length", proof.keys, 1 if problem else 0, problem)
-    if known is None:
+    if whole is None:
         return proof.report("not counted: the map is not whole")
     if states is None:
-        proof.counts = tuple(np.bincount(known.distances[known.distances != known.unreachable]).tolist())
+        proof.counts = tuple(np.bincount(whole.distances[whole.distances != whole.unreachable]).tolist())
     else:
-        states.prove(proof, known)
-    proof.digest = known.digest(proof.counts, stored.digest)
-    proof.compare(stored, known.distances.dtype.name)
+        states.prove(proof, whole)
+    proof.digest = whole.digest(proof.counts, stored.digest)
+    proof.compare(stored, whole.distances.dtype.name)
     if states is None:
         return proof.report(f"{sum(proof.counts):,} states; at most {proof.arrangements:,} are possible")
     if stored.rows is not None:
         found = compare_rows(
-            stored.rows, lambda places: states.texts(known, places), known.distances, proof.counts
+            stored.rows, lambda places: states.texts(whole, places), whole.distances, proof.counts
         )
-        proof.rows(found, None if found.key is None else states.explain(known, found.key))
+        proof.rows(found, None if found.key is None else states.explain(whole, found.key))
     proof.compare_known(
         stored,
-        lambda most: states.texts(known, np.flatnonzero(known.distances == len(proof.counts) - 1)[:most]),
-        lambda: states.nearest_goal(known),
+        lambda most: states.texts(whole, np.flatnonzero(whole.distances == len(proof.counts) - 1)[:most]),
+        lambda: states.nearest_goal(whole),
     )
     return proof.report(states.total(sum(proof.counts)))
 

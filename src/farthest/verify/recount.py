@@ -62,7 +62,7 @@ Finding = tuple[str, int, int, str]
 """The name of a check, how many states were checked, how many are wrong, and the first wrong one in words."""
 
 MOST_WORDS = 1024
-"""Of a block: bits are numbers of 16 bits in its tables."""
+"""Most words of a block: in its tables bits are numbers of 16 bits."""
 
 MOST_KINDS = 4096
 NO_BLOCK = 2**32 - 1
@@ -76,7 +76,7 @@ TOGETHER = 1 << 15
 """States that are expanded together."""
 
 SEED = 20_261_122
-"""Of the random states: each proof takes the same."""
+"""The seed of the random states: each proof takes the same."""
 
 
 class NoTablesError(Exception):
@@ -125,11 +125,11 @@ def block_size(sizes: Sequence[int], order: BitOrder, ranges: int) -> int | None
 
 
 def block_tables(
-    model: Model, order: BitOrder, size: int, threads: int, told: Callable[[int, int], None]
+    model: Model, order: BitOrder, size: int, threads: int, progress: Callable[[int, int], None]
 ) -> BlockTables:
-    """The tables of a space with blocks of ``size`` keys. ``told`` is called with (blocks done, all), and may raise an
-    exception. Raises NoTablesError."""
-    return _Tables(model, order, size).found(threads, told)
+    """The tables of a space with blocks of ``size`` keys. ``progress`` is called with (blocks done, all), and may raise
+    an exception. Raises NoTablesError."""
+    return _Tables(model, order, size).found(threads, progress)
 
 
 class _Tables:
@@ -148,7 +148,7 @@ class _Tables:
         ] = []  # of each kind: for each key of a block the one it leads to
         self.sampled = 0
 
-    def found(self, threads: int, told: Callable[[int, int], None]) -> BlockTables:
+    def found(self, threads: int, progress: Callable[[int, int], None]) -> BlockTables:
         """All tables."""
         per = max(1, TOGETHER // (len(self._fixed) + 1))
         starts = range(0, self._blocks, per)
@@ -159,7 +159,7 @@ class _Tables:
                 ranges = [(first, min(first + per, self._blocks)) for first in some]
                 for (first, last), image in zip(ranges, pool.map(self._sampled, ranges), strict=True):
                     rows.append(self._read(first, last, *image))
-                told(ranges[-1][1], self._blocks)
+                progress(ranges[-1][1], self._blocks)
         moves = max(leads.shape[1] for leads, _ in rows)
         leads = np.concatenate([_widened(part, moves, NO_BLOCK) for part, _ in rows])
         kinds = np.concatenate([_widened(part, moves, 0) for _, part in rows])
@@ -401,9 +401,9 @@ class Recount:
             bits = bits[self._colours[here] == self.depth % 2]
         return bool(bits.any())
 
-    def step(self, distance: int, number: int, told: Callable[[float], None]) -> list[Finding]:
-        """Finds the layer after that at ``distance``, whose states must have a number in the map. ``told`` is called
-        with the share that is done, and may raise an exception."""
+    def step(self, distance: int, number: int, progress: Callable[[float], None]) -> list[Finding]:
+        """Finds the layer after that at ``distance``, whose states must have a number in the map. ``progress`` is
+        called with the share that is done, and may raise an exception."""
         now, after = (depth % len(self._layers) for depth in (self.depth, self.depth + 1))
         order = self._tables.order
         if self._colours is not None:
@@ -429,7 +429,7 @@ class Recount:
                 first = self._key_at(where)
             if self._bound:
                 self._release()
-            told(min(1.0, (at + self._together) / len(order)))
+            progress(min(1.0, (at + self._together) / len(order)))
         self.depth += 1
         self.states = states
         return [

@@ -41,7 +41,7 @@ class BadState:
 
 @dataclass(frozen=True, slots=True)
 class ForwardState(BadState):
-    """The same, with the states that follow it as ``neighbours``: one move farther from the origin."""
+    """A bad state whose ``neighbours`` are the states that follow it, one move farther from the origin."""
 
     where = "farther from the origin"
 

@@ -48,14 +48,14 @@ PLAIN_KEYS = 2**26
 @dataclass(frozen=True, slots=True)
 class Means:
     """What a proof may use. ``memory``: bytes; ``scratch``: the folder for what is more. ``plain_keys``: maps of more
-    keys are proved by the moves of blocks. ``told``: called with (depth, share of the step to it that is done), and may
-    raise an exception; the depth is 0 while these moves are worked out."""
+    keys are proved by the moves of blocks. ``progress``: called with (depth, share of the step to it that is done), and
+    may raise an exception; the depth is 0 while these moves are worked out."""
 
     memory: int
     scratch: Path
     threads: int
     plain_keys: int = PLAIN_KEYS
-    told: Callable[[int, float], None] = lambda depth, share: None
+    progress: Callable[[int, float], None] = lambda depth, share: None
 
 
 class Bits(MapWords, Protocol):
@@ -105,7 +105,7 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
                 nearest_goal = distance
             is_beyond = stored.depth is not None and distance == stored.depth
             number = numbers.beyond(distance + 1) if is_beyond else numbers.number(distance + 1)
-            for finding in layers.step(distance, number, partial(means.told, distance + 1)):
+            for finding in layers.step(distance, number, partial(means.progress, distance + 1)):
                 findings.add(finding)
             if not layers.states or is_beyond:
                 break
@@ -163,16 +163,16 @@ class Numbers:
 
 
 class Findings:
-    """What was looked at in the layers, and what was wrong: by check, how often, how many wrong, and the first."""
+    """What was found of the layers: by check, how many states were checked, how many are wrong, the first in words."""
 
     def __init__(self) -> None:
         self.found = dict.fromkeys(("origin", "codes", "nearer", "residues"), (0, 0, ""))
 
     def add(self, finding: Finding) -> None:
         """Adds to a check."""
-        name, looked, wrong, detail = finding
-        checked, failed, first = self.found[name]
-        self.found[name] = (checked + looked, failed + wrong, first or (detail if wrong else ""))
+        name, checked, wrong, detail = finding
+        before, failed, first = self.found[name]
+        self.found[name] = (before + checked, failed + wrong, first or (detail if wrong else ""))
 
 
 def _block_tables(model: Model, numbers: Numbers, bits: Bits, means: Means) -> BlockTables | None:
@@ -184,7 +184,7 @@ def _block_tables(model: Model, numbers: Numbers, bits: Bits, means: Means) -> B
         return None
     try:
         return block_tables(
-            model, numbers.order, size, means.threads, lambda done, blocks: means.told(0, done / blocks)
+            model, numbers.order, size, means.threads, lambda done, blocks: means.progress(0, done / blocks)
         )
     except NoTablesError:
         return None
@@ -241,7 +241,7 @@ class CodeLayers:
 
     @property
     def states(self) -> int:
-        """Of the last layer that was found."""
+        """How many states the last layer has."""
         return len(self._layer)
 
     def before(self) -> Codes:
@@ -249,18 +249,18 @@ class CodeLayers:
         return self._before
 
     def holds(self, codes: Codes) -> bool:
-        """See Recount."""
+        """As in Recount."""
         return bool(_among(codes, self._layer).any())
 
-    def step(self, distance: int, number: int, told: Callable[[float], None]) -> list[Finding]:
-        """See Recount."""
+    def step(self, distance: int, number: int, progress: Callable[[float], None]) -> list[Finding]:
+        """As in Recount."""
         expand = partial(self._expand, distance, number)
         blocks = [self._layer[at : at + BLOCK_STATES] for at in range(0, len(self._layer), BLOCK_STATES)]
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(pool.map(expand, blocks))
         found = np.unique(np.concatenate([codes for codes, _ in results] or [self._layer[:0]]))
         self._before, self._layer = self._layer, found
-        told(1.0)
+        progress(1.0)
         return [finding for _, findings in results for finding in findings]
 
     def _expand(self, distance: int, number: int, codes: Codes) -> tuple[Codes, list[Finding]]:

@@ -26,7 +26,7 @@ from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.grid import WILDCARD_TOKEN
 from farthest.puzzles.origin import names_of
 from farthest.puzzles.puzzle import Origin
-from farthest.verify.local import Finding, Findings, MapInMemory, MapProof, StateProof, look_at_blocks
+from farthest.verify.local import Finding, Findings, MapInMemory, MapProof, StateProof, check_blocks
 from farthest.verify.models import LayoutError
 from farthest.verify.models.ranking import Slots
 from farthest.verify.models.sliding import SlidingModel
@@ -66,15 +66,15 @@ class SlidingProof(StateProof):
             if last != first ^ (len(path) - 1) & 1:
                 raise LayoutError(f"the move along cells {path} leads to boards without keys in the layout")
 
-    def findings(self, known: MapInMemory) -> tuple[tuple[int, ...], Findings]:
-        return look_at_blocks(known, BLOCK_KEYS, lambda first, last: self._check(known, first, last))
+    def findings(self, whole: MapInMemory) -> tuple[tuple[int, ...], Findings]:
+        return check_blocks(whole, BLOCK_KEYS, lambda first, last: self._check(whole, first, last))
 
-    def _check(self, known: MapInMemory, first: int, last: int) -> Findings:
+    def _check(self, whole: MapInMemory, first: int, last: int) -> Findings:
         """Check the states with keys first <= key < last."""
         slots = self.ranking.slots(np.arange(first, last, dtype=self.ranking.key_type))
-        own = known.distances[first:last]
-        nearest = self._nearest_neighbour(known, slots)
-        reached = own != known.unreachable
+        own = whole.distances[first:last]
+        nearest = self._nearest_neighbour(whole, slots)
+        reached = own != whole.unreachable
         at_origin = self._at_origin(slots)
 
         def found(checked: int, wrong: Mask) -> Finding:
@@ -84,21 +84,21 @@ class SlidingProof(StateProof):
         states, at_zero = int(np.count_nonzero(reached)), int(np.count_nonzero(own == 0))
         later = reached & ~at_origin
         # At distance 0, own - 1 wraps round to the largest value: such a state off the origin fails "origin".
-        before = own - known.distances.dtype.type(1)
-        stop = known.unreachable if known.depth is None else known.depth
+        before = own - whole.distances.dtype.type(1)
+        stop = whole.unreachable if whole.depth is None else whole.depth
         findings = {
             "origin": found(len(own), (own == 0) != at_origin),
             "nearer": found(states - at_zero, later & (nearest > before)),
             "jump": found(states - at_zero, later & (own != 0) & (nearest < before)),
             "closed": found(len(own) - states, ~reached & (nearest < stop)),
         }
-        if known.depth is not None:
-            findings["depth"] = found(states, reached & (own > known.depth))
+        if whole.depth is not None:
+            findings["depth"] = found(states, reached & (own > whole.depth))
         return findings
 
-    def _nearest_neighbour(self, known: MapInMemory, slots: Slots) -> Distances:
+    def _nearest_neighbour(self, whole: MapInMemory, slots: Slots) -> Distances:
         """The least distance among the neighbours of each board; ``unreachable`` where there is none."""
-        nearest = np.full(slots.shape[1], known.unreachable, dtype=known.distances.dtype)
+        nearest = np.full(slots.shape[1], whole.unreachable, dtype=whole.distances.dtype)
         blanks = slots[: self.ranking.starts[1]]
         # Keys place the blanks first, so in most blocks all boards have them in the same cells, and a move applies to
         # all boards or to none.
@@ -112,20 +112,20 @@ class SlidingProof(StateProof):
             if not applies.any():
                 continue
             if applies.all():
-                np.minimum(nearest, self._distances_after(known, slots, route), out=nearest)
+                np.minimum(nearest, self._distances_after(whole, slots, route), out=nearest)
             else:
-                after = self._distances_after(known, slots[:, applies], route)
+                after = self._distances_after(whole, slots[:, applies], route)
                 nearest[applies] = np.minimum(nearest[applies], after)
         return nearest
 
-    def _distances_after(self, known: MapInMemory, slots: Slots, route: list[int]) -> Distances:
+    def _distances_after(self, whole: MapInMemory, slots: Slots, route: list[int]) -> Distances:
         """The distances of the boards that a move makes of these, to all of which it applies."""
         before = slots[: self.ranking.ranked]
         after = before.copy()
         for source, target in zip(route, route[-1:] + route[:-1], strict=True):
             # A piece in slot `source` goes to `target`: as a change of bits, so that it needs no branch.
             after ^= (before == source).view(np.uint8) * np.uint8(source ^ target)
-        return known.distances[self.ranking.rank(after)]
+        return whole.distances[self.ranking.rank(after)]
 
     def _at_origin(self, slots: Slots) -> Mask:
         """Which boards are origins; a wildcard stands for any piece."""
@@ -152,12 +152,12 @@ class SlidingProof(StateProof):
             if content == label
         ]
 
-    def explain(self, known: MapInMemory, place: int) -> BadState:
-        board = self.model.boards(known.codes_at(np.array([place])))
-        around = self.around(known, self.sliding.moved(board, self.sliding.paths)[1])
-        return BadState(place, self.puzzle.definition.texts(board)[0], known.distance(place), around)
+    def explain(self, whole: MapInMemory, place: int) -> BadState:
+        board = self.model.boards(whole.codes_at(np.array([place])))
+        around = self.around(whole, self.sliding.moved(board, self.sliding.paths)[1])
+        return BadState(place, self.puzzle.definition.texts(board)[0], whole.distance(place), around)
 
-    def texts(self, known: MapInMemory, places: NDArray[np.int64]) -> list[str]:
+    def texts(self, whole: MapInMemory, places: NDArray[np.int64]) -> list[str]:
         """The texts of boards by code of the proof's own."""
         definition = self.sliding.definition
         # The text of a board that is all wildcards: cells between walls and marks.
@@ -205,21 +205,21 @@ class PatternProof(MapProof):
         if stored.layout != {"version": 1, "kind": "placements"}:
             raise LayoutError(f"unknown: {stored.layout}")
 
-    def prove(self, proof: Proof, known: MapInMemory) -> None:
-        true = Recount(self.definition, self.origin).distances(known.depth)
-        wrong = np.flatnonzero(known.distances != true)
+    def prove(self, proof: Proof, whole: MapInMemory) -> None:
+        true = PatternRecount(self.definition, self.origin).distances(whole.depth)
+        wrong = np.flatnonzero(whole.distances != true)
         first = None
         if wrong.size:
             key = int(wrong[0])
-            (board,) = self.texts(known, wrong[:1])
+            (board,) = self.texts(whole, wrong[:1])
             first = BadState(
-                key, board, known.distance(key), ((f"{board} worked out again", int(true[key])),)
+                key, board, whole.distance(key), ((f"{board} worked out again", int(true[key])),)
             )
         proof.check("recount", len(true), len(wrong), first=first)
-        counts = np.bincount(known.distances, minlength=known.unreachable + 1)[:-1]
+        counts = np.bincount(whole.distances, minlength=whole.unreachable + 1)[:-1]
         proof.counts = tuple(map(int, np.trim_zeros(counts, "b")))
 
-    def texts(self, known: MapInMemory, places: NDArray[np.int64]) -> list[str]:
+    def texts(self, whole: MapInMemory, places: NDArray[np.int64]) -> list[str]:
         cells = cells_of(self.definition, places)
         boards = np.zeros((len(places), self.definition.cells), dtype=np.uint8)
         for piece in range(cells.shape[1]):
@@ -252,7 +252,7 @@ def keys_of(definition: Sliding, cells: NDArray[np.int64]) -> NDArray[np.int64]:
     return keys
 
 
-class Recount:
+class PatternRecount:
     """The second search: for each placement the set of cells where the blank can be, as bits."""
 
     def __init__(self, definition: Sliding, origin: Origin) -> None:
@@ -262,7 +262,7 @@ class Recount:
         self.ways = sorted(ways if origin.direction == "from" else {(b, a) for a, b in ways})
         keys = perm(definition.cells, self.pieces)
         self.unit = np.min_scalar_type(2**definition.cells - 1)
-        self.known = np.zeros(keys, dtype=self.unit)
+        self.reached = np.zeros(keys, dtype=self.unit)
         self.next = np.zeros(keys, dtype=self.unit)
         for board, blanks in _starts(definition, origin):
             cells = np.array([[board.index(label) for label in range(1, self.pieces + 1)]])
@@ -271,7 +271,7 @@ class Recount:
 
     def distances(self, depth: int | None) -> NDArray[np.uint8]:
         """All distances, up to ``depth`` if that is given: uint8 in key order, 255 for none."""
-        found = np.full(len(self.known), NOT_REACHED, dtype=np.uint8)
+        found = np.full(len(self.reached), NOT_REACHED, dtype=np.uint8)
         layer = 0
         while self.next.any() and (depth is None or layer <= depth):
             now, self.next = self.next, np.zeros_like(self.next)
@@ -290,10 +290,10 @@ class Recount:
         free = np.full(len(keys), 2**self.definition.cells - 1, dtype=self.unit)
         for piece in range(self.pieces):
             free ^= np.left_shift(self.unit.type(1), cells[:, piece].astype(self.unit))
-        blanks = self._spread(blanks, free) & ~self.known[keys]
+        blanks = self._spread(blanks, free) & ~self.reached[keys]
         fresh = blanks != 0
         keys, cells, blanks = keys[fresh], cells[fresh], blanks[fresh]
-        self.known[keys] |= blanks
+        self.reached[keys] |= blanks
         found[keys] = np.minimum(found[keys], layer)
         for piece in range(self.pieces):
             for start, end in self.ways:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from farthest.coordinator.enumeration.queue import submit_puzzle
+from farthest.coordinator.enumeration.submission import submit_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.documents.jobs import job_summary
 from farthest.environment import DATABASE_URL

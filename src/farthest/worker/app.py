@@ -2,7 +2,7 @@
 does not import Celery.
 
 A message is removed from Redis as soon as a process of a worker has it. From then on the coordinator watches the work:
-it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own acknowledgements are
+it sends again what is neither done nor leased (coordinator/workers.py). The broker's own acknowledgements are
 switched off: they would write to Redis for each message, which a full Redis refuses. There are no Celery results:
 finished work is reported on the attempt's done-list.
 

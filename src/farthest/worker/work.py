@@ -11,7 +11,7 @@ search, whose depth is its bound. Its *items* have numbers. In Redis, with the p
 
 A message has the attempt, the depth and an item. The process that receives it may do another item of the to-do set, one
 whose input it has in memory. Only records say what is done. Messages, to-do sets, leases and reports save time; they
-may be lost, late or repeated (docs/progress.md). coordinator/outstanding.py is the coordinator's side.
+may be lost, late or repeated (docs/progress.md). coordinator/workers.py is the coordinator's side.
 
 A new kind of work is one class that derives from ``Work``, and its line in ``KINDS`` (worker/app.py).
 """
@@ -281,7 +281,7 @@ def _error(error: FarthestError) -> Error:
 
 # A process that is stuck, whose work neither ends nor uses the processor, ends itself. A separate thread renews its
 # lease, so no other process would ever take the work over. The main process starts another process, and the coordinator
-# sends the work again; work that is stuck again and again ends the job (coordinator/outstanding.py).
+# sends the work again; work that is stuck again and again ends the job (coordinator/workers.py).
 
 CHECK_SECONDS = 10.0
 CHECKS = 6

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from farthest.coordinator.runner import PROGRESS_SECONDS
+from farthest.coordinator.attempt import PROGRESS_SECONDS
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 

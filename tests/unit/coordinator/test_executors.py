@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from farthest.coordinator.enumeration import executors
-from farthest.coordinator.enumeration.executors import LayerSearch, ThreadsExecutor
+from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
 from farthest.stores.contract import step
 from farthest.stores.memory.gather_store import MemoryStore
 from store_cases import case
@@ -24,8 +24,8 @@ def test_slow_layers_are_stepped_part_by_part(monkeypatch: pytest.MonkeyPatch) -
 
     def layers() -> list[int]:
         store = MemoryStore(of.kernel, of.origins, distances=True)
-        search = LayerSearch(store, ThreadsExecutor(2, lambda: looks.append(1)))
-        return [search.next_layer(depth) for depth in range(1, len(of.layers))]
+        executor = ThreadsExecutor(2, lambda: looks.append(1))
+        return [next_layer(store, executor, depth) for depth in range(1, len(of.layers))]
 
     expected = [len(layer) for layer in of.layers[1:]]
     assert layers() == expected
@@ -47,4 +47,4 @@ def test_a_slow_layer_can_be_ended() -> None:
     of = case("halved", 2)
     store = MemoryStore(of.kernel, of.origins, distances=True)
     with pytest.raises(Ended):
-        LayerSearch(store, ThreadsExecutor(1, end)).next_layer(1)
+        next_layer(store, ThreadsExecutor(1, end), 1)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from farthest.coordinator.runner import attempt_of
+from farthest.coordinator.attempt import attempt_of
 from farthest.coordinator.service import Leftovers
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database

@@ -2,7 +2,7 @@
 
 import pytest
 
-from farthest.coordinator.runner import Losses
+from farthest.coordinator.attempt import Losses
 from farthest.errors import LostStateError, StorageError
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import farthest
+from farthest.coordinator.attempt import OwnedJob
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Pace
-from farthest.coordinator.runner import OwnedJob
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from kernels import compiled

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration.cluster_model import FULLEST, attempt_bytes
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import Plan, plan, space_for
 from farthest.coordinator.enumeration.resources import layers_by_growth
+from farthest.coordinator.enumeration.workers_model import FULLEST, attempt_bytes
 from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space

@@ -1,5 +1,6 @@
 """From when on a search is stored, and what becomes of it then."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def solved(
     problem: Problem, file: Path, told: Told, store: bool | None = None, **options: Any
 ) -> SearchOutcome:
     file.parent.mkdir(exist_ok=True)
-    with SearchStorage(str(file), store=store) as storage:
+    with closing(SearchStorage(str(file), store=store)) as storage:
         return solve_problem(problem, SearchSettings(threads=1, **options), storage, told)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.runner import attempt_of
+from farthest.coordinator.attempt import attempt_of
 from farthest.coordinator.service import Leftovers
 from farthest.coordinator.settings import Settings
 from farthest.errors import LateStepError, LostStateError, NoRoomError, SettingError, UnavailableError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bounds import little_memory
-from farthest.coordinator.outstanding import Outstanding, Publisher
+from farthest.coordinator.workers import Outstanding, Publisher
 from farthest.errors import LateStepError, LostStateError, StorageError
 from farthest.search.contract import Node, PieceResult
 from farthest.stores.redis import attempts

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.backends import Backend, Poll, Progress
-from farthest.coordinator.enumeration.cluster_model import SMALL_LAYER_BLOCKS
-from farthest.coordinator.outstanding import Workers, WorkProgress
+from farthest.coordinator.enumeration.executors import Executor
+from farthest.coordinator.enumeration.workers_model import SMALL_LAYER_BLOCKS
+from farthest.coordinator.workers import Workers, WorkProgress
 from farthest.environment import BLOCK_SIZE, SMALL_LAYER_STATES
 from farthest.errors import NoRoomError
 from farthest.spaces.contract import gather, scatter
@@ -23,10 +24,9 @@ from farthest.wording import bytes_text
 from farthest.worker.enumeration import PartWork, StepWork
 
 if TYPE_CHECKING:
-    from farthest.coordinator.enumeration.executors import Executor
-    from farthest.coordinator.enumeration.machine import Servers
     from farthest.coordinator.enumeration.plan import Plan
     from farthest.coordinator.enumeration.record import JobRecorder
+    from farthest.coordinator.enumeration.servers import Servers
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.redis.map_parts import AttemptParts
@@ -38,8 +38,8 @@ CHUNK_SHARE = 0.5
 """Bytes of a key in payloads on their way, at most: 0.39 to 0.46 were measured."""
 
 
-class CeleryExecutor:
-    """``Executor`` for the stores of coordinators. Layers whose steps work on at most FARTHEST_SMALL_LAYER_STATES
+class CeleryExecutor(Executor):
+    """Steps the stores of coordinators. Layers whose steps work on at most FARTHEST_SMALL_LAYER_STATES
     states, of at most SMALL_LAYER_BLOCKS blocks, are stepped here, by threads.
 
     ``watch`` is called every two seconds with the progress of a layer that workers step. ``should_stop`` is called
@@ -182,7 +182,7 @@ class CeleryBackend(Backend):
         return isinstance(store, GatherAttempt) and store.is_short_of_room()
 
     def give_up(self, depth: int) -> bool:
-        """Of sorted runs, where no other job takes room."""
+        """Forgets a layer of sorted runs, where no other job takes room."""
         growing = self._growing
         if growing is None or self._nodes.call(lambda: attempts.others(self._nodes, growing.of)):
             return False

@@ -8,13 +8,7 @@ from dataclasses import replace
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
-from farthest.coordinator.enumeration.executors import LayerSearch
-from farthest.coordinator.enumeration.machine import Machine, Servers
-from farthest.coordinator.enumeration.plan import Plan, check_workers, layers_told, plan
-from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
-from farthest.coordinator.reporter import Pace, Reporter
-from farthest.coordinator.runner import (
+from farthest.coordinator.attempt import (
     Interrupted,
     Losses,
     MemoryWatch,
@@ -24,6 +18,12 @@ from farthest.coordinator.runner import (
     memory_errors,
     stop_requests,
 )
+from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
+from farthest.coordinator.enumeration.executors import next_layer
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import Plan, check_workers, notice_of_files, plan
+from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
+from farthest.coordinator.reporter import Pace, Reporter
 from farthest.coordinator.settings import FARTHEST_BOARDS, Outcome, Settings
 from farthest.errors import (
     LostStateError,
@@ -41,6 +41,7 @@ from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
+    from farthest.coordinator.enumeration.servers import Servers
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
@@ -144,7 +145,7 @@ class FoundLayers:
 
     @property
     def depth(self) -> int:
-        """Of the last layer; -1 where there is none."""
+        """The depth of the last layer; -1 where there is none."""
         return len(self.states) - 1
 
     @property
@@ -225,7 +226,11 @@ class Enumeration:
         self._reporter = reporter
         self._recorder = recorder
         check_workers(puzzle, settings)
-        self._servers = Servers.open(reporter.notice) if settings.workers == "celery" else None
+        self._servers: Servers | None = None
+        if settings.workers == "celery":
+            from farthest.coordinator.enumeration.servers import Servers
+
+            self._servers = Servers.open(reporter.notice)
         self._found = FoundLayers(reporter)
         self._stopped: str | None = None
         self._exhausted = False  # an earlier attempt has found that there are no more layers
@@ -268,7 +273,7 @@ class Enumeration:
         if chosen.refusal is not None:
             raise chosen.refusal
         if chosen.files is not None and not in_files:
-            self._reporter.notice(layers_told(chosen.needs))
+            self._reporter.notice(notice_of_files(chosen.needs))
         self._found.expect(chosen.needs.states_at_most)
         self._plan, self._settings = chosen, chosen.settings
         self._backend = _backend_of(chosen, self._servers, self._reporter.notice)
@@ -446,14 +451,13 @@ class Enumeration:
             executor.close()
 
     def _search_with(self, executor: Executor, store: JobStore, stop: StopRequest) -> bool:
-        search = LayerSearch(store, executor)
         limit, keys = self._settings.max_depth, self._plan.space.keys
         self._checkpoints.begin()
         while limit is None or self._found.depth < limit:
             depth = self._found.depth + 1
             begun = perf_counter()
             try:
-                states = search.next_layer(depth)
+                states = next_layer(store, executor, depth)
             except (MemoryUsedUpError, NoRoomError) as error:
                 if limit is None or not self._backend.give_up(depth):
                     raise

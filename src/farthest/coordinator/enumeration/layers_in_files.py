@@ -11,12 +11,13 @@ from math import exp, log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from farthest.coordinator.attempt import layers_folder
+from farthest.coordinator.enumeration.executors import Executor, Watch
 from farthest.coordinator.enumeration.resources import (
     PROCESS_BYTES,
     SHARD_BYTES,
     moves_into,
 )
-from farthest.coordinator.runner import layers_folder
 from farthest.errors import ResourceError
 from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
@@ -31,7 +32,6 @@ from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from farthest import _kernel
-    from farthest.coordinator.enumeration.executors import Watch
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
     from farthest.stores.contract import ShardStore
@@ -386,8 +386,8 @@ def seconds_in_files(kernel: _kernel.Space, needs: FileNeeds) -> float:
 # Who steps them
 
 
-class UnitsExecutor:
-    """``Executor`` that steps unit by unit. ``should_stop`` is called before each, and may raise: the layer is gone on
+class UnitsExecutor(Executor):
+    """Steps unit by unit. ``should_stop`` is called before each, and may raise: the layer is gone on
     with later. ``watch``: see ``Watch``."""
 
     def __init__(self, threads: int, should_stop: Callable[[], None], watch: Watch) -> None:
@@ -405,6 +405,3 @@ class UnitsExecutor:
             self._should_stop()
             step(store, depth, unit, self._threads)
             done += len(unit)
-
-    def close(self) -> None:
-        """Nothing is held."""

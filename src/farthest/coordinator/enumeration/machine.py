@@ -1,61 +1,20 @@
-"""What an enumeration may use: this machine, the folders and places that are named, Redis."""
+"""What an enumeration may use: this machine, the folders and places that are named, servers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest.coordinator.enumeration.resources import machine_speed
 from farthest.coordinator.settings import Settings
-from farthest.environment import REDIS_WAIT_SECONDS, SCRATCH, scratch_folder
-from farthest.errors import RedisFullError, SettingError
+from farthest.environment import SCRATCH, scratch_folder
+from farthest.errors import SettingError
 from farthest.machine import available_memory, cores, memory_limit
-from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
+    from farthest.coordinator.enumeration.servers import Servers
     from farthest.map_files.place import MapPlace
-    from farthest.stores.blobs.place import BlobPlace
-    from farthest.stores.redis.connections import RedisNodes
-
-
-@dataclass(frozen=True, slots=True)
-class Servers:
-    """Redis, and the place of blobs."""
-
-    nodes: RedisNodes
-    blobs: BlobPlace
-
-    @classmethod
-    def open(cls, notice: Callable[[str], None]) -> Servers:
-        """Those that the environment names. Raises SettingError, StorageError or UnavailableError where they cannot be
-        used."""
-        from farthest.stores.redis.connections import RedisNodes
-        from farthest.stores.redis.places import place_of
-
-        nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), notice)
-        nodes.ask()
-        blobs = place_of(nodes)
-        blobs.check()
-        return cls(nodes, blobs)
-
-    def memory(self) -> int:
-        """Bytes that the servers may use, or their machines have. Raises RedisFullError."""
-        from farthest.stores.redis.connections import MORE_MEMORY
-
-        limit = 0
-        for client, place in zip(self.nodes.clients, self.nodes.places, strict=True):
-            memory: Any = self.nodes.call(partial(client.info, "memory"))
-            most, used = int(memory["maxmemory"]), int(memory["used_memory"])
-            # Its memory has shrunk, or is all in use: it is not known how much a job may use.
-            if 0 < most < used:
-                raise RedisFullError(
-                    f"{place}: Redis has no memory left ({bytes_text(used)} of {bytes_text(most)} used); {MORE_MEMORY}"
-                )
-            limit += most or int(memory["total_system_memory"])
-        return limit
 
 
 class Machine:

@@ -1,7 +1,7 @@
 """The plan of an enumeration: its space, where its layers lie, who steps them, which map is made, what all that needs.
 
 ``plan`` alone decides. A run, its admission, `farthest estimate`, `farthest submit`, coordinators and the web ask it.
-It changes nothing: what it is told of the machine and the servers comes through ``Machine``.
+It changes nothing: what it asks of the machine and the servers comes through ``Machine``.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ from farthest.stores.blocks import searches_in_place
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
-    from farthest.coordinator.enumeration.cluster_model import AttemptBytes
     from farthest.coordinator.enumeration.layers_in_files import LayersInFiles
+    from farthest.coordinator.enumeration.workers_model import AttemptBytes
     from farthest.families.sliding.patterns import PatternSpace
     from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapPlace
@@ -100,12 +100,12 @@ class Plan:
 
     @property
     def threads(self) -> int:
-        """Of this process."""
+        """How many threads of this process step."""
         return self.settings.threads or cores()
 
     @property
     def form(self) -> ResidueForm | None:
-        """Of the residue map, where one is made."""
+        """The form of the residue map; None where none is made."""
         if not self.settings.residues:
             return None
         from farthest.stores.residues import residue_form
@@ -420,7 +420,7 @@ class _Planner:
         found = self._begun(most, 0, 0, layers_in="redis")
         if servers is None:
             return found
-        from farthest.coordinator.enumeration.cluster_model import attempt_bytes, run_bytes
+        from farthest.coordinator.enumeration.workers_model import attempt_bytes, run_bytes
         from farthest.stores.blobs.place import REDIS
         from farthest.stores.blocks import cut_for_workers
 
@@ -623,12 +623,12 @@ def estimated(
     found = plan(puzzle, settings, Machine(settings, None if folder is None else folder / "farthest.db"))
     if not processes:
         return found.needs
-    from farthest.coordinator.enumeration.cluster_model import worker_needs
+    from farthest.coordinator.enumeration.workers_model import worker_needs
 
     return replace(found.needs, workers=worker_needs(found.space, found.settings, sorted(set(processes))))
 
 
-def layers_told(needs: Estimate) -> str:
+def notice_of_files(needs: Estimate) -> str:
     """What the user is told before a run whose layers are files."""
     if not needs.layers_disk:
         return (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, compress, islice, repeat
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from farthest.coordinator.runner import OwnedJob, added, claimed
+from farthest.coordinator.attempt import OwnedJob, added, claimed
 from farthest.coordinator.settings import STATE_ROWS, Settings
 from farthest.environment import scratch_folder
 from farthest.errors import DamagedMapError
@@ -93,7 +93,7 @@ class Found:
 
     @property
     def depth(self) -> int:
-        """Of the last layer."""
+        """The depth of the last layer."""
         return len(self.layers) - 1
 
     def records(self) -> list[LayerRecord]:
@@ -215,14 +215,11 @@ class JobRecorder(OwnedJob):
             with self._database.write():
                 written.append(self._write_result(found, file))
                 if file is not None:
-                    file.publish()  # last: the job is known to be ours, and all else is written
+                    file.writer.publish()  # last: the job is known to be ours, and all else is written
             return written[-1]
 
-        if self._settings.residues:
-            with self._residue_file(found) as file:
-                digest = self._with_retries(lambda: write(file))
-        else:
-            digest = self._with_retries(lambda: write(None))
+        with self._residue_file(found) if self._settings.residues else nullcontext() as file:
+            digest = self._with_retries(lambda: write(file))
         self.check_file()
         return digest
 
@@ -236,7 +233,7 @@ class JobRecorder(OwnedJob):
             digest = layers_digest(found.layers) if file is None else file.digest
             self._jobs.record_layers(self.job, found.records(), owner=self._owner)
         if file is not None:
-            file.record(self._owner)
+            file.files.put(self.job, file.row, self._owner)
         self._maps.add_states(self.job, self._rows(found))
         self._jobs.finish(
             self.job,
@@ -313,27 +310,18 @@ class JobRecorder(OwnedJob):
                 0, form.order.keys - 1, RESIDUES, written.name, written.bytes, written.checksum
             )
             digest = map_digest(tuple(found.layers), form, written.sections)
-            yield ResidueFile(files, record.id, row, digest, writer)
+            yield ResidueFile(files, row, digest, writer)
 
 
 @dataclass(frozen=True, slots=True)
 class ResidueFile:
-    """The finished file of a job's residue map, which has not got its name yet."""
+    """The finished file of a job's residue map, which has not got its name yet: ``writer`` gives it. ``row``: to be
+    stored in ``files``."""
 
     files: MapFiles
-    job: int
     row: MapFileRecord
     digest: str
     writer: MapWriter
-
-    def record(self, owner: str) -> None:
-        """Stores the file's row with the job, within a transaction. Raises JobError where the job is not ``owner``'s
-        any more."""
-        self.files.put(self.job, self.row, owner)
-
-    def publish(self) -> None:
-        """Gives the file its name."""
-        self.writer.publish()
 
 
 # Readable rows of states: key, distance, board in one line

@@ -1,7 +1,7 @@
 """The resources of an enumeration in one process, worked out before it starts: layers, memory, disk, time.
 
 Constants were measured; docs/scaling.md compares what they say with runs. Layers in files have theirs in
-layers_in_files.py, workers in cluster_model.py.
+layers_in_files.py, workers in workers_model.py.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def moves_into(kernel: _kernel.Space) -> float:
 def machine_speed() -> float:
     """How many times as long as on the processor that the constants are of the same work takes here: the layers of
     pancake-10, stepped by one thread in some 0.005 s."""
-    from farthest.coordinator.enumeration.executors import LayerSearch, ThreadsExecutor
+    from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
     from farthest.puzzles.catalogue import load
     from farthest.spaces import compile_space
     from farthest.spaces.contract import gather
@@ -219,9 +219,9 @@ def machine_speed() -> float:
     best = float("inf")
     for _ in range(3):
         store = MemoryStore(space.kernel, space.keys_of(space.origins), distances=False)
-        search = LayerSearch(store, ThreadsExecutor(1))
+        executor = ThreadsExecutor(1)
         begun, depth = thread_time(), 1
-        while search.next_layer(depth):
+        while next_layer(store, executor, depth):
             depth += 1
         best = min(best, thread_time() - begun)
         store.drop()

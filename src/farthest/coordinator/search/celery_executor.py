@@ -1,7 +1,7 @@
 """The executor of searches whose pieces are searched by Celery workers, on any hosts.
 
 A message is for a batch of consecutive pieces; some more batches are sent than the workers have processes. Workers
-store what they find and report it on the attempt's done-list (coordinator/outstanding.py); pieces that a batch has left
+store what they find and report it on the attempt's done-list (coordinator/workers.py); pieces that a batch has left
 over wait again. A single piece is searched here.
 """
 
@@ -12,8 +12,8 @@ from contextlib import suppress
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.outstanding import Outstanding, Workers
 from farthest.coordinator.search.executors import SearchExecutor
+from farthest.coordinator.workers import Outstanding, Workers
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
 from farthest.search.contract import engine_fields

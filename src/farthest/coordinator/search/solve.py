@@ -9,7 +9,7 @@ from functools import cached_property
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.runner import (
+from farthest.coordinator.attempt import (
     Losses,
     StopRequest,
     added,
@@ -173,7 +173,7 @@ class _Search(ABC):
 
     @abstractmethod
     def _search(self) -> SearchOutcome:
-        """The same of a board that is no target."""
+        """The result for a board that is no target."""
 
     # The job
 

@@ -7,11 +7,11 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from farthest.coordinator.runner import OwnedJob
+from farthest.coordinator.attempt import OwnedJob
 from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError
 from farthest.models.database import Database, open_database
 from farthest.models.records import FINISHED, IterationRecord, SearchResult, SubtreeRecord, fields_of
@@ -20,8 +20,6 @@ from farthest.search.contract import Node, PieceResult, way_of
 from farthest.search.deepening import Frontier, Place, Totals
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.heuristics.contract import PatternMap
     from farthest.models.records import JobRecord
@@ -282,11 +280,3 @@ class SearchStorage:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -1,7 +1,7 @@
-"""What running an enumeration and running a search have in common: the job that this process owns, signals that ask it
+"""What attempts at enumerations and at searches have in common: the job that this process owns, signals that ask it
 to stop, losses of its working state, memory that runs out.
 
-A runner makes an ``OwnedJob`` of a job that it has ``claimed`` or ``added``, works within ``running()`` and
+An attempt makes an ``OwnedJob`` of a job that it has ``claimed`` or ``added``, works within ``running()`` and
 ``stop_requests()``, calls ``check()`` now and then, and counts what it loses with ``Losses``.
 """
 

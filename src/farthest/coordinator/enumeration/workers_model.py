@@ -491,7 +491,7 @@ class _Model:
         return min(self._shape.inputs_per_block * blob, slots) + 3 * blob
 
     def _map_seconds(self) -> float:
-        """Of one checkpoint of the whole map, or of the residue map."""
+        """Seconds that one checkpoint of the whole map takes, or the residue map."""
         shape, cluster = self._shape, self._cluster
         at_once = cluster.cores or cluster.workers
         if cluster.residues is not None:
@@ -567,7 +567,7 @@ def _fullest(prediction: Prediction, cluster: Cluster) -> int:
 
 
 def run_bytes(space: Space, states: int, *, blobs_in_redis: bool) -> AttemptBytes:
-    """The same of a space of sorted runs with so many states."""
+    """The bytes of an attempt at a space of sorted runs with so many states."""
     blobs = states * (RUN_BYTES_SPARSE if space.keys is None else RUN_BYTES_DENSE)
     return AttemptBytes(blobs if blobs_in_redis else RECORDS_BYTES, blobs)
 
