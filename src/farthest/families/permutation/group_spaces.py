@@ -315,7 +315,7 @@ class ChainSpace(GroupBoards, CodedSpace):
             (points.first[level.slot], ways)
             for level, ways in zip(self._levels, self.chain.ways, strict=True)
         ]
-        moves = [np.array(points.element(*move.effect), dtype=np.uint16) for move in self.moves_away]
+        moves = [np.array(element, dtype=np.uint16) for element in points.elements(self.moves_away)]
         return _kernel.GroupExpander(len(points.places), levels, moves)
 
 
