@@ -158,7 +158,7 @@ def test_an_object_of_ones_own(folder: Path) -> None:
     assert len(farthest.copies(python_spaces.Ring(), "3")) == 2
     with pytest.raises(PuzzleError, match=r"Ring is a class, expected an object of it; write Ring\(\)"):
         farthest.enumerate(python_spaces.Ring)  # type: ignore[arg-type]
-    with pytest.raises(PuzzleError, match="options: n is 'x', expected a whole number"):
+    with pytest.raises(PuzzleError, match="options: n: expected a whole number, got 'x'"):
         farthest.enumerate(python_spaces.Ring(n="x"))  # type: ignore[arg-type]
 
     class Inner(farthest.PuzzleSpace):

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy
 
@@ -90,7 +90,8 @@ class PlainPattern:
             return None
         cells = tuple(range(self._pattern.puzzle.definition.cells))
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
-        return [[MapTable(self._found.space, _bytes(self._distances), label_of, cells)]]
+        distances = cast("NDArray[numpy.uint8] | HalfBytes | ReducedMap", self._distances)
+        return [[MapTable(self._found.space, distances, label_of, cells)]]
 
 
 def placement_ranks(boards: Boards, labels: Sequence[int], cell_of: Sequence[int]) -> NDArray[numpy.int64]:
@@ -105,11 +106,6 @@ def placement_ranks(boards: Boards, labels: Sequence[int], cell_of: Sequence[int
         ranks = ranks * (cells - taken) + digit
         placed.append(cell)
     return ranks
-
-
-def _bytes(distances: Distances) -> NDArray[numpy.uint8] | HalfBytes | ReducedMap:
-    """Distances of one byte, without a copy: there may be very many."""
-    return numpy.asarray(distances, dtype=numpy.uint8) if isinstance(distances, numpy.ndarray) else distances
 
 
 def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy.int32]:

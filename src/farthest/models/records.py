@@ -389,7 +389,7 @@ def may_be_taken(owner: str | None, lease_until: datetime | None, moment: dateti
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _Repeated:
     """How many ``times`` in a row something happened to a job, and the ``depth`` of its checkpoint then (-1: none).
     They are a part of the job's progress, under the ``NAME``."""
 
@@ -414,14 +414,14 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Setbacks(_Row):
+class Setbacks(_Repeated):
     """How often in a row a job was handed back because there was no room."""
 
     NAME: ClassVar[str] = "set_back"
 
 
 @dataclass(frozen=True, slots=True)
-class Takeovers(_Row):
+class Takeovers(_Repeated):
     """How often in a row a job was taken from an owner that had ended without a word."""
 
     NAME: ClassVar[str] = "taken_over"

@@ -254,7 +254,7 @@ class DigitPuzzle(GoalPuzzle):
     meaning: ClassVar[str]
     """What the digits are, for messages: ``the peg of each disc``."""
     wrong: ClassVar[str]
-    """What messages say of a digit that is not below its radix: ``number`` (from 1), ``digit`` and ``most``."""
+    """What messages say of a ``digit`` that is more than ``most``, in the ``cell`` from 0, or ``number`` from 1."""
 
     @property
     @abstractmethod
@@ -297,9 +297,9 @@ class DigitPuzzle(GoalPuzzle):
             raise BoardError(f"{place}: expected {counted(self.cells, 'number')}: {self.meaning}")
         if any(not hasattr(byte, "__index__") or not 0 <= byte <= 255 for byte in board):
             raise BoardError(f"{place}: expected numbers from 0 to 255: {self.meaning}")
-        for number, (digit, radix) in enumerate(zip(self.digits(board), self.radices, strict=True), 1):
+        for cell, (digit, radix) in enumerate(zip(self.digits(board), self.radices, strict=True)):
             if digit >= radix:
-                wrong = self.wrong.format(number=number, digit=digit, most=radix - 1)
+                wrong = self.wrong.format(cell=cell, number=cell + 1, digit=digit, most=radix - 1)
                 raise BoardError(f"{place}: {wrong}")
         return tuple(int(byte) for byte in board)
 
@@ -311,8 +311,11 @@ class DigitPuzzle(GoalPuzzle):
             least = 0 if name == "start" else WILDCARD
             in_bytes = len(board) == self.cells and all(WILDCARD <= byte <= 255 for byte in board)
             digits = self.digits(board) if in_bytes else ()
-            if self.board_of(digits) != board or any(
-                not least <= digit < radix for digit, radix in zip(digits, self.radices, strict=True)
+            ranges = zip(digits, self.radices, strict=False)
+            if (
+                not in_bytes
+                or self.board_of(digits) != board
+                or not all(least <= digit < radix for digit, radix in ranges)
             ):
                 return f"{name} is not {counted(self.cells, 'number')} in their ranges: {self.meaning}"
         return None

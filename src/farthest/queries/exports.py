@@ -163,8 +163,6 @@ def layers_parquet(layers: Sequence[LayerRecord]) -> bytes:
 # In a sparse map a key is a state's number, and its code is written too: a number, or a byte string, which text
 # files have in hexadecimal.
 
-FORMS = (".parquet", ".csv", ".npz", ".graphml")
-
 
 def export_map(
     distance_map: StoredMap, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False
@@ -180,7 +178,7 @@ def export_map(
     """
     if isinstance(file, str | Path):
         file = Path(file)
-        write = _writer(form_of(file, FORMS) if format is None else f".{format}")
+        write = _writer(form_of(file, tuple(_WRITERS)) if format is None else f".{format}")
         with written_file(file, force=force) as part, part.open("wb") as stream:
             write(distance_map, stream)
     else:
@@ -191,14 +189,9 @@ def export_map(
 
 
 def _writer(form: str) -> Callable[[StoredMap, BinaryIO], None]:
-    if form not in FORMS:
+    if form not in _WRITERS:
         raise OutputError(f"format {form[1:]}: expected parquet, csv, npz or graphml")
-    return {
-        ".parquet": _write_parquet,
-        ".csv": _write_csv,
-        ".npz": _write_npz,
-        ".graphml": _write_graphml,
-    }[form]
+    return _WRITERS[form]
 
 
 class _Unseekable(io.RawIOBase):
@@ -284,15 +277,15 @@ def _write_npz(distance_map: StoredMap, file: BinaryIO) -> None:
     states, space = distance_map.states, distance_map.space
     tokens = getattr(distance_map.puzzle.definition, "tokens", None)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        keys = (block.keys for block in distance_map.key_blocks())
+        keys = (block.keys for block in distance_map.state_blocks())
         _write_member(archive, "keys", numpy.uint64, (states,), keys)
         if space.keys is None and space.code_bytes == 8:
-            codes = (block.codes for block in distance_map.key_blocks())
+            codes = (block.codes for block in distance_map.state_blocks())
             _write_member(archive, "codes", numpy.uint64, (states,), codes)
         elif space.keys is None:
-            strings = (_code_bytes(space, block.codes) for block in distance_map.key_blocks())
+            strings = (_code_bytes(space, block.codes) for block in distance_map.state_blocks())
             _write_member(archive, "codes", numpy.uint8, (states, space.code_bytes), strings)
-        distances = (block.distances for block in distance_map.key_blocks())
+        distances = (block.distances for block in distance_map.state_blocks())
         _write_member(archive, "distances", distance_map.unit, (states,), distances)
         labels = (block.labels for block in distance_map.state_blocks())
         _write_member(archive, "labels", numpy.uint8, (states, space.cells), labels)
@@ -318,3 +311,6 @@ def _write_member(
         numpy.lib.format.write_array_header_1_0(stream, header)
         for block in blocks:
             stream.write(block.astype(dtype, copy=False).tobytes())
+
+
+_WRITERS = {".parquet": _write_parquet, ".csv": _write_csv, ".npz": _write_npz, ".graphml": _write_graphml}

@@ -41,28 +41,26 @@ UNSEALED = "an older version of farthest stored the job: nothing says whether al
 def prove(distance_map: StoredMap, memory: int | None = None, scratch: Path | None = None) -> Report:
     """The report of ``farthest verify`` for a job with a map. ``memory``: bytes that the proof of a large residue map
     may use, four fifths of what is free by default; ``scratch``: the folder for its layers."""
-    kept = _kept(distance_map.database, distance_map.record)
-    report = _prove_map(distance_map, memory, scratch)
-    return _marked(distance_map.database, distance_map.record, kept, report, distance_map.told)
+    return _proved(
+        distance_map.database,
+        distance_map.record,
+        lambda: _prove_map(distance_map, memory, scratch),
+        distance_map.told,
+    )
 
 
 def prove_without_map(database: Database, record: JobRecord, told: Callable[[str], None]) -> Report:
     """The same for a finished search, or for an enumeration that kept only the counts of its layers."""
-    kept = _kept(database, record)
-    return _marked(database, record, kept, _prove_without_map(database, record), told)
+    return _proved(database, record, lambda: _prove_without_map(database, record), told)
 
 
-def _marked(
-    database: Database,
-    record: JobRecord,
-    kept: Sequence[Check],
-    report: Report,
-    told: Callable[[str], None],
+def _proved(
+    database: Database, record: JobRecord, proof: Callable[[], Report], told: Callable[[str], None]
 ) -> Report:
-    """The report with the checks of the stored job. Stores that the job was proved; what disproves it removes the mark
-    of an earlier proof. ``told`` gets why that could not be stored."""
-    report = replace(report, checks=(*kept, *report.checks))
-    jobs = Jobs(database)
+    """The report of a proof with the checks of the stored job. Stores that the job was proved; what disproves it
+    removes the mark of an earlier proof. ``told`` gets why that could not be stored."""
+    stored_checks, report, jobs = _kept(database, record), proof(), Jobs(database)
+    report = replace(report, checks=(*stored_checks, *report.checks))
     try:
         if report.failures:
             jobs.remove_mark(record.id)

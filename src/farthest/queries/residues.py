@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -68,29 +69,16 @@ def walk(
     return found
 
 
-def layer_at(space: Space, form: ResidueForm, read: Read, origins: Keys, depth: int) -> Keys:
-    """The keys of one layer, ascending: from the origins on, each layer from the one before."""
+def layers(space: Space, form: ResidueForm, read: Read, origins: Keys, depth: int) -> Iterator[Keys]:
+    """The keys of each layer up to ``depth``, ascending: from the origins on, each layer from the one before."""
     layer = origins
+    yield layer
     for distance in range(1, depth + 1):
         layer = _unique(
             keys[read(keys) == distance % form.modulus]  # the others are in this layer, or in the one before
             for keys in _neighbours(space, layer)
         )
-    return layer
-
-
-def spread(space: Space, form: ResidueForm, read: Read, origins: Keys, depth: int, unit: Unit) -> Distances:
-    """The distances of all keys up to ``depth``, as ``unit``, whose greatest number stands for none: from the origins
-    on, layer by layer."""
-    none = UNREACHED[unit]
-    distances: Distances = numpy.full(form.order.keys, none, dtype=unit)
-    layer = origins
-    distances[layer] = 0
-    for distance in range(1, depth + 1):
-        new = (keys[distances[keys] == none] for keys in _neighbours(space, layer))
-        layer = _unique(keys[read(keys) == distance % form.modulus] for keys in new)
-        distances[layer] = distance
-    return distances
+        yield layer
 
 
 def _neighbours(space: Space, layer: Keys) -> Iterator[Keys]:
@@ -299,7 +287,10 @@ class ResidueReader:
         most = min(self._form.order.keys // SMALL_PART, self._cache_bytes // LAYER_BYTES)
         if "_all" in self.__dict__ or states_within > most:
             return None
-        return layer_at(self._space, self._form, self._read, self._origins, depth)
+        return deque(self._found_layers(depth), maxlen=1).pop()
+
+    def _found_layers(self, depth: int) -> Iterator[Keys]:
+        return layers(self._space, self._form, self._read, self._origins, depth)
 
     @cached_property
     def _all(self) -> Distances:
@@ -313,7 +304,9 @@ class ResidueReader:
         elif self._compiled:
             self._compiled.expand(distances, self._depth, self._threads)
         else:
-            distances = spread(self._space, self._form, self._read, self._origins, self._depth, self.unit)
+            distances[:] = UNREACHED[self.unit]
+            for depth, layer in enumerate(self._found_layers(self._depth)):
+                distances[layer] = depth
         states = int(numpy.count_nonzero(distances != UNREACHED[self.unit]))
         self._check(states == self._record.states)
         distances.flags.writeable = False

@@ -42,7 +42,7 @@ def first_goals(distance_map: StoredMap) -> FirstGoals | None:
     """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
     definition = distance_map.puzzle.definition
     depth, states, boards = -1, 0, list[str]()
-    for block in distance_map.key_blocks():
+    for block in distance_map.state_blocks():
         # Only states that are no farther than the nearest goal so far need be decoded.
         near = slice(None) if depth < 0 else block.distances <= depth
         distances = block.distances[near]
@@ -108,7 +108,7 @@ def _drawn(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | 
     ascending = drawn[order]
     boards = [""] * count
     first = at = 0
-    for block in distance_map.key_blocks(depth):
+    for block in distance_map.state_blocks(depth):
         if at == count:
             break
         end = int(numpy.searchsorted(ascending, numpy.uint64(first + len(block.codes))))

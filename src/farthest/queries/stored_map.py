@@ -77,24 +77,23 @@ CACHE_BYTES = 256 * 2**20
 BLOCK_STATES = 131_072
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBlock:
+@dataclass(frozen=True)
+class StateBlock:
     """Some states in the order of their codes.
 
     ``keys``: uint64, shape (states,): keys, or in a sparse map the states' numbers. ``codes``: shape (states,), as the
-    space has them; in a dense map the keys. ``distances``: uint8 or uint16, as in the map, shape (states,).
+    ``space`` has them; in a dense map the keys. ``distances``: uint8 or uint16, as in the map, shape (states,).
     """
 
     keys: NDArray[numpy.uint64]
     codes: Codes
     distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
+    space: Space
 
-
-@dataclass(frozen=True, slots=True)
-class StateBlock(CodeBlock):
-    """A CodeBlock with the boards. ``labels``: uint8, shape (states, cells)."""
-
-    labels: Boards
+    @cached_property
+    def labels(self) -> Boards:
+        """The boards, decoded when they are first asked for: uint8, shape (states, cells)."""
+        return self.space.decode(self.codes)
 
 
 class StoredMap:
@@ -261,7 +260,7 @@ class StoredMap:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks."""
         return self._reader.layer(depth, sum(self.layers[: depth + 1]))
 
-    def key_blocks(self, depth: int | None = None) -> Iterator[CodeBlock]:
+    def state_blocks(self, depth: int | None = None) -> Iterator[StateBlock]:
         """The states at ``depth`` (None: all states) in the order of their codes, some at a time.
 
         Reads each chunk once, and none after the last state of the layer; none where the map finds the layer quicker.
@@ -270,7 +269,7 @@ class StoredMap:
         if quick is not None:
             for at in range(0, len(quick), BLOCK_STATES):
                 codes = quick[at : at + BLOCK_STATES]
-                yield CodeBlock(codes, codes, numpy.full(len(codes), depth, dtype=self.unit))
+                yield StateBlock(codes, codes, numpy.full(len(codes), depth, dtype=self.unit), self.space)
             return
         left = self.states if depth is None else self.layers[depth]
         for chunk in self.chunks(depth):
@@ -284,12 +283,7 @@ class StoredMap:
                 some = places[at : at + BLOCK_STATES]
                 keys = some.astype(numpy.uint64) + numpy.uint64(chunk.first)
                 codes = keys if of_chunk is None else of_chunk[some]
-                yield CodeBlock(keys, codes, distances[some])
-
-    def state_blocks(self, depth: int | None = None) -> Iterator[StateBlock]:
-        """The same as `key_blocks`, with the boards."""
-        for block in self.key_blocks(depth):
-            yield StateBlock(block.keys, block.codes, block.distances, self.space.decode(block.codes))
+                yield StateBlock(keys, codes, distances[some], self.space)
 
     # --- inside ------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any, ClassVar, Literal
 
+import numpy
 import pytest
 
 from farthest import PuzzleSpace
@@ -75,6 +76,12 @@ def test_wrong_values(given: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError) as raised:
         option_values(Everything, given)
     assert message in str(raised.value)
+
+
+def test_numbers_of_numpy() -> None:
+    values = option_values(Everything, {"n": 3, "share": numpy.float64(0.25), "free": [numpy.float64(1.5)]})
+    assert (values["share"], values["free"]) == (0.25, [1.5])
+    assert type(values["share"]) is float
 
 
 def test_a_field_that_options_cannot_be() -> None:

@@ -113,6 +113,7 @@ def test_wrong_stored_definitions() -> None:
         ("jumps", [[0, 1, 2], [0, 1, 2]]),
         ("rows", [[0, 1]]),
         ("rows", 3),
+        ("goals", [[]]),
         ("goals", [[0, 0]]),
         ("goals", [[0, 0, 2]]),
         ("goals", [[0, 0, 1], [0, 0, 1]]),

@@ -145,7 +145,7 @@ def test_nothing_is_left_of_a_file_that_failed(
         file.write(b"half of it")
         raise error
 
-    monkeypatch.setattr(export, "_write_csv", fail)
+    monkeypatch.setitem(export._WRITERS, ".csv", fail)
     with pytest.raises((OutputError, KeyboardInterrupt), match=r"states\.csv: No space left on device|^$"):
         map_of("3-puzzle").export(tmp_path / "states.csv")
     assert list(tmp_path.iterdir()) == []

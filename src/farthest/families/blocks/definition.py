@@ -268,14 +268,22 @@ class Blocks(GoalPuzzle):
         return bytes(boards)
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
-        return _first_wrong(self, boards)
+        left, right = boards.astype(np.int64), np.ones(len(boards), dtype=np.bool_)
+        counts = np.zeros((len(boards), len(self.kinds)), dtype=np.int64)
+        for kind, _, rows in _pieces(self, left):
+            counts[rows, kind] += 1
+        for i, kind_of in enumerate(self.kinds):
+            right &= counts[:, i] == len(kind_of.tokens)
+        wrong = np.flatnonzero((left != 0).any(axis=1) | ~right)
+        return int(wrong[0]) if wrong.size else None
 
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
-        return (
-            _many_texts(self, boards)
-            if self.single
-            else [self.format_board(board) for board in boards.tolist()]
-        )
+        if not self.single:
+            return [self.format_board(board) for board in boards.tolist()]
+        lines: list[str] = []
+        for first in range(0, len(boards), _PIECE):
+            lines += _texts(self, boards[first : first + _PIECE])
+        return lines
 
     @property
     def names_swap(self) -> bool:
@@ -287,7 +295,35 @@ class Blocks(GoalPuzzle):
         return " ".join(words[2:] if words[:1] == ["at"] else words)
 
     def named_path(self, boards: NDArray[np.uint8], moves: Sequence[MoveName]) -> NamedPath:
-        return _named_path(self, boards) if self.names_swap else NamedPath(self, boards, list(moves))
+        """On the first board the pieces have the names that the board alone tells."""
+        if not self.names_swap:
+            return NamedPath(self, boards, list(moves))
+        found = [
+            (kind, covered, rows)
+            for kind, covered, rows in _pieces(self, boards.astype(np.int64))
+            if rows.size
+        ]
+        kinds = np.full(boards.shape, -1, dtype=np.int64)  # of the piece whose first cell it is
+        for kind, covered, rows in found:
+            kinds[rows, covered[0]] = kind
+        labels_of = _labels(self)
+        names = np.zeros(boards.shape, dtype=np.uint8)  # its label as a piece that is told apart by its name
+        for kind, labels in enumerate(labels_of):
+            names[0, np.flatnonzero(kinds[0] == kind)] = labels
+        steps = []
+        for row in range(1, len(boards)):
+            names[row] = names[row - 1]
+            (before,) = np.flatnonzero((kinds[row - 1] >= 0) & (kinds[row] < 0)).tolist()
+            (after,) = np.flatnonzero((kinds[row - 1] < 0) & (kinds[row] >= 0)).tolist()
+            names[row, [before, after]] = 0, names[row, before]
+            steps.append((int(names[row, after]) - 1, before, after))
+        shown = np.zeros(boards.shape, dtype=np.uint8)
+        for _, covered, rows in found:
+            shown[rows[:, None], covered] = names[rows, covered[0]][:, None]
+        named = _named_apart(self, tuple(shown[0].tolist()))
+        return NamedPath(
+            named, shown, [move_name(named, kind, before, after, 0) for kind, before, after in steps]
+        )
 
 
 @lru_cache(maxsize=16)
@@ -367,18 +403,6 @@ _PIECE = 1 << 14
 """Boards at a time: some megabytes of characters."""
 
 
-def _first_wrong(definition: Blocks, boards: NDArray[np.integer]) -> int | None:
-    """The first of the rows that is no board, or None."""
-    left, right = boards.astype(np.int64), np.ones(len(boards), dtype=np.bool_)
-    counts = np.zeros((len(boards), len(definition.kinds)), dtype=np.int64)
-    for kind, _, rows in _pieces(definition, left):
-        counts[rows, kind] += 1
-    for i, kind_of in enumerate(definition.kinds):
-        right &= counts[:, i] == len(kind_of.tokens)
-    wrong = np.flatnonzero((left != 0).any(axis=1) | ~right)
-    return int(wrong[0]) if wrong.size else None
-
-
 def _parse_canonical(definition: Blocks, lines: Sequence[str]) -> NDArray[np.uint8] | None:
     """The boards of lines as ``format_board`` writes them, tokens of one character each; None where any is another
     text."""
@@ -397,15 +421,7 @@ def _parse_canonical(definition: Blocks, lines: Sequence[str]) -> NDArray[np.uin
         of_kind = np.isin(own, [ord(token) for token in kind.tokens])
         boards[of_kind] = i
         fits |= of_kind
-    return boards if fits.all() and _first_wrong(definition, boards) is None else None
-
-
-def _many_texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
-    """The canonical texts of boards whose tokens are one character each."""
-    lines: list[str] = []
-    for first in range(0, len(boards), _PIECE):
-        lines += _texts(definition, boards[first : first + _PIECE])
-    return lines
+    return boards if fits.all() and definition.first_wrong(boards) is None else None
 
 
 def _texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
@@ -464,37 +480,6 @@ def move_name(definition: Blocks, kind: int, before: int, after: int, number: in
         if abs(distance) > 1:
             parts.append(str(abs(distance)))
     return " ".join(parts)
-
-
-def _named_path(definition: Blocks, boards: NDArray[np.uint8]) -> NamedPath:
-    """See PuzzleDefinition, where ``names_swap``. On the first board the pieces have the names that the board alone
-    tells."""
-    found = [
-        (kind, covered, rows)
-        for kind, covered, rows in _pieces(definition, boards.astype(np.int64))
-        if rows.size
-    ]
-    kinds = np.full(boards.shape, -1, dtype=np.int64)  # of the piece whose first cell it is
-    for kind, covered, rows in found:
-        kinds[rows, covered[0]] = kind
-    labels_of = _labels(definition)
-    names = np.zeros(boards.shape, dtype=np.uint8)  # its label as a piece that is told apart by its name
-    for kind, labels in enumerate(labels_of):
-        names[0, np.flatnonzero(kinds[0] == kind)] = labels
-    steps = []
-    for row in range(1, len(boards)):
-        names[row] = names[row - 1]
-        (before,) = np.flatnonzero((kinds[row - 1] >= 0) & (kinds[row] < 0)).tolist()
-        (after,) = np.flatnonzero((kinds[row - 1] < 0) & (kinds[row] >= 0)).tolist()
-        names[row, [before, after]] = 0, names[row, before]
-        steps.append((int(names[row, after]) - 1, before, after))
-    shown = np.zeros(boards.shape, dtype=np.uint8)
-    for _, covered, rows in found:
-        shown[rows[:, None], covered] = names[rows, covered[0]][:, None]
-    named = _named_apart(definition, tuple(shown[0].tolist()))
-    return NamedPath(
-        named, shown, [move_name(named, kind, before, after, 0) for kind, before, after in steps]
-    )
 
 
 def _labels(definition: Blocks) -> list[list[int]]:

@@ -24,7 +24,7 @@ from farthest.puzzles.grid import (
     token_problem,
 )
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.puzzles.tables import Drawn, DrawnTable, Given
+from farthest.puzzles.tables import Drawn, DrawnTable, Given, Source
 from farthest.wording import shown
 
 Shape = tuple[tuple[int, int], ...]
@@ -370,39 +370,19 @@ def read_rush_hour(text: object, fail: Callable[[str], PuzzleError]) -> Blocks:
         _check_car(letter, cells, fail)
     if "A" not in cars:
         raise fail("no car A, which is the one to get out; call that car A")
-    numbered = number_cells([[sign in "x#" for sign in row] for row in rows])
-    level = cars["A"][0][0]
+    level, length = cars["A"][0][0], len(cars["A"])
     if cars["A"][-1][0] != level:
         raise fail("car A stands in a column, expected a row: it leaves to the right; turn the board")
-    length = len(cars["A"])
-    target = numbered[level][_SIDE - length :]
-    if min(target) < 0:
+    if set("x#") & set(rows[level][-length:]):
         raise fail(
             f"a wall stands at the right end of row {level + 1}, where car A must get to; correct one of them"
         )
-    kinds = tuple(
-        Kind(
-            shape=tuple((r - cells[0][0], c - cells[0][1]) for r, c in cells),
-            tokens=(letter,),
-            ways=ROWS if cells[0][0] == cells[-1][0] else COLUMNS,
-            line=cells[0][0] if cells[0][0] == cells[-1][0] else cells[0][1],
-            exits=(),
-        )
-        for letter, cells in cars.items()
-    )
-    labels = {letter: label for label, letter in enumerate(cars, 1)}
-    start = [labels.get(sign, 0) for sign in text if sign not in "x#"]
-    goal = [WILDCARD if len(cars) > 1 else 0] * len(start)
-    for cell in target:
-        goal[cell] = labels["A"]
-    return Blocks(
-        rows=numbered,
-        signs=("",) * len(start),
-        empty="o" if "o" in text or "." not in text else ".",
-        kinds=kinds,
-        goals=(tuple(goal),),
-        start=tuple(start),
-    )
+    drawn = [re.sub("[o.]", ".", re.sub("[x#]", WALL_TOKEN, row)) for row in rows]
+    goal = [re.sub("[A-Z]", ".", row) for row in drawn]
+    goal[level] = goal[level][:-length] + "A" * length
+    table = {"start": drawn, "goal": goal, "along": True, "distinct": True}
+    made = BlocksTable(table, Source("", ""), "slide").read()
+    return replace(made, empty="o" if "o" in text or "." not in text else ".")
 
 
 def _check_car(letter: str, cells: list[tuple[int, int]], fail: Callable[[str], PuzzleError]) -> None:

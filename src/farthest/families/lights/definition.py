@@ -57,7 +57,7 @@ class Lights(DigitPuzzle):
 
     called = "lights"
     meaning = "the colour of each lamp"
-    wrong = "lamp {number} of the board has the colour {digit}, expected one from 0 to {most}"
+    wrong = "lamp {cell} has the colour {digit}, expected one from 0 to {most}"
 
     def problem(self) -> str | None:
         lamps = len(self.presses)

@@ -16,6 +16,7 @@ from farthest.arrays import np
 from farthest.families.lights.definition import Lights
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import SolvableUnion
+from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_space
 from farthest.spaces.packed import CONTENTS, UNCHANGED, PackedMove
@@ -77,16 +78,12 @@ class LightsBoards(DigitBoards):
         ]
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """Lamps whose sum, each taken some times, no press changes."""
-        for taken in self._invariants:
-            there = sorted({_sum(self.definition, taken, origin) for origin in self.origins})
-            if _sum(self.definition, taken, board) not in there:
-                return f"{_said_sum(self.definition, taken, board)} and {' or '.join(map(str, there))} at the origin"
-        return None
+        return self._solvable.why_not(tuple(board))
 
     @cached_property
-    def _invariants(self) -> list[Row]:
-        return [vector for vector, _ in _invariants(self.definition, self.definition.presses)]
+    def _solvable(self) -> SolvableUnion:
+        """Whether boards are joined to the origin: presses can be taken back, by more of them."""
+        return solvable(self.puzzle, origin_patterns(self.definition, self.origin.where, self.puzzle.name))
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableUnion:
@@ -109,7 +106,7 @@ class _Target:
             there = _sum(self._definition, taken, self._board)
             if _sum(self._definition, taken, board) != there:
                 said = _said_sum(self._definition, taken, board)
-                return f"{said} and {there} at the target; change the colour of one of them"
+                return f"{said}, expected {there}; change the colour of one of them"
         return None
 
     def draw(self, rng: RandomSource) -> Board:

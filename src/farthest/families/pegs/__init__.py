@@ -9,7 +9,7 @@ FAMILY = Family(
     example="start, the rows of a board: o for a peg, . for an empty hole",
     table="definition.PegsTable",
     definition="definition.Pegs",
-    solvable="space.solvable",
+    solvable="space.SolvablePegs",
     picture="definition.picture",
     hold="definition.hold",
 )

@@ -43,7 +43,7 @@ class Pegs(DigitPuzzle):
 
     called = "peg"
     meaning = "1 for a peg, 0 for an empty hole"
-    wrong = "hole {number} of the board holds {digit}, expected 1 for a peg, 0 for none"
+    wrong = "hole {cell} holds {digit}, expected 1 for a peg, 0 for none"
 
     def problem(self) -> str | None:
         return _fields_problem(self) or self.boards_problem() or _full_problem(self)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from farthest.errors import StorageError
-from farthest.spaces.contract import damaged_layout
+from farthest.spaces.contract import damaged_layout, layout_json, read_layout
 
 VERSION = 1
 LINE_BITS = 9
@@ -24,8 +25,7 @@ Changes = Sequence[int]
 """For each jump the bit mask of the holes that it changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(NamedTuple):
     """A hole that has a peg where an odd number of the key's bits in the mask ``parity`` are 1; ``flipped``: an even
     number."""
 
@@ -43,25 +43,18 @@ class Layout:
 
     def to_dict(self) -> dict[str, Any]:
         """As stored with a job."""
-        dropped = [[one.hole, one.parity, one.flipped] for one in self.dropped]
-        return {"version": VERSION, "kind": LINES, "holes": list(self.holes), "dropped": dropped}
+        return {"version": VERSION, "kind": LINES, **layout_json(self)}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], holes: int) -> Layout:
         """Inverse of ``to_dict``. ``holes``: of the board. Raises StorageError when the fields are damaged or of
         another board."""
-        try:
-            dropped = tuple(
-                Dropped(int(hole), int(parity), bool(flipped)) for hole, parity, flipped in fields["dropped"]
-            )
-            layout = cls(tuple(int(hole) for hole in fields["holes"]), dropped)
-            bits = len(layout.holes)
-            if sorted((*layout.holes, *(one.hole for one in dropped))) != list(range(holes)) or any(
-                not 0 <= one.parity < 1 << bits for one in dropped
-            ):
-                raise ValueError("it is not one of this board")
-        except (KeyError, TypeError, ValueError) as error:
-            raise damaged_layout(repr(error)) from None
+        layout = read_layout(fields, cls, VERSION)
+        named = sorted((*layout.holes, *(one.hole for one in layout.dropped)))
+        if named != list(range(holes)) or any(
+            not 0 <= one.parity < 1 << len(layout.holes) for one in layout.dropped
+        ):
+            raise damaged_layout("it is not one of this board")
         return layout
 
 
@@ -75,7 +68,8 @@ def kind_of(fields: dict[str, Any]) -> str:
     return str(fields["kind"])
 
 
-def parities(holes: int, changes: Changes) -> list[int]:
+@lru_cache(maxsize=16)
+def parities(holes: int, changes: tuple[int, ...]) -> list[int]:
     """Bit masks of holes, independent of each other, that each jump changes an even number of."""
     pivots = _reduced(changes, range(holes))
     found = []

@@ -23,6 +23,7 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, is_packed
 from farthest.spaces.digits import DigitBoards
 from farthest.spaces.packed import CodedSpace
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +54,7 @@ def compile(  # noqa: A001 - what families call it
 
 def _layout_of(boards: PegBoards) -> Layout | None:
     """The layout for bits, or None where they will not do."""
-    changes = [jump.changed for jump in boards.jumps]
+    changes = tuple(jump.changed for jump in boards.jumps)
     unchanged = parities(boards.cells, changes)
     masks = [mask_of(board) for board in boards.origins]
     same = all(
@@ -125,20 +126,9 @@ class PegBoards(DigitBoards):
                 yield from self._moves(jumps, reached, rows[can], longer)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """Jumps keep some parities, and only ever take pegs away."""
-        mask = mask_of(board)
-        classes = [mask_of(origin) for origin in self.origins]
-        unchanged = parities(self.cells, [jump.changed for jump in self.jumps])
-        changed = [changed_parity(unchanged, mask, other) for other in classes]
-        if all(changed):
-            odd = "odd" if (mask & changed[0]).bit_count() & 1 else "even"
-            return f"{_said_parity(changed[0])}; here that number is {odd}, and at the origin it is not"
-        counts = [other.bit_count() for other in classes]
-        if self.origin.direction == "from" and mask.bit_count() > max(counts):
-            return f"pegs: jumps only take pegs away, and this board has {mask.bit_count()}, the origin {max(counts)}"
-        if self.origin.direction == "to" and mask.bit_count() < min(counts):
-            return f"pegs: jumps only take pegs away, and this board has {mask.bit_count()}, the origin {min(counts)}"
-        return None
+        to_origin = self.origin.direction == "to"
+        ways = [(board, origin) if to_origin else (origin, board) for origin in self.origins]
+        return why_none([why_never(self.jumps, *way) for way in ways])
 
 
 def jumps_of(puzzle: Puzzle) -> list[Jump]:
@@ -151,11 +141,28 @@ def changed_parity(parities: Sequence[int], mask: int, other: int) -> int:
     return next((parity for parity in parities if ((mask ^ other) & parity).bit_count() & 1), 0)
 
 
-def _said_parity(parity: int) -> str:
+def why_never(jumps: Sequence[Jump], before: Sequence[int], after: Sequence[int]) -> str | None:
+    """Why jumps surely never make the board ``after``, perhaps with ``WILDCARD``, of the board ``before``: they keep
+    some parities, and only ever take pegs away. None: nobody knows without a search."""
+    pegs, fewest = sum(before), sum(hole == 1 for hole in after)
+    if pegs < fewest:
+        return (
+            f"pegs: jumps only take pegs away, so they never make a board of {fewest} pegs of one of {pegs}"
+        )
+    if pegs == fewest and WILDCARD not in after and tuple(before) != tuple(after):
+        return f"pegs: both boards have {counted(pegs, 'peg')}, in other holes, and each jump takes one away"
+    here, there = mask_of(before), mask_of([hole == 1 for hole in after])
+    # A hole that may be anything is as if it could be changed alone.
+    anything = [1 << hole for hole, content in enumerate(after) if content == WILDCARD]
+    unchanged = parities(len(before), (*(jump.changed for jump in jumps), *anything))
+    parity = changed_parity(unchanged, here, there)
+    if not parity:
+        return None
     holes = " ".join(str(hole) for hole in range(parity.bit_length()) if parity >> hole & 1)
     return (
         f"position class: every jump changes an even number of the holes {holes}, so whether an even number of them "
-        "have a peg never changes"
+        f"have a peg never changes; {(here & parity).bit_count()} have one before all jumps, "
+        f"{(there & parity).bit_count()} after them"
     )
 
 
@@ -239,10 +246,9 @@ class PegSpace:
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.PegSpace:
         """Each level cuts shards in halves."""
         jumps = [(jump.full, jump.empty) for jump in self._jumps]
-        dropped = [(one.hole, one.parity, one.flipped) for one in self.layout.dropped]
 
         def build(level: int) -> _kernel.PegSpace:
-            return _kernel.PegSpace(self.layout.holes, dropped, jumps, level, isa)
+            return _kernel.PegSpace(self.layout.holes, self.layout.dropped, jumps, level, isa)
 
         kernel = build(1)
         level = min(shard_classes, kernel.shard_levels)
@@ -295,15 +301,15 @@ class PegSpace:
 
 
 class SolvablePegs:
-    """Position classes, and that jumps only take pegs away."""
+    """That a board can be solved is never known."""
 
     def __init__(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> None:
         self._puzzle = puzzle
         self._targets = targets
-        self._changes = [jump.changed for jump in jumps_of(puzzle)]
+        self._jumps = jumps_of(puzzle)
 
     def why_not(self, board: Board) -> str | None:
-        reason = why_none([self._why_not(board, target) for target in self._targets])
+        reason = why_none([why_never(self._jumps, board, target) for target in self._targets])
         if reason is None:
             raise undecided(self._puzzle)
         return reason
@@ -311,26 +317,3 @@ class SolvablePegs:
     def draw(self, rng: RandomSource) -> Board:
         del rng
         raise undecided(self._puzzle)
-
-    def _why_not(self, board: Board, target: Board) -> str | None:
-        pegs, fewest = sum(board), target.count(1)
-        if pegs < fewest:
-            return (
-                f"pegs: jumps only take pegs away, and this board has {pegs}, the target {fewest}; add pegs"
-            )
-        if pegs == fewest and WILDCARD not in target and board != target:
-            return f"pegs: the target has as many pegs, {pegs}, in other holes, and each jump takes one away; add pegs"
-        here, there = mask_of(board), mask_of([hole == 1 for hole in target])
-        # A hole that may be anything is as if it could be changed alone.
-        anything = [1 << hole for hole, content in enumerate(target) if content == WILDCARD]
-        parity = changed_parity(parities(len(board), [*self._changes, *anything]), here, there)
-        if not parity:
-            return None
-        return (
-            f"{_said_parity(parity)}; here {(here & parity).bit_count()} of them have one, at the target "
-            f"{(there & parity).bit_count()}; change one of them"
-        )
-
-
-def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvablePegs:
-    return SolvablePegs(puzzle, targets)

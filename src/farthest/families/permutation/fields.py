@@ -15,7 +15,7 @@ from math import factorial, prod
 from typing import Any
 
 from farthest.families.permutation.groups import Turns, turns_problem
-from farthest.families.permutation.moves import MAX_MOVES, Move, closed, identity
+from farthest.families.permutation.moves import MAX_MOVES, Move, identity, inverse
 from farthest.families.permutation.net import Net, net_problem
 from farthest.puzzles.definition import Board, GoalPuzzle
 from farthest.puzzles.grid import token_problem
@@ -113,7 +113,8 @@ class PermutationFields(GoalPuzzle):
     @property
     def symmetric(self) -> bool:
         """Whether each move can be taken back by a move."""
-        return closed(self.generators, self.slot_moduli)
+        effects, moduli = {move.effect for move in self.generators}, self.slot_moduli
+        return all(inverse(move, moduli).effect in effects for move in self.generators)
 
     def fields(self) -> dict[str, Any]:
         """All; ``net`` and ``turns`` where there are such."""

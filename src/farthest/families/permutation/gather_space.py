@@ -44,7 +44,7 @@ class PermutationBoards:
         self.moves_both_ways = True
         played, moduli = self.definition.generators, self.definition.slot_moduli
         back = tuple(Move(move.name, *inverse(move, moduli).effect) for move in played)
-        self.undirected = {move.effect for move in back} <= {move.effect for move in played}
+        self.undirected = self.definition.symmetric
         self.moves_toward, self.moves_away = (played, back) if origin.direction == "to" else (back, played)
 
     def moved(self, boards: NDArray[np.uint8], move: Move) -> NDArray[np.uint8]:

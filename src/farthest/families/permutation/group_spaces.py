@@ -29,7 +29,7 @@ from farthest.families.permutation.layout import VERSION, Layout, choose_layout
 from farthest.families.permutation.patterns import PermutationPatterns
 from farthest.families.permutation.reach import DENSE, SMALL, Level, base
 from farthest.puzzles.definition import Board
-from farthest.puzzles.family import Choice
+from farthest.puzzles.patterns import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, check_keys, damaged_layout, layout_json, read_layout
 from farthest.spaces.packed import CodedSpace
@@ -315,7 +315,7 @@ class ChainSpace(GroupBoards, CodedSpace):
             (points.first[level.slot], ways)
             for level, ways in zip(self._levels, self.chain.ways, strict=True)
         ]
-        moves = [np.array(points.element(*move.effect), dtype=np.uint16) for move in self.moves_away]
+        moves = [np.array(element, dtype=np.uint16) for element in points.elements(self.moves_away)]
         return _kernel.GroupExpander(len(points.places), levels, moves)
 
 

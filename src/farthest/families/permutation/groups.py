@@ -239,6 +239,16 @@ class Points:
             self.first[to[slot]] + (turn + delta[slot]) % self.moduli[slot] for slot, turn in self.places
         )
 
+    def elements(self, moves: Sequence[Move]) -> list[Element]:
+        """Moves as permutations of the points; the last slots, which the moves may lack, stay as they are."""
+        slots = range(len(self.moduli))
+        return [
+            self.element(
+                (*move.to, *slots[len(move.to) :]), (*move.delta, *(0 for _ in slots[len(move.to) :]))
+            )
+            for move in moves
+        ]
+
     def slotwise(self, element: Element) -> tuple[list[int], list[int]]:
         """Inverse of ``element``: ``to`` and ``delta``."""
         images = [self.places[element[first]] for first in self.first]
@@ -268,7 +278,7 @@ class Turns:
 
 def turn_group(turns: Turns, points: Points) -> list[Element] | None:
     """All turns as permutations of the points; None where they are more than ``MOST_TURNS``."""
-    moves = [points.element(move.to, move.delta) for move in turns.moves]
+    moves = points.elements(turns.moves)
     unit = tuple(range(len(points.places)))
     found = closure(unit, lambda element: (product(element, move) for move in moves), MOST_TURNS)
     return found if len(found) <= MOST_TURNS else None
@@ -297,10 +307,7 @@ def turns_problem(turns: Turns, moduli: Sequence[int], moves: Sequence[Move]) ->
     if len(homes) < len(group):
         return "two turns take the held pieces to the same places; hold more pieces"
     held = tuple(range(first, len(points.places)))
-    own = [
-        points.element((*move.to, *range(len(moduli), slots)), (*move.delta, *[0] * len(turns.held)))
-        for move in moves
-    ]
+    own = points.elements(moves)
     own_moves = set(own)
     back = {tuple(turn.index(point) for point in held): turn for turn in group}
     for seen in all_moves(own, group):

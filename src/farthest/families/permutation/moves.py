@@ -58,15 +58,16 @@ def inverse(move: Move, moduli: Modulo) -> Move:
     return Move("", tuple(to), tuple(delta))
 
 
-def powers(move: Move, moduli: Modulo, most: int = MAX_MOVES) -> list[Move] | None:
-    """The powers of a move from the first up to the one before the identity; None where there are more than ``most``.
+def powers(move: Move, moduli: Modulo) -> list[Move] | None:
+    """The powers of a move from the first up to the one before the identity; None where there are more than
+    ``MAX_MOVES``.
 
     They are named as twisty puzzles are: ``R R2 R'``, and of a move of order six ``R R2 R3 R2' R'``.
     """
     found: list[Move] = []
     power = move
     while power.effect != identity(len(move.to)).effect:
-        if len(found) == most:
+        if len(found) == MAX_MOVES:
             return None
         found.append(power)
         power = product(power, move, moduli)
@@ -110,12 +111,6 @@ def listed(generators: Sequence[Move], moduli: Modulo, metric: str, inverses: bo
             names.add(name)
             moves.append(Move(name, *move.effect))
     return moves if len(moves) <= MAX_MOVES else None
-
-
-def closed(moves: Sequence[Move], moduli: Modulo) -> bool:
-    """Whether each move can be taken back by a move."""
-    effects = {move.effect for move in moves}
-    return all(inverse(move, moduli).effect in effects for move in moves)
 
 
 def odd(to: Sequence[int], slots: Iterable[int]) -> bool:

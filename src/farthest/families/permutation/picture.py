@@ -43,11 +43,6 @@ def pancake(definition: Permutation, slot: int) -> Area:
     return Area(0.0, slot * _PANCAKE, _width(definition, len(definition.tokens) - 1), _PANCAKE)
 
 
-def slots_picture(definition: Permutation, board: Sequence[int]) -> Picture:
-    """A turned piece tells by how much; a pancake shows its burnt side."""
-    return {"stack": _stack, "ring": _ring, "rows": _rows}[form(definition)](definition, board)
-
-
 def _stack(definition: Permutation, board: Sequence[int]) -> Picture:
     palette = definition.palette()
     shapes = []
@@ -97,10 +92,11 @@ _NET_WIDTH = 7.0  # wider nets are drawn smaller
 
 
 def picture(definition: Permutation, board: Sequence[int]) -> Picture:
-    """The net; of a puzzle without one the pieces in their slots."""
+    """The net; of a puzzle without one the pieces in their slots: a turned piece tells by how much, a pancake shows its
+    burnt side."""
     if definition.net is not None:
         return _net(definition.net, definition, board)
-    return slots_picture(definition, board)
+    return {"stack": _stack, "ring": _ring, "rows": _rows}[form(definition)](definition, board)
 
 
 def hold(definition: Permutation, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold | None:

@@ -136,7 +136,7 @@ def whole_group(definition: PermutationFields) -> Group | None:
     points = Points(definition.slot_moduli)
     if len(points.places) ** 2 * definition.slots > MOST_IMAGES:
         return None
-    moves = [points.element(move.to, move.delta) for move in definition.generators]
+    moves = points.elements(definition.generators)
     beyond = MAX_KEYS if definition.slots > MAX_SLOTS else None  # then it is no use
     group = Group(len(points.places), moves, most=TurningSums(definition).most_elements, beyond=beyond)
     return group if group.is_whole(MOST_PRODUCTS) else None

@@ -32,6 +32,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 from farthest.errors import BoardError, PuzzleError
@@ -167,17 +168,17 @@ class _GeneratorsTable(Table):
         moduli = slot_moduli(sets)
         to, delta = list(range(len(moduli))), [0] * len(moduli)
         if isinstance(value, dict) and value and not set(value) & _IMAGES_AND_TURNS:
-            ends = {
-                each.name: sum(len(other.pieces) for other in sets[: i + 1]) for i, each in enumerate(sets)
+            ends = accumulate(len(each.pieces) for each in sets)
+            slots_of = {
+                each.name: slice(end - len(each.pieces), end) for each, end in zip(sets, ends, strict=True)
             }
-            size_of = {each.name: len(each.pieces) for each in sets}
             for part, inner in value.items():
-                if part not in ends:
-                    mend = near_match(part, ends) or f"the sets are {', '.join(ends)}"
+                if part not in slots_of:
+                    mend = near_match(part, slots_of) or f"the sets are {', '.join(slots_of)}"
                     raise self.fail(name, f"there is no set {shown(part)}; {mend}")
-                start, end = ends[part] - size_of[part], ends[part]
-                images, delta[start:end] = self._images(name, inner, size_of[part], first)
-                to[start:end] = [start + image for image in images]
+                own = slots_of[part]
+                images, delta[own] = self._images(name, inner, own.stop - own.start, first)
+                to[own] = [own.start + image for image in images]
         else:
             to, delta = self._images(name, value, len(moduli), first)
         self._check(name, to, delta, sets, first)
@@ -238,8 +239,8 @@ class _TurnsTable(Table):
     any_key = True
     held = Given()
 
-    def added(self, definition: Permutation, first: int) -> Permutation:
-        """The definition with the turns. ``first``: the number of the first slot."""
+    def read(self, slot_moduli: Sequence[int], first: int) -> Turns:
+        """The turns of a puzzle with these moduli of the slots. ``first``: the number of the first slot."""
         held = self.held
         if (
             not isinstance(held, list)
@@ -250,7 +251,7 @@ class _TurnsTable(Table):
                 "held",
                 f"expected the number of orientations of each held piece, got {shown(held)}; write held = [3]",
             )
-        moduli = (*definition.slot_moduli, *held)
+        moduli = (*slot_moduli, *held)
         moves = []
         for name, value in self.fields.items():
             if name == "held":
@@ -265,11 +266,7 @@ class _TurnsTable(Table):
             moves.append(Move(name, tuple(to), turned))
         if not moves:
             raise self.fail("", "no turns; correct the turns")
-        try:
-            return replace(definition, turns=Turns(tuple(held), tuple(moves)))
-        except PuzzleError as error:
-            problem = str(error).removeprefix("permutation puzzle: ")
-            raise self.fail("", f"{problem}; correct the turns") from None
+        return Turns(tuple(held), tuple(moves))
 
 
 class PermutationTable(BoardsTable, _PiecesTable):
@@ -299,19 +296,21 @@ class PermutationTable(BoardsTable, _PiecesTable):
             given = self.given_goals(definition.example())
             goals = self.each_once((each, self._board(each, definition)) for each in given)
         start = GivenBoard("start", "start", self.start)
-        definition = replace(
-            definition,
-            goals=goals or definition.goals,
-            start=self._board(start, definition) if "start" in self else None,
-        )
+        goals = goals or definition.goals
+        fields: dict[str, Any] = {"goals": goals}
+        fields["start"] = self._board(start, definition) if "start" in self else None
         if "net" in self:
             net = self.inner("net", NetTable)
-            definition = replace(
-                definition, net=net.read(definition.slot_moduli, definition.goals[0], self.numbering)
-            )
-        if "turns" in self:
-            definition = self.inner("turns", _TurnsTable).added(definition, self.numbering)
-        return definition
+            fields["net"] = net.read(definition.slot_moduli, goals[0], self.numbering)
+        if "turns" not in self:
+            return replace(definition, **fields)
+        turns = self.inner("turns", _TurnsTable)
+        fields["turns"] = turns.read(definition.slot_moduli, self.numbering)
+        try:
+            return replace(definition, **fields)
+        except PuzzleError as error:
+            problem = str(error).removeprefix("permutation puzzle: ")
+            raise turns.fail("", f"{problem}; correct the turns") from None
 
     def first_goal(self) -> tuple[str, Any]:
         """The first goal of one set, or of ``goals``."""

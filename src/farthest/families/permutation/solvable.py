@@ -44,7 +44,7 @@ class MovedPieces:
         self._definition = definition
         self._sums = TurningSums(definition)
         self._points = Points(definition.slot_moduli)
-        moves = [self._points.element(move.to, move.delta) for move in definition.generators]
+        moves = self._points.elements(definition.generators)
         self._group = Group(len(self._points.places), moves, most=self._sums.most_elements)
         self.stuck = [slot for orbit in definition.orbits if not self._is_free(orbit) for slot in orbit]
         if self.stuck:

@@ -119,13 +119,19 @@ class _Reader:
         if whole.effect == identity(len(self.moduli)).effect:
             raise self.fail(f"{shown(part)} changes nothing; leave it out")
         words = [f"{step.word}'" if step.undone else step.word for step in steps]
-        alike = self.by_stead.get(self.alike(whole))
-        if not equals and alike is not None:
-            return self.named(alike, alike.name)
-        if not equals and len(words) > 1:
-            raise self.fail(f"{shown(part)} is several moves one after the other; name it: A={sequence}")
         written = ("" if self.maker.letters else " ").join(words)
-        return self.named(Move(name or written, *whole.effect), f"{name}={written}" if equals else written)
+        move, text = Move(name or written, *whole.effect), f"{name}={written}" if equals else written
+        alike = None if equals else self.by_stead.get(self.alike(whole))
+        if alike is not None:
+            move, text = alike, alike.name
+        elif not equals and len(words) > 1:
+            raise self.fail(f"{shown(part)} is several moves one after the other; name it: A={sequence}")
+        problem = self.name_problem(move.name)
+        if problem:
+            raise self.fail(
+                f"the name of a move {shown(move.name)} {problem}; write another before it: A={text}"
+            )
+        return _Generator(move, text, self._place(move))
 
     def problem(self, sequence: str) -> str:
         """Why a sequence is refused that boards given as moves may have."""
@@ -137,14 +143,6 @@ class _Reader:
             "it turns the whole puzzle, after which the letters mean other faces; write the moves of faces, such as "
             "M=L'R"
         )
-
-    def named(self, move: Move, text: str) -> _Generator:
-        problem = self.name_problem(move.name)
-        if problem:
-            raise self.fail(
-                f"the name of a move {shown(move.name)} {problem}; write another before it: A={text}"
-            )
-        return _Generator(move, text, self._place(move))
 
     def name_problem(self, name: str) -> str | None:
         held = [mark for mark in _MARKS if mark in name]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -133,8 +133,13 @@ if TYPE_CHECKING:
     Values = NDArray[np.int16]
     """Shape (boards, slots)."""
 
-Image = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
-"""``to``, ``shift`` and ``sign``: the point (i, x) goes to slot ``to[i]``, orientation ``shift[i]`` + ``sign[i]`` x."""
+
+class Image(NamedTuple):
+    """What a symmetry does to points: (i, x) goes to slot ``to[i]``, orientation ``shift[i]`` + ``sign[i]`` x."""
+
+    to: tuple[int, ...]
+    shift: tuple[int, ...]
+    sign: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,14 +217,13 @@ class Conjugation:
         shift = self.shift.copy()
         for slots in pieces.definition.orbits:
             shift[list(slots)] -= shift[slots[0]]
-        return tuple(self.to.tolist()), tuple((shift % pieces.moduli).tolist()), tuple(self.sign.tolist())
+        return _image(self.to, shift % pieces.moduli, self.sign)
 
     def then(self, other: Conjugation) -> Conjugation:
         """This symmetry and then the other."""
         to = other.to[self.to]
         shift = (other.shift[self.to] + other.sign[self.to] * self.shift) % self._pieces.moduli[to]
-        image = tuple(to.tolist()), tuple(shift.tolist()), tuple((other.sign[self.to] * self.sign).tolist())
-        return Conjugation(self._pieces, image, self._turns)
+        return Conjugation(self._pieces, _image(to, shift, other.sign[self.to] * self.sign), self._turns)
 
     def slotwise(self) -> SlotImages | None:
         """The images slot by slot; None where held pieces are brought home, or orientations of some pieces do not
@@ -321,11 +325,7 @@ def symmetries(definition: Permutation, fixed: Board) -> Symmetries:
 
 def _conjugations(definition: Permutation, pieces: Pieces) -> list[Conjugation]:
     points = Points(pieces.moduli.tolist())
-    held = pieces.slots - pieces.own
-    moves = [
-        points.element((*move.to, *range(pieces.own, pieces.slots)), (*move.delta, *[0] * held))
-        for move in definition.generators
-    ]
+    moves = points.elements(definition.generators)
     home = None
     if definition.turns is not None:
         group = turn_group(definition.turns, points)
@@ -333,13 +333,17 @@ def _conjugations(definition: Permutation, pieces: Pieces) -> list[Conjugation]:
         moves = all_moves(moves, group)
         home = _TurnsHome(pieces, points, group)
     slot_of = [slot for slot, _ in points.places]
-    images = (_slotwise(points, each) for each in automorphisms(moves, slot_of))
+    images = (_image_of(points, each) for each in automorphisms(moves, slot_of))
     return [
         Conjugation(pieces, image, home) for image in images if image is not None and _fixes(pieces, image)
     ]
 
 
-def _slotwise(points: Points, element: Element) -> Image | None:
+def _image(to: NDArray[np.int16], shift: NDArray[np.int16], sign: NDArray[np.int16]) -> Image:
+    return Image(*(tuple(part.tolist()) for part in (to, shift, sign)))
+
+
+def _image_of(points: Points, element: Element) -> Image | None:
     """What a permutation of the points that keeps slots together does; None where it neither keeps nor reverses the
     order of orientations."""
     to, shift = points.slotwise(element)
@@ -352,7 +356,7 @@ def _slotwise(points: Points, element: Element) -> Image | None:
         images = [base + (shift[slot] + sign[slot] * turn) % modulus for turn in range(modulus)]
         if points.moduli[to[slot]] != modulus or images != list(element[first : first + modulus]):
             return None
-    return tuple(to), tuple(shift), tuple(sign)
+    return Image(tuple(to), tuple(shift), tuple(sign))
 
 
 def _fixes(pieces: Pieces, image: Image) -> bool:

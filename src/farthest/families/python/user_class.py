@@ -139,29 +139,30 @@ def found_class(reference: str) -> type[PuzzleSpace]:
     sys.meta_path.append(finder)
     _refuse_exits()
     try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not (module_name + ".").startswith(error.name + "."):
-            if error.name is not None and HereFinder([error.name]).find_spec(error.name, None):
-                raise PuzzleError(
-                    f"puzzle class {reference}: its module imports {error.name}, which lies in the working folder and "
-                    f"is not allowed; if you trust it, add --allow-module {error.name} too"
-                ) from None
-            with mended(reference, f"importing {module_name}"):
-                raise
-        raise PuzzleError(
-            f"puzzle class missing on {gethostname()}: there is no module {error.name} for {reference}; "
-            "install it wherever farthest and its workers run (pip install, or its folder in PYTHONPATH), then start "
-            "them again"
-        ) from None
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
         with mended(reference, f"importing {module_name}"):
-            raise
+            module = _imported(reference, module_name)
     finally:
         sys.meta_path.remove(finder)
     return _declared(reference, module, name)
+
+
+def _imported(reference: str, name: str) -> ModuleType:
+    """The module. Raises what it raises itself, and PuzzleError where it, or one that it needs, is not found."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            raise PuzzleError(
+                f"puzzle class missing on {gethostname()}: there is no module {error.name} for {reference}; "
+                "install it wherever farthest and its workers run (pip install, or its folder in PYTHONPATH), then "
+                "start them again"
+            ) from None
+        if error.name is not None and HereFinder([error.name]).find_spec(error.name, None):
+            raise PuzzleError(
+                f"puzzle class {reference}: its module imports {error.name}, which lies in the working folder and is "
+                f"not allowed; if you trust it, add --allow-module {error.name} too"
+            ) from None
+        raise
 
 
 def _refuse_exits() -> None:

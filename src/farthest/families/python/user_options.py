@@ -121,8 +121,9 @@ def _fitted(name: str, kind: Any, value: Any) -> Any:
     import msgspec
 
     try:
-        fitted = msgspec.convert(value, kind)
-        _check_plain(fitted, MAX_DEPTH)
+        _check_plain(value, MAX_DEPTH)
+        # Numbers of numpy, which the caller's own objects may have, become Python's.
+        return msgspec.convert(json.loads(json.dumps(value)), kind)
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at `$")
         types = _TYPES.fullmatch(problem)
@@ -134,7 +135,6 @@ def _fitted(name: str, kind: Any, value: Any) -> Any:
             f"field {name} is of the type {kind!r}, which no option can have ({error}); expected int, float, bool, "
             "str, or list, tuple or dict of these; or ClassVar for an attribute that is not an option"
         ) from None
-    return fitted
 
 
 def _called(kind: Any) -> str:

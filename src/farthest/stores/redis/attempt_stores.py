@@ -429,18 +429,18 @@ class AttemptLayers(AttemptSteps[Opened]):
 
     def _start(self, depth: int) -> None:
         """Writes the attempt's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
-        for known in range(max(depth - 1, 0), depth + 1):
-            self._layers.setdefault(known, {})
-            self._begun[known] = list(self._layers[known])
+        for layer in range(max(depth - 1, 0), depth + 1):
+            self._layers.setdefault(layer, {})
+            self._begun[layer] = list(self._layers[layer])
         self._depth = depth
 
         def write() -> None:
             pipe = self.nodes.main.pipeline()
-            for known in range(max(depth - 1, 0), depth + 1):
-                for block, record in self._layers[known].items():
-                    pipe.hset(self.records_key(known), str(block), record.text(known, block))
-                if known < depth:
-                    pipe.hset(self.meta_key, f"sealed:{known}", len(self._layers[known]))
+            for layer in range(max(depth - 1, 0), depth + 1):
+                for block, record in self._layers[layer].items():
+                    pipe.hset(self.records_key(layer), str(block), record.text(layer, block))
+                if layer < depth:
+                    pipe.hset(self.meta_key, f"sealed:{layer}", len(self._layers[layer]))
             if self.facts.exclude == "all":
                 for block in range(self.blocks.count):
                     pointer = self._pointers.get(block, Pointer(0, ()))

@@ -245,9 +245,7 @@ def drop(nodes: RedisNodes, attempt: str, place: BlobPlace | None = None) -> Non
     they find that it has ended."""
     # First nothing is under way any more: who writes a blob from now on cannot commit it, and removes it. Were a step
     # committed after the blobs have been removed, its blobs would stay for good.
-    pipe = nodes.main.pipeline(transaction=False)
-    pipe.hdel(f"{prefix(attempt)}meta", "depth", "fold", "bound")
-    pipe.execute(raise_on_error=False)  # a key of another kind is removed below
+    nodes.main.unlink(AttemptKeys(attempt).meta_key)
     if place is not None:
         place.drop(attempt)  # before the other keys: while these are there, the attempt is found again
     for client in nodes.clients:
@@ -264,9 +262,9 @@ def _keys(client: Redis, attempt: str) -> list[bytes]:
 def seen(nodes: RedisNodes) -> dict[str, float]:
     """The attempts of coordinators that have not dropped them, by the seconds since each was seen. Raises what redis-py
     does."""
-    known: Any = nodes.main.zrange(ATTEMPTS, 0, -1, withscores=True)
+    listed: Any = nodes.main.zrange(ATTEMPTS, 0, -1, withscores=True)
     now = nodes.now()
-    return {name: now - moment for name, moment in _named(known)}
+    return {name: now - moment for name, moment in _named(listed)}
 
 
 def _named(found: Iterable[tuple[bytes, float]]) -> Iterator[tuple[str, float]]:

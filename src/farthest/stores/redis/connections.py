@@ -212,8 +212,8 @@ def translate_any(error: Exception, place: str) -> StorageError | None:
 
     cause = error.__cause__
     if isinstance(error, KombuError):
-        known = translate_any(cause, place) if isinstance(cause, Exception) else None
-        return known or translate(OSError(str(error)), place)
+        inner = translate_any(cause, place) if isinstance(cause, Exception) else None
+        return inner or translate(OSError(str(error)), place)
     return translate(error, place) if isinstance(error, RedisError | OSError) else None
 
 

@@ -72,8 +72,8 @@ def read_blocks(
                 bitmaps = {one: Bitmap(kernel, blocks.shards(block)) for one in depths}
             until = min(end, (block + 1) * keys_per_block)
             part = distances[key - first : until - first]
-            for known, bitmap in bitmaps.items():
-                _kernel.mark(kernel, bitmap.layer, key, part, known, threads)
+            for layer, bitmap in bitmaps.items():
+                _kernel.mark(kernel, bitmap.layer, key, part, layer, threads)
             key = until
     if bitmaps:
         yield block, bitmaps
@@ -216,7 +216,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         depths = range(base + 1, depth + 1)
         numbers = () if form is None else tuple(map(form.number, depths))
         records = tuple(
-            len(self._complete(known)) if form is None or form.number(known) else 0 for known in depths
+            len(self._complete(layer)) if form is None or form.number(layer) else 0 for layer in depths
         )
         planes = 0 if form is None else form.planes
         return Fold(depth, base, records, self._colour, job, owner, planes, numbers)
@@ -259,8 +259,8 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             self._folding.end()
             self._folding = None
         self._base, self._stored_depth = checked, depth
-        for known in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
-            self._remove(known)
+        for layer in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
+            self._remove(layer)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """``stored`` is to follow."""
@@ -268,9 +268,9 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         all_found = self.facts.exclude == "all"
         depths = [depth, -1] if all_found else [one for one in (depth, depth - 1) if one >= 0]
         for block, bitmaps in read_blocks(self.kernel, self.blocks, depth, depths, chunks, states, threads):
-            for known, bitmap in bitmaps.items():
-                if known >= 0:
-                    self._write(known, block, bitmap)
+            for layer, bitmap in bitmaps.items():
+                if layer >= 0:
+                    self._write(layer, block, bitmap)
                 elif any(_kernel.population(self.kernel, bitmap.layer)):
                     self._write_all_found(depth, block, bitmap)
         self._start(depth)

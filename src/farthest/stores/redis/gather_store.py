@@ -219,9 +219,9 @@ class GatherStore(AttemptSteps[GatherStepInput]):
     ) -> Iterator[tuple[int, Fresh]]:
         depth, records, unite = step_input.depth, step_input.records, bool(step_input.visited)
         if unite:
-            known = [self._visited_shards(group, step_input.visited)]
+            not_new = [self._visited_shards(group, step_input.visited)]
         else:
-            known = [
+            not_new = [
                 self._read(depth, at, (one for one in group if self._shard_name(at, one, of) is not None), of)
                 for at in excluded_layers(self.facts.exclude, depth)
                 for of in (records.before if at == depth - 1 else records.two_before,)
@@ -232,7 +232,7 @@ class GatherStore(AttemptSteps[GatherStepInput]):
                 self._shard_name(depth - 1, source, records.before) for source in self.kernel.sources(shard)
             ]
             where = [EMPTY if name is None else slots.slot(name) for name in sources]
-            steps.append((shard, where, [blobs[shard] for blobs in known if shard in blobs]))
+            steps.append((shard, where, [blobs[shard] for blobs in not_new if shard in blobs]))
         self.kernel.prepare(group, threads)
         for shard, one in zip(group, slots.stepper.step(steps, threads, unite), strict=True):
             if one[1]:

@@ -379,7 +379,7 @@ class AttemptParts:
         LostStateError where it is not that."""
         store, depth = self.store, self.fold.depth
         if self.fold.planes:
-            states = sum(sum(store.counts(known).values()) for known in self.fold.wanted)
+            states = sum(sum(store.counts(layer).values()) for layer in self.fold.wanted)
         records = PartRecord.all_of(store.nodes, store.parts_key(depth), depth)
         if sorted(records) != list(self.parts):
             raise LostStateError(

@@ -28,11 +28,6 @@ _WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 _CHOOSE = np.array([[comb(n, k) for k in range(65)] for n in range(64)], dtype=np.int64)
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> BlocksModel:
-    """See models."""
-    return BlocksModel(puzzle, origin, layout)
-
-
 class BlocksModel(CodedModel):
     """See Model. Moves can be taken back, so the direction of counting does not matter."""
 
@@ -191,3 +186,6 @@ class BlocksModel(CodedModel):
                 rank = rank - choose[place]
                 found[rows, stands[place]] = kind + 1
         return found
+
+
+model = BlocksModel

@@ -15,11 +15,6 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import NO_KEY, Boards, Codes, LayoutError
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PythonModel:
-    """See models."""
-    return PythonModel(puzzle, origin, layout)
-
-
 def stored_form(layout: Mapping[str, Any]) -> tuple[int | None, int]:
     """The number of keys (None: sparse) and the bytes of a code, from the stored layout. Raises LayoutError."""
     size, width = layout.get("size"), layout.get("bytes")
@@ -109,3 +104,6 @@ class PythonModel:
             rows.append(at[there])
             found.append(cells[there])
         return np.concatenate(rows), np.concatenate(found)
+
+
+model = PythonModel
