@@ -12,7 +12,7 @@ import click
 from farthest.cli.options import Command, Workers, completed, memory_option, scratch_option, threads_option
 
 if TYPE_CHECKING:
-    from farthest.puzzles.puzzle import Origin
+    from farthest.puzzles.puzzle import Origin, Puzzle
 
 
 GENERATORS = "farthest.generators"
@@ -115,7 +115,10 @@ def settings_options(
             scratch: Path | None = None,
             **others: object,
         ) -> None:
-            named = _named_origin(from_, to)
+            if from_ and to:
+                raise click.UsageError(
+                    "--from and --to exclude each other: distances are counted from X or to X."
+                )
             if histogram_only and map_ not in (None, "none"):
                 raise click.UsageError(
                     f"--histogram-only keeps no map, and --map {map_} one: leave out one of them."
@@ -127,12 +130,11 @@ def settings_options(
                     "FARTHEST_WORKER_MEMORY."
                 )
             from farthest.coordinator.settings import Settings
-            from farthest.families.user_input import origin_given
             from farthest.puzzles.catalogue import load
 
             loaded = load(puzzle)
             settings = Settings(
-                origin=origin_given(loaded, named),
+                origin=_origin(loaded, from_, to),
                 max_depth=max_depth,
                 threads=threads,
                 memory=memory,
@@ -160,15 +162,15 @@ def settings_options(
     return options
 
 
-def _named_origin(from_: tuple[str, ...], to: tuple[str, ...]) -> Origin | None:
-    """The origin that `--from` or `--to` names, as it is written; None where neither is given. Raises BoardError for
-    standard input that has no boards, or too many."""
-    if from_ and to:
-        raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
+def _origin(puzzle: Puzzle, from_: tuple[str, ...], to: tuple[str, ...]) -> Origin | None:
+    """The origin that `--from` or `--to` names; None where neither is given. Raises PuzzleError, and BoardError, also
+    for standard input that has no boards, or too many."""
     boards = from_ or to
     if not boards:
         return None
     from farthest.cli.bulk import boards_of_a_set
+    from farthest.families.user_input import origin_given
     from farthest.puzzles.puzzle import Origin
 
-    return Origin("from" if from_ else "to", "\n".join(boards_of_a_set() if "-" in boards else boards))
+    where = "\n".join(boards_of_a_set() if "-" in boards else boards)
+    return origin_given(puzzle, Origin("from" if from_ else "to", where))

@@ -1,10 +1,11 @@
-"""What reads a whole map: `farthest export`, `plot` and `verify`."""
+"""What reads a whole map, or a layer of it: `farthest states`, `symmetry`, `export`, `plot` and `verify`."""
 
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,12 +20,141 @@ from farthest.cli.options import (
     scratch_option,
     usual_options,
 )
-from farthest.cli.printing import note, print_json, print_table
+from farthest.cli.printing import note, print_json, print_json_list, print_table
+from farthest.documents import plain
 from farthest.errors import ForbiddenCodeError, JobError
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from farthest.verify.report import Report
+
+
+BOARDS_AT_ONCE = 4096
+
+
+inverse_option = click.option(
+    "--inverse",
+    is_flag=True,
+    help="A state and its inverse (the board after its solution, made on the goal) are one class too.",
+)
+
+
+@click.command()
+@click.argument("job", shell_complete=completed("job"))
+@inverse_option
+@usual_options
+def symmetry(job: str, inverse: bool, database: str | None, as_json: bool) -> None:
+    """Count the states of each layer up to symmetry.
+
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. A symmetry takes moves to
+    moves and leaves the origin as it is: a grid turned or mirrored, a twisty puzzle turned or mirrored as a whole.
+    States that symmetries take to each other are one class. The whole map is read.
+
+    \b
+    Examples:
+      farthest symmetry pyraminx
+      farthest symmetry cube-2x2x2-htm --inverse
+    """
+    from farthest.documents.maps import map_facts
+    from farthest.queries.states import symmetry_classes
+
+    with open_job(job, database) as opened:
+        found = symmetry_classes(opened, inverses=inverse)
+        if as_json:
+            print_json({**map_facts(opened), **plain(found), "classes": found.classes})
+            return
+        rows = [
+            (str(layer.depth), f"{layer.states:,}", f"{layer.classes:,}", f"{layer.fixed:,}")
+            for layer in found.layers
+        ]
+        print_table(("depth", "states", "classes", "fixed by all"), rows, right="rrrr")
+        also = " and inverses" if inverse else ""
+        click.echo(
+            f"\n{found.symmetries} symmetries{also}: {opened.states:,} states in {found.classes:,} classes"
+        )
+
+
+@click.command()
+@click.argument("job", shell_complete=completed("job"))
+@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="The states at distance N.")
+@click.option("--farthest", "farthest_", is_flag=True, help="The states of the last layer.")
+@click.option(
+    "--up-to-symmetry", is_flag=True, help="One of each class of boards that are alike by symmetry."
+)
+@inverse_option
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N boards.  [default: all]")
+@usual_options
+def states(
+    job: str,
+    depth: int | None,
+    farthest_: bool,
+    up_to_symmetry: bool,
+    inverse: bool,
+    limit: int | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Print the boards of one layer, one a line, in key order.
+
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Boards are printed as they
+    are read: a layer may be larger than memory.
+
+    \b
+    Examples:
+      farthest states eight-kinds --farthest
+      farthest states eight-kinds --depth 3 --json
+      farthest states sliding-3x4 --depth 20 | shuf -n 10
+      farthest states cube-2x2x2-htm --farthest --up-to-symmetry
+    """
+    if (depth is None) != farthest_:
+        raise click.UsageError("Give one of --depth N and --farthest.")
+    if inverse and not up_to_symmetry:
+        raise click.UsageError("--inverse needs --up-to-symmetry: without it all boards are printed.")
+    from farthest.documents.maps import map_facts
+    from farthest.queries.states import representatives
+
+    kept = _farthest_without_map(job, database) if farthest_ and not up_to_symmetry else None
+    if kept is not None:
+        facts, texts = kept
+        _print_states(facts, iter(texts[:limit]), as_json)
+        return
+    with open_job(job, database) as opened:
+        at = opened.depth if depth is None else depth
+        boards = representatives(opened, at, inverses=inverse) if up_to_symmetry else opened.states_at(at)
+        facts = {**map_facts(opened), "depth": at, "states": opened.layers[at]}
+        _print_states(facts, islice(boards, limit), as_json)
+
+
+def _farthest_without_map(job: str, database: str | None) -> tuple[dict[str, Any], list[str]] | None:
+    """The farthest boards that a job of --histogram-only keeps; None where the job has a map."""
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.models.maps import Maps
+    from farthest.models.naming import no_map
+    from farthest.models.records import SEARCH
+
+    with open_database(database, create=False) as opened:
+        record = Jobs(opened).find(job, complete=True)
+        if record.kind == SEARCH:
+            raise no_map(record)
+        if record.status != "finished" or record.has_map:
+            return None
+        layers = Jobs(opened).layers(record.id)
+        boards = [state.board for state in Maps(opened).states(record.id)]
+        if len(boards) < layers[-1].states:
+            click.echo(f"Of {layers[-1].states:,} boards {len(boards):,} are kept.", err=True)
+        facts = {"job": record.id, "puzzle": record.name, "depth": record.depth, "states": layers[-1].states}
+        return facts, boards
+
+
+def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -> None:
+    if as_json:
+        print_json_list(facts, "boards", boards)
+        return
+    while some := list(islice(boards, BOARDS_AT_ONCE)):
+        click.echo("\n".join(some))
 
 
 @click.command()

@@ -27,8 +27,8 @@ from farthest.heuristics.patterns import (
 )
 from farthest.heuristics.sliding_distances import Conflicts, LeastMatching
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.family import MARK
 from farthest.puzzles.patterns import pattern_of, pattern_of_labels
+from farthest.puzzles.puzzle import MARK
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:

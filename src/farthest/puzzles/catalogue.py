@@ -14,8 +14,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.family import MARK, families, family, file_endings
-from farthest.puzzles.puzzle import MAX_TOKENS, Puzzle
+from farthest.puzzles.family import families, family, file_endings
+from farthest.puzzles.puzzle import MARK, MAX_TOKENS, Puzzle
 from farthest.wording import near_match, or_list, shown
 
 if TYPE_CHECKING:

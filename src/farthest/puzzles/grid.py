@@ -201,6 +201,16 @@ def token_problem(token: str) -> str | None:
     return None
 
 
+_OTHERS = "·∙◦×"
+"""How the pieces outside the pattern are written: the first of these that is no piece."""
+
+
+def others_token(tokens: Sequence[str]) -> str:
+    """How the pieces outside the pattern are written."""
+    written: list[str] = [*_OTHERS, *(f"others{number}" for number in range(len(tokens)))]
+    return next(token for token in written if token not in tokens)
+
+
 def board_rows(
     text: str,
     places: Sequence[Sequence[int]],

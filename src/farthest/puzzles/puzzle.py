@@ -84,6 +84,8 @@ Kind = TypeVar("Kind", bound=PuzzleDefinition)
 Direction = Literal["to", "from"]
 _VERSION = 1
 
+MARK = "@"
+"""Before the pieces of a pattern, in a name."""
 NAME = re.compile(r"[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*")
 """What the name of a puzzle looks like."""
 MAX_NAME = 64
@@ -236,7 +238,7 @@ def _from_fields(fields: dict[str, Any]) -> Puzzle:
 def _stored_name(value: object) -> str:
     """A name as definitions have it; it may become a part of commands, messages and names of files."""
     name = text(value)
-    whole, _, tokens = name.partition("@")  # of a pattern
+    whole, _, tokens = name.partition(MARK)  # of a pattern
     plain, opened, moves = whole.partition("<")  # of a puzzle with some moves alone
     bounded = len(plain) <= MAX_NAME and max(len(tokens), len(moves)) <= MAX_TOKENS
     closed = moves.find(">") == len(moves) - 1 if opened else True

@@ -21,9 +21,8 @@ from farthest.models.map_reader import in_order
 from farthest.models.records import FINISHED
 from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import find
-from farthest.puzzles.family import MARK
 from farthest.puzzles.patterns import pattern_of
-from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.puzzles.puzzle import MARK, Origin, Puzzle
 from farthest.queries.stored_map import StoredMap
 
 if TYPE_CHECKING:

@@ -101,20 +101,22 @@ class Candidates:
             size = max(1, min(int(in_time), BATCH))
 
     def take(
-        self, shards: Sequence[int], known: Sequence[Sequence[Buffer]], threads: int, most: int = ALL
-    ) -> list[SortedRun]:
-        """Takes out what the boxes have for each of the shards: the states that are in none of the runs ``known`` of
-        it, and the run of the least ``most`` of these."""
+        self,
+        shards: Iterable[int],
+        older: Callable[[int], Sequence[Buffer]],
+        threads: int,
+        most: int = ALL,
+    ) -> dict[int, SortedRun]:
+        """Takes out what the boxes have for each of the shards, of those for which they have any: the states that are
+        in none of its runs ``older``, and the run of the least ``most`` of these."""
         filled = set(self.boxes.filled())
-        here = [(shard, runs) for shard, runs in zip(shards, known, strict=True) if shard in filled]
-        taken = self.boxes.take([shard for shard, _ in here], [runs for _, runs in here], threads, most)
-        found = {shard: SortedRun(*run) for (shard, _), run in zip(here, taken, strict=True)}
-        return [found.get(shard, NO_STATES) for shard in shards]
+        here = [shard for shard in shards if shard in filled]
+        taken = self.boxes.take(here, [older(shard) for shard in here], threads, most)
+        return {shard: SortedRun(*run) for shard, run in zip(here, taken, strict=True)}
 
     def take_all(self, threads: int) -> dict[int, SortedRun]:
         """Takes out all that the boxes have, by shard."""
-        filled = self.boxes.filled()
-        return dict(zip(filled, self.take(filled, [[]] * len(filled), threads), strict=True))
+        return self.take(range(self._shards), lambda shard: (), threads)
 
     def origins(self) -> dict[int, SortedRun]:
         """The states at depth 0, by shard."""
@@ -142,6 +144,9 @@ class ShardRuns(NamedTuple):
 
     fresh: SortedRun
     united: SortedRun = NO_STATES
+
+
+NOTHING_FOUND = ShardRuns(NO_STATES)
 
 
 class RunStore(Protocol):
@@ -241,8 +246,8 @@ def read_map(
                 f"the chunk from {place} {chunk.first} does not fit a map up to depth {depth}: {error}"
             ) from None
     found = 0
-    for known in range(depth + 1):
-        runs = {shard: SortedRun(states, run) for shard, states, run in writer.runs(known)}
+    for at in range(depth + 1):
+        runs = {shard: SortedRun(states, run) for shard, states, run in writer.runs(at)}
         found += sum(run.states for run in runs.values())
-        yield known, runs
+        yield at, runs
     check_states(found, states, depth)

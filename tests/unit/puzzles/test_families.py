@@ -5,7 +5,7 @@ import pytest
 from farthest.puzzles.family import Family, families, family
 from farthest.puzzles.puzzle import FAMILIES
 
-OFFERED = {name for name in vars(Family) if not name.startswith("_")} | {"table", "read", "definition"}
+OFFERED = {name for name in vars(Family) if not name.startswith("_")} | {"table", "definition", "patterns"}
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -13,7 +13,7 @@ from farthest.families.permutation.groups import orbit_map, orbits
 from farthest.families.permutation.moves import MAX_MOVES, Move, cycles, identity, listed
 from farthest.families.permutation.reach import base
 from farthest.puzzles.definition import Board
-from farthest.puzzles.family import others_token
+from farthest.puzzles.grid import others_token
 
 if TYPE_CHECKING:
     from farthest.errors import PuzzleError

@@ -29,7 +29,7 @@ from farthest.families.permutation.layout import VERSION, Layout, choose_layout
 from farthest.families.permutation.patterns import PermutationPatterns
 from farthest.families.permutation.reach import DENSE, SMALL, Level, base
 from farthest.puzzles.definition import Board
-from farthest.puzzles.family import Choice
+from farthest.puzzles.patterns import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, check_keys, damaged_layout, layout_json, read_layout
 from farthest.spaces.packed import CodedSpace

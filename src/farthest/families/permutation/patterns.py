@@ -10,7 +10,8 @@ from farthest.families.permutation.assembly import Held, Kind, distinct, permuta
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.net import FIXED, MOST_RINGS, Net, piece_colours
 from farthest.puzzles.definition import Board
-from farthest.puzzles.family import PLACES, Choice, Names, others_token
+from farthest.puzzles.grid import others_token
+from farthest.puzzles.patterns import PLACES, Choice, Names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,9 +19,10 @@ from farthest.arrays import np
 from farthest.errors import PuzzleError, ResourceError
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import WILDCARD, Board
-from farthest.puzzles.family import ALIKE, MARK, MAX_GOALS, PLAIN, Choice, Names, goal_boards, others_token
+from farthest.puzzles.grid import others_token
 from farthest.puzzles.origin import names_of
-from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.puzzles.patterns import ALIKE, MAX_GOALS, PLAIN, Choice, Names, goal_boards
+from farthest.puzzles.puzzle import MARK, Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
 from farthest.families.sliding.definition import Sliding
@@ -20,10 +21,12 @@ from farthest.puzzles.grid import (
     number_in_name,
     token_problem,
 )
-from farthest.puzzles.picture import Rows
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import Drawn, DrawnTable, Given, Text
 from farthest.wording import counted, shown, times
+
+if TYPE_CHECKING:
+    from farthest.puzzles.picture import Rows
 
 _LISTED = 6
 

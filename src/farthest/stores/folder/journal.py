@@ -293,7 +293,7 @@ class EnumerationFolder:
         """Adds a complete layer to the journal. Raises StorageError."""
         with self.errors(), (self.path / "journal").open("ab") as journal:
             # A line that was cut off by a crash has no end: it would spoil this one.
-            whole = sum(len(_line(known)) for known in self.layers)
+            whole = sum(len(_line(layer)) for layer in self.layers)
             journal.truncate(whole)
             journal.write(_line(layer))
             journal.flush()
@@ -390,7 +390,7 @@ class UnitFiles:
 
     def all_tables(self) -> Iterator[UnitTable]:
         """The tables of all files that are there."""
-        return (table for known in self.tables.values() for table in known.values())
+        return (table for tables in self.tables.values() for table in tables.values())
 
     def note_complete(self, depth: int) -> None:
         """Notes that all units of the layer are committed."""

@@ -68,7 +68,7 @@ class LayerFiles(UnitFiles):
     def _reopen(self) -> None:
         depth = self.depth = len(self.folder.layers) - 1
         names = self.names()
-        self.tables = {known: {} for known in range(max(depth - 1, 0), depth + 2)}
+        self.tables = {earlier: {} for earlier in range(max(depth - 1, 0), depth + 2)}
         for unit in range(len(self.plan(depth + 1).units)):
             if self.place(depth + 1, unit).name in names:
                 self.tables[depth + 1][unit] = self.table(depth + 1, unit)
@@ -84,15 +84,15 @@ class LayerFiles(UnitFiles):
                 if self._needed(layer.depth, unit, depth + (unit in done)):
                     self.tables.setdefault(layer.depth, {})[unit] = self.table(layer.depth, unit)
         self.check_last()
-        known = {self.place(at, unit).name for at, tables in self.tables.items() for unit in tables}
-        known |= {self.place(at, unit, "V").name for unit, (at, _) in self.visited.items()}
+        here = {self.place(at, unit).name for at, tables in self.tables.items() for unit in tables}
+        here |= {self.place(at, unit, "V").name for unit, (at, _) in self.visited.items()}
         for layer in filter(lambda layer: self._stays(layer.depth), self.folder.layers):
-            stay = {self.place(layer.depth, unit).name for unit in layer.units} - known
+            stay = {self.place(layer.depth, unit).name for unit in layer.units} - here
             if missing := stay - names:
                 raise LostStateError(f"{self.folder.path / min(missing)}: the file is missing")
             self._kept_bytes += sum((self.folder.path / name).stat().st_size for name in stay)
-            known |= stay
-        self.remove_others(names, known)
+            here |= stay
+        self.remove_others(names, here)
 
     def plan(self, depth: int) -> Plan:
         """The plan of a layer."""
@@ -130,13 +130,15 @@ class LayerFiles(UnitFiles):
         """The layers, besides the unit's V file, whose states are not new to the unit at ``depth``."""
         newest = self.visited[unit][0] if unit in self.visited else -1
         layers = excluded_layers(self._rule, depth)
-        return [known for known in layers if known > newest and unit in self.tables.get(known, ())]
+        return [earlier for earlier in layers if earlier > newest and unit in self.tables.get(earlier, ())]
 
-    def _needed(self, known: int, unit: int, depth: int) -> bool:
-        """Whether the unit's layer ``known`` is still needed once its layer ``depth`` is written: all units are found
+    def _needed(self, earlier: int, unit: int, depth: int) -> bool:
+        """Whether the unit's layer ``earlier`` is still needed once its layer ``depth`` is written: all units are found
         from the layer before."""
         newest = self.visited[unit][0] if unit in self.visited else -1
-        return known >= depth - 1 or (known > newest and known in excluded_layers(self._rule, depth + 1))
+        return earlier >= depth - 1 or (
+            earlier > newest and earlier in excluded_layers(self._rule, depth + 1)
+        )
 
     def renews(self, depth: int, unit: int) -> bool:
         """Whether the step of a unit is to give the blobs of all its states up to ``depth``."""
@@ -148,7 +150,7 @@ class LayerFiles(UnitFiles):
         renewed = any(united for _, _, united in shards)
         before = self.visited.get(unit)
         if renewed:
-            older = [self.tables[known][unit] for known in self._left_out(depth, unit)]
+            older = [self.tables[earlier][unit] for earlier in self._left_out(depth, unit)]
             older += [] if before is None else [before[1]]
             totals = map(sum, zip((n for _, n, _ in shards), *(table.states for table in older), strict=True))
             united = [(blob, total) for (_, _, blob), total in zip(shards, totals, strict=True)]
@@ -165,22 +167,22 @@ class LayerFiles(UnitFiles):
     def _forget_older(self, depth: int, units: Iterable[int]) -> None:
         """No step needs older layers of the units once their layer ``depth`` is written."""
         for unit in units:
-            for known in [known for known in self.tables if unit in self.tables[known]]:
-                if self._needed(known, unit, depth):
+            for earlier in [earlier for earlier in self.tables if unit in self.tables[earlier]]:
+                if self._needed(earlier, unit, depth):
                     continue
-                table = self.tables[known].pop(unit)
-                if self._stays(known):
+                table = self.tables[earlier].pop(unit)
+                if self._stays(earlier):
                     self._kept_bytes += table.file_bytes
                 else:
-                    self.remove_file(self.place(known, unit))
+                    self.remove_file(self.place(earlier, unit))
 
     def complete(self, depth: int) -> None:
         """Notes that all units of the layer are committed, and removes what is older than the next one needs."""
         self.note_complete(depth)
-        for known in [known for known in self.tables if known < depth - 1]:
-            self._forget_older(depth, list(self.tables[known]))
-            if not self.tables[known]:
-                del self.tables[known]
+        for earlier in [earlier for earlier in self.tables if earlier < depth - 1]:
+            self._forget_older(depth, list(self.tables[earlier]))
+            if not self.tables[earlier]:
+                del self.tables[earlier]
 
     # Reading
 
@@ -219,7 +221,9 @@ class LayerFiles(UnitFiles):
     def excluded(self, depth: int, unit: int, room: Room) -> list[list[memoryview]]:
         """For each shard of a unit the blobs of its states that are not new at ``depth``, in ``room``."""
         exclude: list[list[memoryview]] = [[] for _ in self.plan(depth).units[unit]]
-        files = [(self.place(known, unit), self.tables[known][unit]) for known in self._left_out(depth, unit)]
+        files = [
+            (self.place(earlier, unit), self.tables[earlier][unit]) for earlier in self._left_out(depth, unit)
+        ]
         if unit in self.visited:
             at, table = self.visited[unit]
             files.append((self.place(at, unit, "V"), table))

@@ -56,14 +56,14 @@ class RunFiles(UnitFiles):
     def _reopen(self) -> None:
         depth = self.depth = len(self.folder.layers) - 1
         names = self.names()
-        newest = max((known for known in _depths("V", names) if known <= depth), default=-1)
-        self.visited = {known: self._found("V", known, names) for known in (newest, depth + 1)}
+        newest = max((earlier for earlier in _depths("V", names) if earlier <= depth), default=-1)
+        self.visited = {earlier: self._found("V", earlier, names) for earlier in (newest, depth + 1)}
         if newest < 0 or not self._whole(self.visited[newest]):
             del self.visited[newest]
         self.tables = {
-            known: {first: self.table_of_file(self.place(known, first)) for first in layer.units}
-            for known, layer in enumerate(self.folder.layers)
-            if known >= self._oldest_needed()
+            earlier: {first: self.table_of_file(self.place(earlier, first)) for first in layer.units}
+            for earlier, layer in enumerate(self.folder.layers)
+            if earlier >= self._oldest_needed()
         }
         self.check_last()
         done = self.tables[depth + 1] = self._found("L", depth + 1, names)
@@ -76,10 +76,10 @@ class RunFiles(UnitFiles):
         while f"O{depth + 1}.{len(self.outboxes)}" in names:
             number = len(self.outboxes)
             self.outboxes.append(self.table_of_file(self.place(depth + 1, number, "O"), self.shards + 1))
-        known = {f"L{at}.{first}" for at, tables in self.tables.items() for first in tables}
-        known |= {f"V{at}.{first}" for at, tables in self.visited.items() for first in tables}
-        known |= {f"O{depth + 1}.{number}" for number in range(len(self.outboxes))}
-        self.remove_others(names, known)
+        here = {f"L{at}.{first}" for at, tables in self.tables.items() for first in tables}
+        here |= {f"V{at}.{first}" for at, tables in self.visited.items() for first in tables}
+        here |= {f"O{depth + 1}.{number}" for number in range(len(self.outboxes))}
+        self.remove_others(names, here)
 
     def _found(self, kind: str, depth: int, names: set[str]) -> Tables:
         begin = f"{kind}{depth}."
@@ -110,13 +110,15 @@ class RunFiles(UnitFiles):
     @property
     def _newest(self) -> int:
         """The depth of the newest V of all shards, -1 where there is none."""
-        return max((known for known in self.visited if known <= self.depth), default=-1)
+        return max((earlier for earlier in self.visited if earlier <= self.depth), default=-1)
 
     def left_out(self, depth: int) -> list[tuple[str, int]]:
         """The files whose states are not new at ``depth``, as kind and depth."""
         newest = self._newest
         first = [("V", newest)] if newest >= 0 else []
-        return first + [("L", known) for known in excluded_layers(self._excluded, depth) if known > newest]
+        return first + [
+            ("L", earlier) for earlier in excluded_layers(self._excluded, depth) if earlier > newest
+        ]
 
     def renews(self, depth: int) -> bool:
         """Whether the layer ``depth`` writes V."""
@@ -126,7 +128,10 @@ class RunFiles(UnitFiles):
         """The first layer whose files are needed after the last complete one. The layer before that may be the last one
         with states, which is the result."""
         return min(
-            [max(self.depth - 1, 0), *(known for kind, known in self.left_out(self.depth + 1) if kind == "L")]
+            [
+                max(self.depth - 1, 0),
+                *(earlier for kind, earlier in self.left_out(self.depth + 1) if kind == "L"),
+            ]
         )
 
     def states(self, depth: int) -> dict[int, int]:
@@ -192,13 +197,13 @@ class RunFiles(UnitFiles):
 
     def _forget_older(self) -> None:
         newest = self._newest
-        for known in [known for known in self.visited if known < newest]:
-            for first in self.visited.pop(known):
-                self.remove_file(self.place(known, first, "V"))
+        for earlier in [earlier for earlier in self.visited if earlier < newest]:
+            for first in self.visited.pop(earlier):
+                self.remove_file(self.place(earlier, first, "V"))
         before = self._oldest_needed()
-        for known in [known for known in self.tables if known < before]:
-            for first in self.tables.pop(known):
-                self.remove_file(self.place(known, first))
+        for earlier in [earlier for earlier in self.tables if earlier < before]:
+            for first in self.tables.pop(earlier):
+                self.remove_file(self.place(earlier, first))
 
     # Reading
 

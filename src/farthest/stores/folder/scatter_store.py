@@ -29,6 +29,7 @@ from farthest.stores.folder.store import StoreInFiles
 from farthest.stores.scattering import (
     BOX_BYTES,
     NO_STATES,
+    NOTHING_FOUND,
     Candidates,
     RunsStepInput,
     ShardRuns,
@@ -162,7 +163,8 @@ class Expansion(Candidates):
     def give(self, shards: Sequence[int], older: Sequence[Sequence[Buffer]], threads: int) -> list[SortedRun]:
         """What the boxes have for each of the shards, without the states of the ``older`` runs of it."""
         self._given.update(shards)
-        return self.take(shards, older, threads)
+        found = self.take(shards, dict(zip(shards, older, strict=True)).__getitem__, threads)
+        return [found.get(shard, NO_STATES) for shard in shards]
 
 
 SORTED_BYTES = 3
@@ -292,7 +294,7 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         """Of neighbouring shards; nothing where another step has committed all of them meanwhile."""
         with self._stepping:
             if self._committed.issuperset(shards):
-                return [ShardRuns(NO_STATES)] * len(shards)
+                return [NOTHING_FOUND] * len(shards)
             self._expansion.again_if_given(shards)
             self._expand(depth)
             room = Room(SLAB)

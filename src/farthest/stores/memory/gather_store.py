@@ -186,7 +186,7 @@ class MemoryStore(LayersInMemory):
         return wanted
 
     def open(self, depth: int, shards: Sequence[int]) -> BitmapStepInput:
-        exclude = self._found or [self._layer(known) for known in excluded_layers(self._excluded, depth)]
+        exclude = self._found or [self._layer(earlier) for earlier in excluded_layers(self._excluded, depth)]
         return BitmapStepInput(
             self.kernel,
             self._free_shards(depth, shards),
@@ -274,8 +274,8 @@ class MemoryStore(LayersInMemory):
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
                 for layer in self._found:
                     _kernel.mark(self.kernel, layer, first, distances, -1, threads)
-                for known in range(max(depth - 1, 0), depth + 1):
-                    _kernel.mark(self.kernel, self._layer(known), first, distances, known, threads)
+                for at in range(max(depth - 1, 0), depth + 1):
+                    _kernel.mark(self.kernel, self._layer(at), first, distances, at, threads)
             except ValueError as error:
                 raise DamagedMapError(
                     f"the chunk from key {first} does not fit a map up to depth {depth}: {error}"

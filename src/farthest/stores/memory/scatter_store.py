@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from farthest.stores.scattering import (
     ALL,
     BOX_BYTES,
     LEAST_KEPT,
+    NOTHING_FOUND,
     Candidates,
     RunsStepInput,
     ShardRuns,
@@ -234,27 +236,27 @@ class ScatterMemoryStore(LayersInMemory):
             self.poll()
 
         with self._stepping:
-            found: dict[int, ShardRuns] = {}
+            found: dict[int, SortedRun] = {}
             before = self._bytes
             most = LEAST_KEPT if depth == self._last else ALL
+            older = partial(self._older, depth)
             try:
                 states, free = sum(self._counts[depth - 1].values()), self._free
                 for together in self._candidates.parts(depth, shards, states, free):
                     self._candidates.expand(together[0], self._slices(depth, check), states, threads, check)
-                    older = [self._older(depth, shard) for shard in together]
                     taken = self._candidates.take(together, older, threads, most)
-                    found.update(zip(together, map(ShardRuns, taken), strict=True))
-                    self._bytes += sum(run.bytes for run in taken)
+                    found.update(taken)
+                    self._bytes += sum(run.bytes for run in taken.values())
                     check()
             finally:
                 self._bytes = before
-            return [found[shard] for shard in shards]
+            return [ShardRuns(found[shard]) if shard in found else NOTHING_FOUND for shard in shards]
 
     def _older(self, depth: int, shard: int) -> list[Buffer]:
         """The runs of a shard whose states are not new at a depth."""
         if self._excluded == "all":
             return [run.data for run in self._found.get(shard, ())]
-        layers = [self._runs.get(known, {}) for known in excluded_layers(self._excluded, depth)]
+        layers = [self._runs.get(earlier, {}) for earlier in excluded_layers(self._excluded, depth)]
         return [layer[shard] for layer in layers if shard in layer]
 
     def give_up(self, depth: int) -> None:
@@ -291,17 +293,15 @@ class ScatterMemoryStore(LayersInMemory):
         self._candidates.boxes.trim()
 
         def runs_of(shard: int) -> Iterator[tuple[int, Buffer]]:
-            return (
-                (known, self._runs[known][shard]) for known in range(depth + 1) if shard in self._runs[known]
-            )
+            return ((at, self._runs[at][shard]) for at in range(depth + 1) if shard in self._runs[at])
 
         return map_of_runs(self.space, self.shards, depth, runs_of, size, threads)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._restored(depth)
         self._runs, self._counts, self._found, self._bytes = {}, {}, {}, 0
-        for known, runs in read_map(self.space, self.shards, depth, chunks, states):
-            self._runs[known], self._counts[known] = {}, {}
+        for at, runs in read_map(self.space, self.shards, depth, chunks, states):
+            self._runs[at], self._counts[at] = {}, {}
             for shard, run in runs.items():
-                self._keep(known, shard, run)
-            self._check_memory(known)
+                self._keep(at, shard, run)
+            self._check_memory(at)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
-from farthest.stores.blobs.blob import FOUND, VISITED, seal
+from farthest.stores.blobs.blob import VISITED, seal
 from farthest.stores.contract import ONLY_COUNTS, JobStore, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
@@ -39,9 +39,9 @@ READ_AT_ONCE = 16
 
 def shards_for(space: ScatterSpace, size: int) -> int:
     """So many shards that the codes of each have about ``size`` bytes, as far as the number of states is known."""
-    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
-    states = max(known) if known else space.keys or space.puzzle.definition.arrangements()
-    most = MOST_SHARDS if known or space.keys is not None else UNKNOWN_SHARDS
+    published = [answer.states for answer in space.puzzle.known if answer.states is not None]
+    states = max(published) if published else space.keys or space.puzzle.definition.arrangements()
+    most = MOST_SHARDS if published or space.keys is not None else UNKNOWN_SHARDS
     return max(1, min(most, states * space.code_bytes // max(size, 1), space.keys or most))
 
 
@@ -157,8 +157,8 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
 
         def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
             self.touch_if_room()
-            known = ((one, self._complete(one).get(shard)) for one in range(depth + 1))
-            layers = [(one, shard, record) for one, record in known if record is not None]
+            records = ((one, self._complete(one).get(shard)) for one in range(depth + 1))
+            layers = [(one, shard, record) for one, record in records if record is not None]
             return ((at, run.data) for at, _, run in self._found(layers))
 
         return map_of_runs(self.space, self.shards, depth, runs_of, size, threads)
@@ -184,20 +184,13 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._unwrite()
         found: dict[int, list[SortedRun]] = {}
-        for known, runs in read_map(self.space, self.shards, depth, chunks, states):
-            self._layers[known] = {}
-            if known < depth - 1:
-                self._layers[known] = {shard: Record.new({shard: run.states}) for shard, run in runs.items()}
-                self.touch()
-                for shard, run in runs.items():
-                    name = self.found_name(known, shard, self._layers[known][shard].nonce)
-                    self.send({name: seal(FOUND, known, shard, run.states, run.data)})
+        for at, runs in read_map(self.space, self.shards, depth, chunks, states):
+            self._layers[at] = {}
             for shard, run in runs.items():
                 one = ShardStep(fresh=run)
-                if known == depth:
+                if at == depth:
                     self.expand(depth, one, threads)
-                if known >= depth - 1:
-                    self._write_block(known, shard, self._outcome(known, shard, one))
+                self._write_block(at, shard, self._outcome(at, shard, one))
                 if self.facts.exclude == "all":
                     found.setdefault(shard, []).append(run)
         for shard, some in found.items():
@@ -225,9 +218,9 @@ class GrowingAttempt(JobStore):
     or two, and takes a hundred times as long as in one. So an attempt begins in one shard, and goes over to an attempt
     in more of them before its states outgrow these.
 
-    ``of``: the job, as in the names of its attempts; ``make``: a new attempt with
-    that many shards, which keeps all layers if told so; ``most``: shards, at the end; ``shard_states``: how many states
-    fill one; ``distances``: keep all layers for the map, not only to count."""
+    ``of``: the job, as in the names of its attempts; ``make``: a new attempt with that many shards, which keeps all
+    layers if told so; ``most``: shards, at the end; ``shard_states``: how many states fill one; ``distances``: keep all
+    layers for the map, not only to count."""
 
     def __init__(
         self,

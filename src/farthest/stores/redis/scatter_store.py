@@ -134,9 +134,9 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             }
         else:
             steps = {shard: ShardStep() for shard in needed.blocks}
-            for known in excluded_layers(self.facts.exclude, depth):
-                records = needed.before if known == depth - 1 else needed.two_before
-                for shard, run in self._layer(depth, known, {shard: records[shard] for shard in steps}):
+            for earlier in excluded_layers(self.facts.exclude, depth):
+                records = needed.before if earlier == depth - 1 else needed.two_before
+                for shard, run in self._layer(depth, earlier, {shard: records[shard] for shard in steps}):
                     steps[shard].exclude.append(run)
         for shard, run in self._incoming(depth, needed, steps):
             steps[shard].incoming.append(run)
@@ -162,8 +162,8 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         outbox = tuple(Part(to, one.outbox[to].states, len(blob)) for to, blob in sealed.items())
         commit = Commit(Record.new({shard: one.fresh.states}, outbox))
         nonce = commit.record.nonce
-        kept = self._kept(depth, one.fresh)
-        blob = seal(FOUND, depth, shard, kept.states, kept.data)
+        stored = self._stored(depth, one.fresh)
+        blob = seal(FOUND, depth, shard, stored.states, stored.data)
         commit.blobs[self.found_name(depth, shard, nonce)] = blob
         if sealed:
             commit.blobs[self.outbox_name(depth, shard, nonce)] = b"".join(sealed.values())
@@ -176,8 +176,8 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             commit.replaced += [self.visited_name(found.depth, shard, found.nonce) for found in gone]
         return commit
 
-    def _kept(self, depth: int, fresh: SortedRun) -> SortedRun:
-        """What is kept of the fresh states of a shard: the least of those that are only counted."""
+    def _stored(self, depth: int, fresh: SortedRun) -> SortedRun:
+        """What is stored of the fresh states of a shard: the least of those that are only counted."""
         if depth != self.facts.counted or fresh.states <= LEAST_KEPT:
             return fresh
         return SortedRun(*_kernel.run_of(self._width, _kernel.run_codes(self._width, fresh.data, LEAST_KEPT)))
@@ -287,6 +287,6 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
                     sent = Sent(by, part, BlobPart(name, first, part.bytes))
                     of.setdefault(part.to, []).append(sent)
                     first += part.bytes
-            self._parts = {known: parts for known, parts in self._parts.items() if known >= depth - 1}
+            self._parts = {at: parts for at, parts in self._parts.items() if at >= depth - 1}
             self._parts[depth] = of
         return self._parts[depth]

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.patterns import PermutationPatterns
-from farthest.puzzles.family import Choice
 from farthest.puzzles.origin import origin_patterns
+from farthest.puzzles.patterns import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import (
     NO_KEY,
