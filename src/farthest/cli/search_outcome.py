@@ -9,13 +9,13 @@ import click
 
 from farthest.cli.bulk import numbered_boards
 from farthest.cli.printing import print_json
+from farthest.coordinator.search.settings import named_moves
 from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
 from farthest.errors import BoardError, MissingDatabaseError, ResourceError, UnreachableError
 from farthest.families.user_input import board_given
 from farthest.heuristics.algorithms import GUIDED
 from farthest.puzzles.move_text import moves_text
 from farthest.puzzles.origin import WORDS, names_of, where_text
-from farthest.search.expansion import named_moves
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def show_search(
 ) -> None:
     """The solutions, drawn or ``listed``, and the cost of finding them."""
     from farthest.cli.solutions import draw_path, list_ways
-    from farthest.search.expansion import boards_along
+    from farthest.search.walking import boards_along
 
     assert outcome.length is not None, "unsolvable boards are refused"
     length = counted(outcome.length, "move")

@@ -98,10 +98,10 @@ def iteration_rows(iterations: Iterable[IterationRecord]) -> list[tuple[str, ...
 
 def search_paths(record: JobRecord, searches: Searches, limit: int | None) -> list[Any]:
     """The listed solutions of a search, at most ``limit``, as moves: each piece keeps its name. Raises StorageError."""
+    from farthest.coordinator.search.settings import named_moves
     from farthest.models.sealing import damaged
     from farthest.models.stored_job import puzzle_of, search_parameters
     from farthest.search.contract import way_of
-    from farthest.search.expansion import named_moves
 
     puzzle, paths = puzzle_of(record), searches.solutions(record.id, limit)
     if not puzzle.definition.names_swap:

@@ -21,7 +21,6 @@ import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
 from farthest.puzzles.puzzle import Origin
-from farthest.random_source import RandomSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,6 +234,8 @@ def some_boards(puzzle: Puzzle, goal: Board) -> Boards:
     space = PermutationBoards(puzzle, Origin(), [goal])
     moves = permutation(puzzle).generators
     boards = numpy.array([goal] * COMPARED, dtype=numpy.uint8)
+    from farthest.random_source import RandomSource
+
     rng = RandomSource(1)
     for _ in range(MOVES):
         chosen = numpy.array([rng.below(len(moves)) for _ in range(COMPARED)])

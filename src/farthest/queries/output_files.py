@@ -240,11 +240,9 @@ def _route(puzzle: Puzzle, run: Run, is_target: Callable[[Board], bool]) -> str:
         return f"board {run.number}: given up\n{puzzle.definition.format_board(run.board)}\n\n"
     if run.length is None:
         return f"board {run.number}: no way\n{puzzle.definition.format_board(run.board)}\n\n"
-    import numpy
-
     from farthest.search.walking import boards_along
 
     boards = boards_along(puzzle, run.board, run.moves, is_target)
-    lines = puzzle.definition.named_path(numpy.array(boards, dtype=numpy.uint8), run.moves).texts
+    lines = puzzle.definition.named_path(boards, run.moves).texts
     heading = f"board {run.number}: {run.length} moves, {len(boards)} boards"
     return "\n".join([heading, *lines, "", ""])

@@ -122,7 +122,7 @@ def _check(name: str, checked: int, failed: int = 0, detail: str = "") -> Check:
 def _player(record: JobRecord) -> Any:
     """A function that says whether moves, as they come through JSON, lead from a search's board to its target."""
     from farthest.search.contract import Problem, way_of
-    from farthest.search.expansion import boards_along
+    from farthest.search.walking import boards_along
 
     puzzle, asked = puzzle_of(record), search_parameters(record)
     board = puzzle.definition.parse_board(asked.board, name=puzzle.name)

@@ -16,7 +16,6 @@ from farthest.errors import FarthestError
 from farthest.puzzles.definition import WILDCARD, matching
 from farthest.puzzles.family import Solvable, UndecidedError, family, undecided
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.random_source import RandomSource
 from farthest.search.contract import targets as targets_of
 from farthest.spaces import compile_space
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from farthest.puzzles.definition import Board
+    from farthest.random_source import RandomSource
     from farthest.spaces.contract import Boards, Space
 
 
@@ -51,6 +51,8 @@ def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[RandomSourc
 
     Raises PuzzleError or BoardError for the target, UndecidedError where it is not known which boards these are.
     """
+    from farthest.random_source import RandomSource
+
     wanted = targets_of(puzzle, target)
     try:
         found = _of_family(puzzle, wanted)
@@ -134,6 +136,8 @@ def random_boards(puzzle: Puzzle, count: int, seed: int, target: str = "goal") -
     with the same boards. Raises PuzzleError where it is not known which boards can be solved: then they can be drawn
     from a map (queries/states.py).
     """
+    from farthest.random_source import RandomSource
+
     return list(islice(random_stream(puzzle, RandomSource(seed), target), count))
 
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from farthest.families.permutation.definition import permutation
-from farthest.families.python.allowed import PuzzleSpace
-from farthest.families.sliding.definition import sliding
 from farthest.families.user_input import board_given, puzzle_given
-from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces import compile_space
+from farthest.puzzles.puzzle import Puzzle
+from farthest.search.expansion import forward_space
 
 if TYPE_CHECKING:
     from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.puzzles.definition import Board, MoveName
-    from farthest.spaces.contract import Space
+    from farthest.search.expansion import MoveSource
+    from farthest.spaces.contract import Boards, Space
 
 
 class MoveTable(Protocol):
@@ -43,12 +41,16 @@ class MoveTable(Protocol):
 
 def move_table(puzzle: Puzzle, space: Space | None) -> MoveTable:
     """The table of a puzzle; ``space``: its space, if it is compiled already."""
-    if (
-        puzzle.family == "sliding" and not sliding(puzzle).blanks
-    ):  # a pattern's boards do not show where the blank is
-        return SlidingMoves(puzzle)
-    if puzzle.family == "permutation" and not any(permutation(puzzle).ignore):
-        return PermutationMoves(puzzle)
+    if puzzle.family == "sliding":
+        from farthest.families.sliding.definition import sliding
+
+        if not sliding(puzzle).blanks:  # a pattern's boards do not show where the blank is
+            return SlidingMoves(puzzle)
+    elif puzzle.family == "permutation":
+        from farthest.families.permutation.definition import permutation
+
+        if not any(permutation(puzzle).ignore):
+            return PermutationMoves(puzzle)
     return AskedMoves(puzzle, space)
 
 
@@ -56,6 +58,7 @@ class SlidingMoves:
     """Moves by number: each needs one cell to be blank and others not to be."""
 
     def __init__(self, puzzle: Puzzle) -> None:
+        from farthest.families.sliding.definition import sliding
         from farthest.families.sliding.space import moves_of
 
         moves = list(moves_of(sliding(puzzle), puzzle.metric))
@@ -99,6 +102,8 @@ class PermutationMoves:
     """Moves by number, all always possible: contents go from slot to slot, and orientations are added to."""
 
     def __init__(self, puzzle: Puzzle) -> None:
+        from farthest.families.permutation.definition import permutation
+
         definition = permutation(puzzle)
         slots = definition.slots
         self._names = [move.name for move in definition.generators]
@@ -151,7 +156,9 @@ class AskedMoves:
 
     def __init__(self, puzzle: Puzzle, space: Space | None) -> None:
         self._puzzle = puzzle
-        self._space = space
+        self._space: MoveSource | None = space
+        # The player moves toward the origin of some spaces.
+        self._toward = space is not None and space.origin.direction == "to"
 
     def possible(self, cells: Sequence[int]) -> list[tuple[MoveName, Board]]:
         return self.copies(tuple(cells))
@@ -170,12 +177,8 @@ class AskedMoves:
         import numpy
 
         if self._space is None:
-            self._space = compile_space(
-                self._puzzle, Origin("from", self._puzzle.definition.format_board(board))
-            )
-        row = numpy.array([board], dtype=numpy.uint8)
-        forward = self._space.origin.direction == "to"  # the player moves toward the origin
-        found = self._space.neighbours(row, toward=forward)
+            self._space = forward_space(self._puzzle, board)
+        found = self._space.neighbours(numpy.array([board], dtype=numpy.uint8), toward=self._toward)
         return [(name, tuple(each)) for name, _, after in found for each in after.tolist()]
 
 
@@ -259,28 +262,42 @@ class Walker:
 
 
 def boards_along(
-    puzzle: Puzzle, board: Board, moves: Sequence[MoveName], is_end: Callable[[Board], bool]
-) -> list[Board]:
-    """The boards that moves lead through, from the board to one that ``is_end``; where several moves of one board have
-    the same name, one of the possible ways. Raises ValueError where there is none."""
-    successors = successors_of(puzzle)
+    puzzle: Puzzle,
+    board: Board,
+    moves: Sequence[MoveName],
+    is_end: Callable[[Board], bool] = lambda board: True,
+    successors: Successors | None = None,
+) -> Boards:
+    """The boards that moves lead through, from the board to one that ``is_end``: uint8 (moves + 1, cells); where
+    several moves of one board have the same name, one of the possible ways. ``successors``: of the puzzle, where many
+    ways are asked for. Raises ValueError where there is no such way."""
+    import numpy
+
+    successors = successors or successors_of(puzzle)
     levels: list[dict[Board, Board]] = [{board: board}]
     for move in moves:
-        levels.append(
-            {after: before for before in levels[-1] for name, after in successors(before) if name == move}
-        )
-    way = [next((each for each in levels[-1] if is_end(each)), None)]
-    for level in reversed(levels[1:]):
-        way.append(None if way[-1] is None else level[way[-1]])
-    found = [each for each in way if each is not None]
-    if len(found) != len(levels):
+        reached = {
+            after: before for before in levels[-1] for name, after in successors(before) if name == move
+        }
+        if not reached:
+            text = puzzle.definition.format_board(next(iter(levels[-1])))
+            raise ValueError(f"move {move} cannot be made on {text}")
+        levels.append(reached)
+    end = next((each for each in levels[-1] if is_end(each)), None)
+    if end is None:
         raise ValueError("the moves do not lead there")
-    return found[::-1]
+    way = [end]
+    for level in reversed(levels[1:]):
+        way.append(level[way[-1]])
+    return numpy.array(way[::-1], dtype=numpy.uint8)
 
 
 def _opened(puzzle: GivenPuzzle | Space) -> tuple[Puzzle, MoveTable]:
-    if hasattr(puzzle, "origins") and not isinstance(puzzle, PuzzleSpace):
-        space = cast("Space", puzzle)
-        return space.puzzle, move_table(space.puzzle, space)
+    if hasattr(puzzle, "origins"):
+        from farthest.families.python.allowed import PuzzleSpace
+
+        if not isinstance(puzzle, PuzzleSpace):
+            space = cast("Space", puzzle)
+            return space.puzzle, move_table(space.puzzle, space)
     definition = puzzle_given(puzzle)
     return definition, move_table(definition, None)

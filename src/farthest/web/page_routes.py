@@ -65,7 +65,7 @@ def _job(request: Request) -> str:
 
 def _search_page(shelf: Shelf, record: JobRecord, after: int) -> str:
     from farthest.search.contract import way_of
-    from farthest.search.expansion import boards_along
+    from farthest.search.walking import boards_along
 
     found, searches = puzzle_of(record), Searches(shelf.database)
     board = found.definition.parse_board(search_parameters(record).board, name=found.name)

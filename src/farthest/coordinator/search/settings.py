@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.heuristics.algorithms import ALGORITHMS, Algorithm
@@ -10,6 +11,9 @@ from farthest.models.records import SearchParameters
 from farthest.wording import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.paths import BoardPath
     from farthest.search.contract import Problem, Way
@@ -113,7 +117,7 @@ class SearchOutcome:
     def path(self) -> BoardPath | None:
         """The first solution with its boards; None where there is none, or none is listed."""
         from farthest.queries.paths import BoardPath
-        from farthest.search.expansion import boards_along
+        from farthest.search.walking import boards_along
 
         if self.moves is None:
             return None
@@ -132,6 +136,22 @@ class SearchOutcome:
     def moves(self) -> Way | None:
         """The first solution; None where there is none, or none is listed."""
         return self.paths[0] if self.paths else None
+
+
+def named_moves(
+    puzzle: Puzzle, board: Board, ways: Iterable[Sequence[MoveName]]
+) -> Iterator[Sequence[MoveName]]:
+    """The moves of ways from one board as they are shown: each piece keeps its name. Raises ValueError for moves that
+    cannot be made."""
+    if not puzzle.definition.names_swap:
+        yield from ways
+        return
+    from farthest.search.walking import boards_along, successors_of
+
+    successors = cache(successors_of(puzzle))  # ways share most of their boards
+    for moves in ways:
+        boards = boards_along(puzzle, board, moves, successors=successors)
+        yield puzzle.definition.named_path(boards, moves).moves
 
 
 class SearchReporter:

@@ -14,7 +14,7 @@ from math import factorial, prod
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.groups import Group, Points, closure, images_of
+from farthest.families.permutation.groups import Group, Points, closure, images_of, orbits
 from farthest.families.permutation.moves import odd
 from farthest.puzzles.family import UndecidedError
 from farthest.spaces.contract import MAX_KEYS
@@ -172,7 +172,8 @@ def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | No
     generators, order = group.generators, group.order
     levels = []
     while order > 1:
-        places = {slot: images_of(points.first[slot], generators) for slot in sorted(free)}
+        orbit_at = {point: orbit for orbit in orbits(len(points.places), generators) for point in orbit}
+        places = {slot: orbit_at[points.first[slot]] for slot in sorted(free)}
 
         def waste(slot: int) -> tuple[float, int]:
             """How many of the places that the numbering has for the piece it never comes to; then, large orbits."""
