@@ -107,10 +107,11 @@ def test_store_executor_and_map(
 
 
 def test_threads_beyond_the_cores_save_no_time(tmp_path: Path, room: list[int]) -> None:
-    two, four, many = (planned("8-puzzle", tmp_path, threads=threads).needs.seconds for threads in (2, 4, 99))
-    assert two is not None
+    two, four, many = (
+        planned("8-puzzle", tmp_path, threads=threads).needs.seconds or 0.0 for threads in (2, 4, 99)
+    )
     assert two == pytest.approx(2 * four)
-    assert many == four
+    assert many == four > 0
 
 
 def test_a_plan_depends_on_what_it_is_told_alone(tmp_path: Path, room: list[int]) -> None:

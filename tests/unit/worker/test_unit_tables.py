@@ -64,8 +64,17 @@ def test_a_file_has_its_name_when_it_is_on_the_disk(tmp_path: Path, monkeypatch:
     """So that a power failure leaves a whole file, or none."""
     called: list[str] = []
     sync, rename = os.fdatasync, Path.rename
-    monkeypatch.setattr(os, "fdatasync", lambda file: (called.append("sync"), sync(file)))
-    monkeypatch.setattr(Path, "rename", lambda path, to: (called.append("rename"), rename(path, to))[1])
+
+    def noted_sync(file: int) -> None:
+        called.append("sync")
+        sync(file)
+
+    def noted_rename(path: Path, target: Path) -> Path:
+        called.append("rename")
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fdatasync", noted_sync)
+    monkeypatch.setattr(Path, "rename", noted_rename)
     write_unit(tmp_path, PLACE, SHARDS)
     assert called == ["sync", "rename"]
 
