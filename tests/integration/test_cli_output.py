@@ -69,6 +69,19 @@ UNSEALED = "UPDATE job SET parts = NULL, record_digest = NULL"
 """As an older version of the program has stored a job: the proof alone can tell what is wrong."""
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE job SET unit = 'uint16'", "the codec of a chunk is 'zstd:uint8', expected uint16"),
+        ("UPDATE job SET keys = 11", "column keys: 11, where the layout has 12"),
+    ],
+)
+def test_a_map_that_is_read_whole_fits_its_job(run: Run, statement: str, said: str) -> None:
+    alter(statement)
+    alter(UNSEALED)
+    assert said in run("symmetry", "1", status=2).stderr
+
+
 def test_verify_finds_a_wrong_digest(run: Run, run_json: RunJson) -> None:
     alter(UNSEALED)
     alter("UPDATE job SET digest = 'other'")

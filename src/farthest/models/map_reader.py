@@ -58,10 +58,10 @@ class MapReader:
             raise self._mixed(job_id, lowest, highest)
         return None if lowest is None else int(lowest)
 
-    def chunks(self, job_id: int) -> Generator[Chunk, None, None]:
+    def chunks(self, job_id: int, *, any_unit: bool = False) -> Generator[Chunk, None, None]:
         """Streams the chunks of a map in key order, decoded by two threads. All are of one checkpoint, whatever is
-        stored meanwhile. Raises JobError if the job has no map, StorageError where a chunk is damaged or missing or the
-        stamps differ.
+        stored meanwhile. Raises JobError if the job has no map, StorageError where a chunk is damaged or missing, the
+        stamps differ, or its unit is not the job's; a proof takes chunks of ``any_unit``, and tells which it is.
         """
         with self._database.read() as connection:
             keys, unit = self._keys_and_unit(connection, job_id)
@@ -76,7 +76,9 @@ class MapReader:
                     yield one
 
             try:
-                yield from in_order(open_chunk, self._joined(job_id, records(), keys, unit))
+                yield from in_order(
+                    open_chunk, self._joined(job_id, records(), keys, "" if any_unit else unit)
+                )
             finally:
                 rows.close()  # before the end of the transaction, also if the stream is closed early
             compare(connection, job_id, "chunk", chain("chunk", digests))
@@ -138,14 +140,14 @@ class MapReader:
         self, job_id: int, rows: Iterable[ChunkRecord], keys: int, unit: str
     ) -> Iterator[ChunkRecord]:
         """Passes rows on; raises StorageError unless they have all ``keys`` without gaps, with one stamp and in one
-        unit."""
+        unit, which may be empty: any."""
         expected, depth = 0, None
         for row in rows:
             if row.first_key > expected:
                 raise self._missing(job_id, expected)
             if depth not in (None, row.depth):
                 raise self._mixed(job_id, depth, row.depth)
-            if not row.codec.endswith(f":{unit}"):
+            if not row.codec.endswith(unit):
                 raise self._wrong(job_id, f"the codec of a chunk is {shown(row.codec)}, expected {unit}")
             expected, depth = row.last_key + 1, row.depth
             yield row

@@ -171,7 +171,10 @@ def _prove_map(distance_map: StoredMap, memory: int | None, scratch: Path | None
         rows=((row.key, row.distance, row.board) for row in rows),
     )
     if not record.keeps_residues:
-        pieces = ((chunk.code_array(), chunk.distance_array()) for chunk in distance_map.chunks())
+        pieces = (
+            (chunk.code_array(), chunk.distance_array())
+            for chunk in MapReader(distance_map.database).chunks(record.id, any_unit=True)
+        )
         return verify_map(stored, pieces, unit=distance_map.unit.name, length=record.keys or 0)
     means = Means(
         memory_limit(memory),
