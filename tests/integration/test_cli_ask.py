@@ -120,6 +120,7 @@ def test_all_paths(run: Run, run_json: RunJson, job: str, board: str, count: int
     document = run_json("path", job, board, "--all", "--limit", "3")
     assert (document["solutions"], len(document["paths"])) == (count, 3)
     assert f"and {count - 3} more" in run("path", job, board, "--all", "--limit", "3").stdout
+    assert "--limit needs --all" in run("path", job, board, "--limit", "3", status=2).stderr
 
 
 def test_the_path_of_the_goal(run: Run, run_json: RunJson) -> None:

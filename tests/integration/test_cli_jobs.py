@@ -39,7 +39,8 @@ def test_show(place: str, run: Run, run_json: RunJson) -> None:
     assert "eccentricity  6\n" in text
     document = run_json("show", "1")
     assert document["layers"] == [1, 2, 2, 2, 2, 2, 1]
-    assert len(document["layer_seconds"]) == 7
+    with open_database(create=False) as database:
+        assert document["layer_seconds"] == [layer.seconds for layer in Jobs(database).layers(1)]
     assert (document["digest"], document["has_map"], document["keys"]) == (digest, True, 12)
     run("enumerate", "3-puzzle", "--max-depth", "2")
     assert "not known: --max-depth ended the enumeration after layer 2" in run("show", "2").stdout

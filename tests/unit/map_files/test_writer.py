@@ -1,7 +1,9 @@
 """Folders of map files, their names, and forms. tests/contract/test_map_place.py has what all places promise."""
 
 import json
+import os
 import resource
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +35,28 @@ def test_a_full_disk_is_told_before_anything_is_written(tmp_path: Path) -> None:
     with largest_file(10_000), pytest.raises(NoRoomError, match="FARTHEST_MAPS"):
         MapFileWriter(tmp_path, TOKEN, FORM, FACTS)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_map_has_its_name_when_it_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a power failure leaves a whole map, or none; and the folder knows the name before the database does."""
+    called: list[str] = []
+    sync, replace = os.fsync, os.replace
+
+    def noted_sync(file: int) -> None:
+        called.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else "file")
+        sync(file)
+
+    def noted_replace(source: Path, target: Path) -> None:
+        called.append("name")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", noted_sync)
+    monkeypatch.setattr(os, "replace", noted_replace)
+    with MapFileWriter(tmp_path, TOKEN, FORM, FACTS) as writer:
+        writer.write(0, bytes(8 * FORM.words))
+        writer.finish()
+        writer.publish()
+    assert called == ["file", "name", "folder"]
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
