@@ -13,9 +13,9 @@ from blob_places import Contents
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import plan
-from farthest.coordinator.enumeration.servers import Servers
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
+from farthest.coordinator.workers import Servers
 from farthest.errors import (
     FarthestError,
     LostStateError,

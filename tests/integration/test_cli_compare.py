@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import farthest
-from farthest.heuristics.algorithms import ALGORITHMS
+from farthest.heuristics import ALGORITHMS
 from farthest.queries.output_files import route_file
 from farthest.search.comparison import Entrant, Run, Tally
 from farthest.search.solvable import random_boards

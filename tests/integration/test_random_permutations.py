@@ -23,7 +23,7 @@ from farthest.families.permutation import representatives as splits
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.moves import Move
 from farthest.families.permutation.symmetries import symmetries
-from farthest.heuristics.algorithms import Algorithm
+from farthest.heuristics import Algorithm
 from farthest.heuristics.registry import applicable, open_heuristic
 from farthest.models.database import open_database
 from farthest.puzzles.definition import MoveName

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
     from farthest.coordinator.search.solve import Solver
     from farthest.families.user_input import GivenBoard, GivenPuzzle
-    from farthest.heuristics.algorithms import Algorithm
+    from farthest.heuristics import Algorithm
     from farthest.puzzles.puzzle import Puzzle
     from farthest.search.comparison import Run
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from farthest.heuristics.algorithms import ALGORITHMS
+from farthest.heuristics import ALGORITHMS
 
 Answer = TypeVar("Answer")
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]

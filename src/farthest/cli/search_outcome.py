@@ -13,7 +13,7 @@ from farthest.coordinator.search.settings import named_moves
 from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
 from farthest.errors import BoardError, MissingDatabaseError, ResourceError, UnreachableError
 from farthest.families.user_input import board_given
-from farthest.heuristics.algorithms import GUIDED
+from farthest.heuristics import GUIDED
 from farthest.puzzles.move_text import moves_text
 from farthest.puzzles.origin import WORDS, names_of, where_text
 from farthest.wording import counted, seconds_text

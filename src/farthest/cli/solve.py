@@ -14,7 +14,7 @@ from farthest.cli.options import (
     usual_options,
 )
 from farthest.cli.printing import print_json
-from farthest.heuristics.algorithms import ALGORITHMS, DEEPENING, GUIDED, Algorithm
+from farthest.heuristics import ALGORITHMS, DEEPENING, GUIDED, Algorithm
 
 if TYPE_CHECKING:
     from farthest.cli.options import Workers

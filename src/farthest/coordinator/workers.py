@@ -1,5 +1,5 @@
-"""The coordinator's side of work that workers do (worker/work.py): it sends messages, waits, and sends again what
-nobody works on.
+"""The coordinator's side of work that workers do (worker/work.py): the servers that it needs, and the messages that
+it sends, waits for, and sends again where nobody works on them.
 
 Messages, reports and leases may be lost. About once a second the records in Redis are read; only what is stored there
 as done counts as done. docs/progress.md says why no item is waited for forever.
@@ -12,20 +12,24 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from farthest.environment import LEASE_SECONDS
+from farthest.environment import LEASE_SECONDS, REDIS_WAIT_SECONDS
 from farthest.errors import JobError, LostStateError, NoRoomError, RedisFullError
 from farthest.stores.redis.attempts import PROTOCOL
-from farthest.stores.redis.connections import BLOCK_SECONDS, RedisNodes, translate_any
+from farthest.stores.redis.connections import BLOCK_SECONDS, MORE_MEMORY, RedisNodes, translate_any
+from farthest.stores.redis.places import place_of
 from farthest.stores.redis.records import Report
 from farthest.version import __version__
+from farthest.wording import bytes_text
 from farthest.worker.app import NORMAL, QUEUE, URGENT, broker_settings, celery_app, queue_length, task_name
 from farthest.worker.leases import Leases
 from farthest.worker.registry import WorkerRecord, list_workers
 
 if TYPE_CHECKING:
+    from farthest.stores.blobs.place import BlobPlace
     from farthest.worker.work import Work
 
 log = logging.getLogger(__name__)
@@ -39,6 +43,38 @@ LONGEST_QUEUE_SECONDS = 240.0
 STILL_SECONDS = 2.5 * BLOCK_SECONDS
 """A pause between two checks that shows a standstill: longer than two waits for reports."""
 DRAINED_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """Redis, and the place of blobs."""
+
+    nodes: RedisNodes
+    blobs: BlobPlace
+
+    @classmethod
+    def open(cls, notice: Callable[[str], None]) -> Servers:
+        """Those that the environment names. Raises SettingError, StorageError or UnavailableError where they cannot be
+        used."""
+        nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), notice)
+        nodes.ask()
+        blobs = place_of(nodes)
+        blobs.check()
+        return cls(nodes, blobs)
+
+    def memory(self) -> int:
+        """Bytes that the servers may use, or their machines have. Raises RedisFullError."""
+        limit = 0
+        for client, place in zip(self.nodes.clients, self.nodes.places, strict=True):
+            memory: Any = self.nodes.call(partial(client.info, "memory"))
+            most, used = int(memory["maxmemory"]), int(memory["used_memory"])
+            # Its memory has shrunk, or is all in use: it is not known how much a job may use.
+            if 0 < most < used:
+                raise RedisFullError(
+                    f"{place}: Redis has no memory left ({bytes_text(used)} of {bytes_text(most)} used); {MORE_MEMORY}"
+                )
+            limit += most or int(memory["total_system_memory"])
+        return limit
 
 
 @dataclass(slots=True)

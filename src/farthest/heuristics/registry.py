@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from farthest.families.permutation.symmetries import Conjugation, SlotImages
     from farthest.families.sliding.definition import Sliding
     from farthest.families.sliding.symmetries import Symmetry
-    from farthest.heuristics.algorithms import Algorithm
+    from farthest.heuristics import Algorithm
     from farthest.heuristics.contract import Heuristic, LoadMap
     from farthest.puzzles.definition import Board
     from farthest.puzzles.patterns import Pattern

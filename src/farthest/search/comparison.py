@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
 from farthest.errors import PuzzleError, ResourceError, SettingError
-from farthest.heuristics.algorithms import ALGORITHMS, DEEPENING, GUIDED, Algorithm, PlainAlgorithm
+from farthest.heuristics import ALGORITHMS, DEEPENING, GUIDED, Algorithm, PlainAlgorithm
 from farthest.heuristics.contract import check_text
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.search.contract import Problem

@@ -25,7 +25,7 @@ from farthest.wording import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from farthest.heuristics.algorithms import PlainAlgorithm
+    from farthest.heuristics import PlainAlgorithm
     from farthest.heuristics.contract import Heuristic
     from farthest.puzzles.definition import Board, MoveName
     from farthest.search.contract import Problem

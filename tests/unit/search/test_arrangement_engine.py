@@ -16,7 +16,7 @@ from farthest.errors import ResourceError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.symmetries import Conjugation, symmetries
 from farthest.families.user_input import board_given
-from farthest.heuristics.algorithms import PlainAlgorithm
+from farthest.heuristics import PlainAlgorithm
 from farthest.heuristics.contract import UNREACHABLE, Component, HalfBytes, Heuristic, MapTable
 from farthest.heuristics.patterns import Greatest, conjugated, some_boards
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic

@@ -26,7 +26,7 @@ from farthest.worker.enumeration import PartWork, StepWork
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.plan import Plan
     from farthest.coordinator.enumeration.record import JobRecorder
-    from farthest.coordinator.enumeration.servers import Servers
+    from farthest.coordinator.workers import Servers
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.redis.map_parts import AttemptParts

@@ -41,7 +41,7 @@ from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
-    from farthest.coordinator.enumeration.servers import Servers
+    from farthest.coordinator.workers import Servers
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
@@ -228,7 +228,7 @@ class Enumeration:
         check_workers(puzzle, settings)
         self._servers: Servers | None = None
         if settings.workers == "celery":
-            from farthest.coordinator.enumeration.servers import Servers
+            from farthest.coordinator.workers import Servers
 
             self._servers = Servers.open(reporter.notice)
         self._found = FoundLayers(reporter)

@@ -13,7 +13,7 @@ from farthest.errors import SettingError
 from farthest.machine import available_memory, cores, memory_limit
 
 if TYPE_CHECKING:
-    from farthest.coordinator.enumeration.servers import Servers
+    from farthest.coordinator.workers import Servers
     from farthest.map_files.place import MapPlace
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from farthest.heuristics.algorithms import ALGORITHMS, Algorithm
+from farthest.heuristics import ALGORITHMS, Algorithm
 from farthest.models.records import SearchParameters
 from farthest.wording import counted
 

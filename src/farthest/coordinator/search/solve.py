@@ -28,7 +28,7 @@ from farthest.errors import (
     StorageError,
     UnreachableError,
 )
-from farthest.heuristics.algorithms import DEEPENING, GUIDED, PLAIN
+from farthest.heuristics import DEEPENING, GUIDED, PLAIN
 from farthest.heuristics.registry import open_heuristic
 from farthest.machine import cores, memory_limit
 from farthest.models.records import SEARCH, IterationRecord
