@@ -32,6 +32,7 @@
 #include "pattern.hpp"
 #include "pegs.hpp"
 #include "recount.hpp"
+#include "reduced.hpp"
 #include "representatives.hpp"
 #include "residues.hpp"
 #include "runs.hpp"
@@ -207,6 +208,9 @@ NB_MODULE(_kernel, m) {
   nb::class_<Space>(m, "Space",
                     "States with keys, and the moves between them: what layers, planes and steps are of.")
       .def_prop_ro("keys", &Space::keys, "Number of keys.")
+      .def_prop_ro("states", &Space::states,
+                   "Number of states that the keys stand for: more than keys where the space keeps "
+                   "representatives of symmetries.")
       .def_prop_ro("lines", &Space::lines, "Lines of a whole layer: runs of words that are stepped together.")
       .def_prop_ro("words", &Space::words, "64-bit words of a whole layer.")
       .def_prop_ro("bits", &Space::bits, "States in a word.")
@@ -249,6 +253,7 @@ NB_MODULE(_kernel, m) {
           "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
           "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_arrangement(m);
+  farthest::python::bind_reduced(m);
   farthest::python::bind_representatives(m);
   farthest::python::bind_arrangement_search(m);
   farthest::python::bind_residues(m);

@@ -270,9 +270,11 @@ std::vector<Key> keys_of(const Space& space, const LayerView& view, std::size_t 
 std::vector<std::uint64_t> population(const Space& space, const LayerView& view) {
   std::vector<std::uint64_t> counts(view.shards);
   const Word* word = view.words;
-  for (auto& count : counts)
+  for (std::uint64_t i = 0; i < view.shards; ++i) {
     for (const Word* end = word + space.words_per_shard(); word != end; ++word)
-      count += static_cast<std::uint64_t>(std::popcount(*word));
+      counts[i] += static_cast<std::uint64_t>(std::popcount(*word));
+    counts[i] *= space.weight(view.first_shard + i);
+  }
   return counts;
 }
 

@@ -110,6 +110,7 @@ std::vector<ShardBlob> encode_shards(const Space& space, const LayerView& layer,
       set_piece_bytes(out.blob, piece, size);
       out.states += states;
     }
+    out.states *= space.weight(layer.first_shard + shard);
     if (out.states == 0) out.blob.clear();
   }
   return shards;
@@ -125,7 +126,9 @@ std::uint64_t decode_shards(const Space& space, const std::vector<Blob>& shards,
   BitmapCodec codec(isa);
   std::vector<Word> bitmap(pieces.bytes(0) / sizeof(Word));
   Tally tally;
+  std::uint64_t states = 0;
   for (std::uint64_t shard = 0; shard < shards.size(); ++shard) {
+    const std::uint64_t before = tally.states;
     PieceBlobs blobs(shards[shard], pieces.count());
     for (std::uint64_t piece = 0; piece < pieces.count(); ++piece) {
       const Blob blob = blobs.next();
@@ -147,10 +150,11 @@ std::uint64_t decode_shards(const Space& space, const std::vector<Blob>& shards,
       if (std::any_of(from, end, [](Word word) { return word != 0; }))
         throw InvalidArgument("a shard's blob has states beyond its lines");
     }
+    states += (tally.states - before) * space.weight(piece_of(space, layers).first_shard + shard);
   }
   if (tally.used >> (space.bits() - 1) > 1)
     throw InvalidArgument("a shard's blob has bits that are no states");
-  return tally.states;
+  return states;
 }
 
 }  // namespace farthest

@@ -18,6 +18,7 @@ class Shufflers {
 
   const void* data() const { return memory_; }
   StepLines run() const { return backend_.run; }
+  PullProgram pull() const { return backend_.pull; }
 
  private:
   const Backend& backend_;

@@ -8,4 +8,10 @@ Space::Space(Geometry geometry) : geometry_(std::move(geometry)), number_(words_
 
 Space::~Space() = default;
 
+std::uint64_t Space::states() const {
+  std::uint64_t weights = 0;
+  for (std::uint64_t shard = 0; shard < shards(); ++shard) weights += weight(shard);
+  return weights * keys_per_shard();
+}
+
 }  // namespace farthest

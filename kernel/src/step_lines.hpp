@@ -8,6 +8,7 @@
 
 #include "farthest/arrangement.hpp"
 #include "finish_line.hpp"
+#include "reduced_lines.hpp"
 
 namespace farthest {
 
@@ -20,10 +21,12 @@ struct LineRows {
 };
 
 using StepLines = std::uint64_t (*)(const LineRange&, const LineRows&);
+using PullProgram = void (*)(const Program&, const void* shufflers, const Pull&);
 
 // An instruction set's inner loop and its prepared maps.
 struct Backend {
   StepLines run;
+  PullProgram pull;
   std::size_t bytes, align;  // of one prepared map
   void (*make)(void* place, const BitMap& map);
 };
@@ -82,8 +85,16 @@ std::uint64_t step_lines(const LineRange& range, const LineRows& by) {
 }
 
 template <class Shuffler>
+void pull_program(const Program& program, const void* shufflers, const Pull& pull) {
+  pull_lines(pull, [&](const Word* source, Word* result) {
+    apply(program, static_cast<const Shuffler*>(shufflers), source, result, pull.words);
+  });
+}
+
+template <class Shuffler>
 const Backend& backend_of() {
-  static const Backend backend{&step_lines<Shuffler>, sizeof(Shuffler), alignof(Shuffler),
+  static const Backend backend{&step_lines<Shuffler>, &pull_program<Shuffler>, sizeof(Shuffler),
+                               alignof(Shuffler),
                                [](void* place, const BitMap& map) { new (place) Shuffler(map); }};
   return backend;
 }

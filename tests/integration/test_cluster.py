@@ -125,6 +125,14 @@ def test_same_digests_of_small_spaces(workers: Cluster, tmp_path: Path) -> None:
     compare(workers, "roundabout", "roundabout to goal", "wilson-theta", *own, "eight-kinds")
 
 
+def test_same_layers_by_representatives(workers: Cluster) -> None:
+    """93 million states, 17 million keys, of which a block holds a tenth."""
+    name = "cube-3x3x3-urf-edges"
+    result = workers.run(name, "--map", "none", "--symmetry", "6")
+    expected = enumerate_puzzle(load(name), None, Settings(histogram_only=True, symmetry=1))
+    assert (result.layers, result.digest) == (expected.layers, expected.digest)
+
+
 def test_same_digests_where_states_are_scattered(workers: Cluster, tmp_path: Path) -> None:
     """Dense, where moves go both ways and one way, sparse, and a class of the user's whose codes are byte strings."""
     own = tmp_path / "frogs.toml"

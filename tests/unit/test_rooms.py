@@ -89,7 +89,7 @@ def test_the_ways_through_the_code_name_what_is_there() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     ways = text.partition("<!-- ways -->")[2].partition("<!-- end of ways -->")[0]
     rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", ways, re.MULTILINE)
-    assert len(rows) == 30
+    assert len(rows) >= 30
     for path, name in rows:
         code = (ROOT if path.startswith("kernel/") else SOURCES) / path
         assert re.search(rf"\b{name}\b", code.read_text(encoding="utf-8")), f"{path}: {name}"

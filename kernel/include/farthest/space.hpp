@@ -87,6 +87,11 @@ class Space {
     return group * keys_per_group() + (in_order() ? at : number_[at]);
   }
 
+  // The number of states that each key of the shard stands for: more than 1 where the space keeps
+  // representatives alone.
+  virtual std::uint64_t weight(std::uint64_t) const { return 1; }
+  // Those that all keys stand for.
+  std::uint64_t states() const;
   // How finely the same space can be cut into shards: the most levels that its constructor takes.
   virtual int shard_levels() const = 0;
   // Whether the inverse of every move is a move.

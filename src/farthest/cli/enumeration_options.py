@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin, Puzzle
 
 
+MOST_SYMMETRIES = 10**6
+
 GENERATORS = "farthest.generators"
 """Where `--generators` is in a command's context."""
 
@@ -64,6 +66,16 @@ workers_option = click.option(
 )
 
 
+def _symmetries(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
+    if value in ("auto", "none"):
+        return None if value == "auto" else 1
+    if not value.isdecimal() or not 2 <= int(value) <= MOST_SYMMETRIES:
+        raise click.BadParameter(
+            f"{value!r} is neither auto nor none, nor a number from 2 to {MOST_SYMMETRIES:,}"
+        )
+    return int(value)
+
+
 RESULT_OPTIONS = (
     click.option(
         "--from",
@@ -89,6 +101,14 @@ RESULT_OPTIONS = (
         help="Keep all distances; a bit or two of each, in a file; or the layers and farthest boards only.  "
         "[default: full; residues beyond 2^30 keys]",
     ),
+    click.option(
+        "--symmetry",
+        callback=_symmetries,
+        default="auto",
+        metavar="auto|none|N",
+        help="With --map none: keep one state of those that all symmetries, or a group of N, take to each other.  "
+        "[default: auto, where it pays]",
+    ),
     click.option("--histogram-only", is_flag=True, help="The same as --map none."),
 )
 """What decides the result of an enumeration."""
@@ -109,6 +129,7 @@ def settings_options(
             max_depth: int | None,
             map_: str | None,
             histogram_only: bool,
+            symmetry: int | None,
             workers: Workers | None = None,
             threads: int | None = None,
             memory: int | None = None,
@@ -140,6 +161,7 @@ def settings_options(
                 memory=memory,
                 scratch=scratch,
                 histogram_only=histogram_only or map_ == "none",
+                symmetry=symmetry,
                 residues=None if map_ is None else map_ == "residues",
                 workers=workers or "threads",
             )

@@ -36,6 +36,7 @@ class Settings:
     memory: int | None = None  # bytes; four fifths of what is free
     histogram_only: bool = False
     residues: bool | None = None  # keep a residue map; a full one, unless that would be too large
+    symmetry: int | None = None  # keep representatives of so many symmetries; of all, where it pays
     checkpoint_seconds: float = 60.0
     scratch: Path | None = None  # folder of layers that do not fit the memory; FARTHEST_SCRATCH
     workers: Literal["threads", "celery"] = "threads"
@@ -45,6 +46,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, least in (
             ("max_depth", 0),
+            ("symmetry", 1),
             ("threads", 1),
             ("memory", 0),
         ):
@@ -60,6 +62,7 @@ class Settings:
             "max_depth": self.max_depth,
             "histogram_only": self.histogram_only,
             **({"map": "residues"} if self.residues else {}),
+            **({} if self.symmetry is None else {"symmetry": self.symmetry}),
         }
 
     @property
@@ -102,6 +105,10 @@ class Estimate:
         "where the number comes from: published figures, the order of the group of the moves; or null",
     ] = None
     engine: Annotated[str, "`gather`, `scatter` or `pattern`"] = ""
+    symmetries: Annotated[
+        int | None,
+        "of how many symmetries representatives are kept, so that `keys` are fewer than states; or null",
+    ] = None
     both_ways: bool | None = None
     two_colours: Annotated[
         bool | None,

@@ -133,7 +133,8 @@ def estimate_rows(needs: Estimate) -> Rows:
     known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
     rows = [("states", f"at most {needs.states_at_most:,}{known}")]
     if needs.keys is not None:
-        rows.append(("keys", f"{needs.keys:,}"))
+        by = f", of representatives of {needs.symmetries} symmetries" if needs.symmetries else ""
+        rows.append(("keys", f"{needs.keys:,}{by}"))
     moves = "both ways" if needs.both_ways else "one way"
     colours = ", two colours" if needs.two_colours else ""
     rows.append(("engine", f"{needs.engine}; moves {moves}{colours}"))

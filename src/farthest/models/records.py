@@ -179,13 +179,14 @@ class SolutionRecord:
 @dataclass(frozen=True, slots=True)
 class EnumerationParameters:
     """What decides the result of an enumeration. ``direction``: ``to`` or ``from`` its origin, which is ``where``.
-    ``map``: ``residues``, or None."""
+    ``map``: ``residues``, or None. ``symmetry``: of how many symmetries representatives are kept, or whether."""
 
     direction: str
     where: str
     max_depth: int | None
     histogram_only: bool
     map: str | None = None
+    symmetry: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

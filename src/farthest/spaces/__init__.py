@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin, Puzzle
-    from farthest.spaces.contract import Space
+    from farthest.spaces.contract import ReducedSpace, Space
 
 
 def compile_space(
@@ -20,3 +20,12 @@ def compile_space(
     """
     module = import_module(f"farthest.families.{puzzle.family}.space")
     return cast("Space", module.compile(puzzle, origin or puzzle.origin, layout))
+
+
+def reduced_space(puzzle: Puzzle, origin: Origin | None, order: int | None) -> ReducedSpace | None:
+    """The puzzle's space of representatives by all symmetries that fix the origin, or by a group of ``order`` of them;
+    None where there is none. Raises as ``compile_space``."""
+    module = import_module(f"farthest.families.{puzzle.family}.space")
+    if not hasattr(module, "compile_reduced"):
+        return None
+    return cast("ReducedSpace | None", module.compile_reduced(puzzle, origin or puzzle.origin, order))

@@ -116,6 +116,18 @@ class GatherSpace(Space, Protocol):
         """All of so many shards, in an order in which neighbours have sources in common."""
 
 
+class ReducedSpace(GatherSpace, Protocol):
+    """One that keeps representatives of symmetries: a key stands for several states (``_kernel.Space.states``), boards
+    are coded by what a symmetry makes of them, and a code gives one of its boards."""
+
+    @property
+    def order(self) -> int:
+        """The number of symmetries."""
+
+    def images(self, boards: Boards) -> Boards:
+        """The boards that symmetries take the boards to, each once."""
+
+
 class ScatterSpace(Space, Protocol):
     """Enumerated by sorted runs of codes: its states are expanded one by one.
 
@@ -146,6 +158,12 @@ def scatter(space: Space) -> ScatterSpace:
     return cast(ScatterSpace, space)
 
 
+def reduced(space: Space) -> ReducedSpace | None:
+    """The space where it keeps representatives of symmetries, else None."""
+    kept = space.layout_fields().get("kind") == REPRESENTATIVES
+    return cast(ReducedSpace, space) if kept else None
+
+
 PUBLISHED = "published figures"
 WORKED_OUT = "the order of the group of its moves"
 
@@ -161,6 +179,9 @@ def known_states(space: Space, *, own_origin: bool = False) -> tuple[int, str] |
 
 
 # Stored layouts
+
+REPRESENTATIVES = "representatives"
+"""The kind of layouts of spaces that keep representatives of symmetries alone."""
 
 PACKED: dict[str, Any] = {"version": 1, "kind": "packed"}
 """The layout of packed codes: the definition decides all codes."""

@@ -89,6 +89,7 @@ def continue_job(
         max_depth=asked.max_depth,
         histogram_only=asked.histogram_only,
         residues=record.keeps_residues,
+        symmetry=asked.symmetry,
     )
     recorder = JobRecorder(database, settings, record, owner, reporter.notice)
     with memory_errors(puzzle), named_in(f"job {record.id}"):
@@ -383,7 +384,9 @@ class Enumeration:
         self._resume(store, self._poll_at_once(stop))
         complete = self._search(store, stop)
         # Read before the job is finished: after that no attempt would repeat what Redis loses.
-        farthest = board_texts(self._plan.space, store.keys(self._found.depth, FARTHEST_BOARDS))
+        farthest = board_texts(self._plan.space, store.keys(self._found.depth, FARTHEST_BOARDS))[
+            :FARTHEST_BOARDS
+        ]
         if self._recorder is None:
             digest = self._digest(store)
         else:
@@ -451,7 +454,8 @@ class Enumeration:
             executor.close()
 
     def _search_with(self, executor: Executor, store: JobStore, stop: StopRequest) -> bool:
-        limit, keys = self._settings.max_depth, self._plan.space.keys
+        limit = self._settings.max_depth
+        keys = None if self._plan.space.keys is None else self._plan.needs.states_at_most
         self._checkpoints.begin()
         while limit is None or self._found.depth < limit:
             depth = self._found.depth + 1

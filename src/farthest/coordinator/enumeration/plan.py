@@ -43,8 +43,9 @@ from farthest.errors import (
     SettingError,
 )
 from farthest.machine import cores
-from farthest.spaces import compile_space
-from farthest.spaces.contract import PACKED, gather, is_packed, known_states, scatter
+from farthest.spaces import compile_space, reduced_space
+from farthest.spaces.arrangement import WORD_BITS
+from farthest.spaces.contract import PACKED, gather, is_packed, known_states, reduced, scatter
 from farthest.stores.blocks import searches_in_place
 from farthest.wording import bytes_text
 
@@ -81,6 +82,12 @@ MOST_MAP_KEYS = 2**40
 """Most keys of a dense map: a byte for each key is made and compressed, so such a map takes about an hour."""
 
 LEFT_BEFORE = "an earlier attempt has left them"
+
+LEAST_REDUCED = 2**28
+"""Arrangements from which on representatives of symmetries are kept: fewer are enumerated in a second as they are."""
+
+LEAST_SYMMETRIES = 4
+"""A link by a symmetry costs up to twice as much as one without."""
 
 WORTH_MEASURING = 10.0
 """Seconds: of what takes less, the speed of this machine is not measured."""
@@ -163,6 +170,9 @@ def space_for(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space:
     are too large, or much larger than the layers asked for: memory then goes by the states found. Raises what
     ``compile_space`` raises."""
     limited = settings.max_depth is not None
+    by_representatives = _reduced(puzzle, settings, machine)
+    if by_representatives is not None:
+        return by_representatives
     try:
         space = compile_space(puzzle, settings.origin)
     except ResourceError:
@@ -172,6 +182,32 @@ def space_for(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space:
         if not limited or not _too_large(space, settings, machine):
             return space
     return compile_space(puzzle, settings.origin, dict(PACKED))
+
+
+def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | None:
+    """The space of representatives, where it is asked for, or pays: where layers alone are counted, in much memory.
+    Raises PuzzleError where it is asked for and cannot be."""
+    order = settings.symmetry
+    asked = order is not None and order > 1
+    if order == 1 or not (asked or (settings.histogram_only and settings.max_depth is None)):
+        return None
+    if asked and not settings.histogram_only and machine.stored:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: representatives of symmetries give the layers, and no map yet; use --map none, or "
+            "leave out --symmetry"
+        )
+    if not asked and puzzle.definition.arrangements() < LEAST_REDUCED:
+        return None
+    space = reduced_space(puzzle, settings.origin, order)
+    if space is None and asked:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: no space of representatives of {order} symmetries: there is no such "
+            "group that fixes the origin, or the pieces do not divide as it needs (docs/symmetry.md); leave out "
+            "--symmetry"
+        )
+    if space is not None and not asked and (space.kernel.bits < WORD_BITS or space.order < LEAST_SYMMETRIES):
+        return None
+    return space
 
 
 def _too_large(space: Space, settings: Settings, machine: Machine) -> bool:
@@ -275,10 +311,11 @@ class _Planner:
             return bitmaps_memory(space.puzzle, kernel, kind, in_place=in_place, max_depth=settings.max_depth)
 
         needed = memory(self._map)
-        layers = expected_layers(space, keys=space.keys, in_place=in_place, max_depth=settings.max_depth)
+        layers = expected_layers(space, keys=kernel.states, in_place=in_place, max_depth=settings.max_depth)
+        kept = [states * kernel.keys // kernel.states for states in layers.states]
         words = kernel.words * 8 * residue_planes(in_place=in_place)
         found = self._begun(
-            kernel.keys,
+            kernel.states,
             needed,
             map_bytes(self._map, kernel.keys, words),
             two_colours=in_place,
@@ -291,13 +328,13 @@ class _Planner:
             self._map == "residues" and (kernel.reversible or kernel.graded)
         )
         if may_be_files and (needed > allowed or self._in_files):
-            return self._with_room_for_map(self._bitmaps_in_files(space, found, layers.states))
+            return self._with_room_for_map(self._bitmaps_in_files(space, found, kept))
         if may_be_files and self._machine.has_layers:
-            again = self._bitmaps_in_files(space, found, layers.states)
+            again = self._bitmaps_in_files(space, found, kept)
             if again.files is not None and any(again.files.begun()):
                 return self._with_room_for_map(again.needing(why=LEFT_BEFORE))
         found = found.needing(why=None if needed > allowed else "they fit")
-        found = self._timed(found, seconds_in_memory(kernel, layers.states, in_place=in_place))
+        found = self._timed(found, seconds_in_memory(kernel, kept, in_place=in_place))
         if needed > allowed:
             residues = memory("residues") if self._map == "full" and kernel.reversible else None
             found = found.unless(self._too_much_memory(found.needs, memory("none"), residues))
@@ -412,7 +449,7 @@ class _Planner:
         most = self._most_states()
         if space.engine == "gather":
             self._check_shards(gather(space))
-            most = gather(space).kernel.keys  # raises where there are too many to number
+            most = gather(space).kernel.states  # raises where there are too many to number
         else:
             too_many = self._too_many_keys()
             if too_many is not None:
@@ -462,6 +499,7 @@ class _Planner:
         about = {
             "memory_limit": self._machine.memory,
             "keys": space.keys,
+            "symmetries": None if (kept := reduced(space)) is None else kept.order,
             "states": states,
             "states_from": states_from,
             "engine": space.engine,

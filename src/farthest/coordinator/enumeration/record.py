@@ -29,6 +29,7 @@ from farthest.models.records import (
     MapFileRecord,
     job_token,
 )
+from farthest.spaces.contract import reduced
 from farthest.stores.contract import unit_for
 
 if TYPE_CHECKING:
@@ -259,8 +260,10 @@ class JobRecorder(OwnedJob):
         if has_map and space.keys is None:
             return layer_rows(space, store.chunks(found.depth, CHUNK_KEYS), found.depth, limit)
         codes = store.keys(found.depth, limit)
-        keys: Iterable[Any] = codes if space.keys is not None else range(len(codes))
-        return zip(keys, repeat(found.depth), board_texts(space, codes), strict=False)
+        numbered = space.keys is None or reduced(space) is not None  # a code may stand for several boards
+        boards = board_texts(space, codes)[:limit]
+        keys: Iterable[Any] = range(len(boards)) if numbered else codes
+        return zip(keys, repeat(found.depth), boards, strict=False)
 
     def _write_map(self, found: Found, digest: MapDigest | None = None) -> None:
         """Stores the map in the place of an older one. ``digest``: what all of it is added to, unless workers have made
@@ -330,15 +333,19 @@ Row = tuple[int, int, str]
 
 
 def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes]) -> list[str]:
-    """The boards of the codes: written line by line and decoded at once if the puzzle's tokens allow it."""
+    """The boards that the codes stand for: written line by line and decoded at once if the puzzle's tokens allow it."""
     if not keys:
         return []
     template = space.puzzle.definition.line_template()
     if template is None:
         import numpy
 
+        by_representatives = reduced(space)
         dtype = numpy.uint64 if space.code_bytes == 8 else f"S{space.code_bytes}"
-        return space.puzzle.definition.texts(space.decode(numpy.array(keys, dtype=dtype)))
+        boards = space.decode(numpy.array(keys, dtype=dtype))
+        if by_representatives is not None:
+            boards = by_representatives.images(boards)
+        return space.puzzle.definition.texts(boards)
     row, positions, table = template
     rows = bytearray(row * len(keys))
     cast("ArrangementSpace", space).write_boards(cast("Sequence[int]", keys), rows, positions)

@@ -18,11 +18,11 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.reach import few_states
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import check_keys, is_packed
+from farthest.spaces.contract import REPRESENTATIVES, check_keys, is_packed
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
-    from farthest.spaces.contract import Space
+    from farthest.spaces.contract import ReducedSpace, Space
 
 MOST_PLACES = 2**16
 """Shards at the least: a shard takes a kilobyte or two besides its states, of which these would have few."""
@@ -60,6 +60,13 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
     return SlotwiseSpace(puzzle, origin, origins, layout)
 
 
+def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> ReducedSpace | None:
+    """See ``spaces.reduced_space``."""
+    from farthest.families.permutation.reduced_space import reduced_space
+
+    return reduced_space(puzzle, origin, order)
+
+
 def _too_many_slots(puzzle: Puzzle) -> ResourceError:
     return ResourceError(
         f"puzzle {puzzle.name}: {permutation(puzzle).slots} slots; with more than {MAX_SLOTS} it can be enumerated "
@@ -75,6 +82,10 @@ def _stored(puzzle: Puzzle, origin: Origin, origins: list[Board], layout: dict[s
         from farthest.families.permutation.scatter_space import PackedPermutationSpace
 
         return PackedPermutationSpace(puzzle, origin, origins)
+    if layout.get("kind") == REPRESENTATIVES:
+        from farthest.families.permutation.reduced_space import stored_reduced
+
+        return stored_reduced(puzzle, origin, layout)
     if "base" in layout:
         from farthest.families.permutation.group_spaces import stored_space
 

@@ -199,7 +199,7 @@ class Conjugation:
         self._turns = turns
         self.to, self.shift, self.sign = (np.array(part, dtype=np.int16) for part in image)
         home = pieces.home
-        self._label = pieces.labels[self.to[home]]
+        self.labels = pieces.labels[self.to[home]]
         # What is taken off for a label: the shift of its home, and the orientations that count from there.
         self.off = self.shift[home] + self.sign[home] * pieces.turned[home] - pieces.turned[self.to[home]]
 
@@ -239,7 +239,7 @@ class Conjugation:
         ) % pieces.moduli[:, None, None]
         return SlotImages(
             tuple(self.to.tolist()),
-            tuple(self._label.tolist()),
+            tuple(self.labels.tolist()),
             turned.astype(np.uint8).tobytes(),
             len(turns),
         )
@@ -251,7 +251,7 @@ class Conjugation:
         turns = (self.shift + self.sign * turns - self.off[labels]) % pieces.moduli
         turns[pieces.ignored[labels]] = 0
         found, turned = np.empty_like(labels), np.empty_like(turns)
-        found[:, self.to] = self._label[labels]
+        found[:, self.to] = self.labels[labels]
         turned[:, self.to] = turns
         if self._turns is not None:
             found, turned = self._turns.brought(found, turned)

@@ -157,6 +157,8 @@ class MemoryStore(LayersInMemory):
             )
 
     def _planes_of(self, depth: int) -> list[_kernel.Layer]:
+        """The bitmaps that new states of a depth are added to: those of the bits of the depth's number, of which the
+        distances are made (kernel/include/farthest/planes.hpp)."""
         if self._residues is not None:
             number = self._residues.number(depth)
             return [plane.layer for bit, plane in enumerate(self._residue_planes) if number >> bit & 1]

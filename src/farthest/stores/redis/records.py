@@ -176,6 +176,8 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
 
 _SET_RECORDS = """
+-- KEYS: what says which work is under way; the records; the done-list; pointers to blobs; perhaps what is still to do
+-- ARGV: a field of the first and its wanted value; then for each item: item, record, entry of the done-list, pointer
 local outcomes = {}
 for i = 3, #ARGV, 4 do
   local item, record = ARGV[i], ARGV[i + 1]

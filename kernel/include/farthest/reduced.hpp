@@ -1,0 +1,78 @@
+// A space whose states are kept by representatives of symmetries: one shard of each class of outer numbers.
+//
+// A state is an outer number, a line and a bit (docs/symmetry.md). A move takes an outer number to one that
+// depends on it and the move alone, and a symmetry likewise; so of the outer numbers that symmetries take to
+// each other one has a shard, the representative. A *link* is a move that can lead into a shard: the move
+// undone leads to some outer number, and a symmetry takes that to its representative, the source shard. What
+// the two make of the line's number and of the bits of a line is in the link:
+//
+// clang-format off
+//   line of the source  sum of a term for each digit of the line's number
+//   bits of the line    one map for all lines of the link
+// clang-format on
+//
+// Terms and maps are numbered, since many links share them. All of this comes from the caller: the kernel
+// knows neither moves nor symmetries.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "farthest/isa.hpp"
+#include "farthest/space.hpp"
+
+namespace farthest {
+
+struct ReducedLinks {
+  std::vector<std::uint64_t> first;    // by shard: its first link; and the number of all links
+  std::vector<std::uint32_t> sources;  // by link: the source shard
+  std::vector<std::uint32_t> maps;     // by link: what becomes of the bits of its lines
+  std::vector<std::uint32_t> terms;    // by link, then by digit: the list of terms
+};
+
+// A digit of the line's number, the first most significant, and lists of `radix` terms one after another.
+struct LineDigit {
+  std::uint64_t radix = 1;
+  std::vector<std::uint32_t> terms;
+};
+
+class LineMaps;
+
+class ReducedSpace final : public Space {
+ public:
+  // words_per_line, bits: of a line. weights: by shard, the size of the class of its outer number. maps: for
+  // each bit of the result, in the order of keys, that of the source. isa: one of available_isas(). Throws
+  // InvalidArgument where the links name what is not there, a term leads out of the shard, or a map is no
+  // permutation of the keys of a line.
+  ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<LineDigit> digits, ReducedLinks links,
+               std::vector<std::uint32_t> weights, const std::vector<std::vector<std::uint16_t>>& maps,
+               bool reversible, Isa isa);
+  ~ReducedSpace() override;
+
+  std::uint64_t weight(std::uint64_t shard) const override { return weights_[shard]; }
+  int shard_levels() const override { return 1; }
+  bool reversible() const override { return reversible_; }
+  const std::vector<std::uint8_t>& colours() const override { return colours_; }
+  std::span<const std::uint32_t> sources(std::uint64_t shard) const override {
+    return {links_.sources.begin() + static_cast<std::ptrdiff_t>(links_.first[shard]),
+            links_.sources.begin() + static_cast<std::ptrdiff_t>(links_.first[shard + 1])};
+  }
+  void prepare(const std::vector<std::uint64_t>&, int) override {}
+  bool prepared(std::uint64_t) const override { return true; }
+  std::uint64_t row_bytes() const override;
+  std::uint64_t step_lines(const LineRange& range) const override;
+
+ private:
+  // The source lines of lines [first, first + count) of a link.
+  void source_lines(std::uint64_t link, std::uint64_t first, std::size_t count, std::uint32_t* out) const;
+
+  std::vector<LineDigit> digits_;
+  ReducedLinks links_;
+  std::vector<std::uint32_t> weights_;
+  bool reversible_;
+  std::vector<std::uint8_t> colours_;
+  std::unique_ptr<LineMaps> maps_;
+};
+
+}  // namespace farthest

@@ -1,0 +1,233 @@
+#include "farthest/reduced.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "finish_line.hpp"
+#include "shufflers.hpp"
+
+namespace farthest {
+namespace {
+
+LinearBackend linear_backend(Isa isa, std::size_t words) {
+#ifdef FARTHEST_X86
+  __builtin_cpu_init();
+  if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vbmi")) return avx512_linear(words);
+  if (isa != Isa::portable) return avx2_linear(words);
+#else
+  static_cast<void>(isa);
+#endif
+  return portable_linear(words);
+}
+
+void check_map(const std::vector<std::uint16_t>& map, std::size_t keys) {
+  std::vector<bool> seen(keys);
+  for (const auto key : map)
+    if (key >= keys || seen[key])
+      throw InvalidArgument("a map of a line's bits must be a permutation of them");
+    else
+      seen[key] = true;
+  if (map.size() != keys) throw InvalidArgument("a map of a line's bits must have all of them");
+}
+
+Geometry geometry_of(std::uint64_t words, int bits, const std::vector<LineDigit>& digits,
+                     std::size_t firsts) {
+  if (words < 1 || words > kMaxLineWords || bits < 1 || bits > 64 ||
+      words * static_cast<std::uint64_t>(bits) > 65536)
+    throw InvalidArgument("a line must have 1 to 512 words of 1 to 64 bits, and at most 65536 bits");
+  if (firsts < 2) throw InvalidArgument("a space must have a shard");
+  std::uint64_t lines = 1;
+  for (const LineDigit& digit : digits) {
+    if (digit.radix < 1 || digit.radix > std::numeric_limits<std::uint32_t>::max() / lines)
+      throw LimitExceeded("a shard has more than 2^32 lines of states");
+    if (digit.terms.empty() || digit.terms.size() % digit.radix != 0)
+      throw InvalidArgument("a digit must have lists of as many terms as values");
+    lines *= digit.radix;
+  }
+  return {firsts - 1, lines, words, 1, bits, {}};
+}
+
+}  // namespace
+
+// The maps of lines, each linear where it can be, else a program of shuffles.
+class LineMaps {
+ public:
+  LineMaps(std::size_t words, int bits, const std::vector<std::vector<std::uint16_t>>& maps, Isa isa)
+      : linear_(linear_backend(isa, words)) {
+    const std::size_t keys = words * static_cast<std::size_t>(bits);
+    for (const auto& map : maps) {
+      check_map(map, keys);
+      std::optional<LineMap> found;
+      if (bits == 64 && std::has_single_bit(words) && words <= 256)
+        found = linear_map(map, linear_.unit_bits);
+      places_.push_back({static_cast<bool>(found), found ? linears_.size() : programs_.size()});
+      if (found)
+        add(std::move(*found));
+      else
+        programs_.push_back(program_of(map, static_cast<std::size_t>(bits)));
+    }
+    shufflers_ = std::make_unique<Shufflers>(isa, bits, bit_maps_);
+  }
+
+  void pull(std::uint32_t map, const Pull& pull) const {
+    const Place& place = places_[map];
+    if (place.is_linear)
+      linear_.pull(linears_[place.number], pull);
+    else
+      shufflers_->pull()(programs_[place.number], shufflers_->data(), pull);
+  }
+
+ private:
+  struct Place {
+    bool is_linear;
+    std::size_t number;
+  };
+
+  void add(LineMap map) {
+    const LineMap& kept = kept_.emplace_back(std::move(map));
+    auto& stages = stages_.emplace_back();
+    for (const LineStage& stage : kept.stages)
+      stages.push_back({stage.partner, stage.shift, stage.left.data(), stage.right.data()});
+    linears_.push_back({stages, kept.units.empty() ? nullptr : kept.units.data()});
+  }
+
+  Program program_of(const std::vector<std::uint16_t>& map, std::size_t bits) {
+    Program program;
+    for (std::size_t to = 0; to * bits < map.size(); ++to) {
+      std::map<std::size_t, BitMap> parts;  // by the word that the bits are from
+      for (std::size_t b = 0; b < bits; ++b) {
+        BitMap nothing;
+        nothing.fill(kNoBit);
+        const std::size_t from = map[to * bits + b];
+        parts.try_emplace(from / bits, nothing).first->second[b] = static_cast<std::uint8_t>(from % bits);
+      }
+      for (const auto& [from, part] : parts) {
+        const auto word = static_cast<std::uint16_t>(from), here = static_cast<std::uint16_t>(to);
+        bool same = true;
+        for (std::size_t b = 0; b < bits; ++b) same = same && part[b] == b;
+        if (same) {
+          program.copies.push_back({here, word});
+          continue;
+        }
+        const auto [known, is_new] = index_.try_emplace(part, static_cast<std::uint32_t>(bit_maps_.size()));
+        if (is_new) bit_maps_.push_back(part);
+        program.shuffles.push_back({here, word, known->second});
+      }
+    }
+    std::ranges::stable_sort(program.shuffles, {}, &WordShuffle::map);
+    return program;
+  }
+
+  LinearBackend linear_;
+  std::vector<Place> places_;
+  std::deque<LineMap> kept_;
+  std::deque<std::vector<LinearStage>> stages_;
+  std::vector<LinearMap> linears_;
+  std::vector<Program> programs_;
+  std::vector<BitMap> bit_maps_;
+  std::map<BitMap, std::uint32_t> index_;
+  std::unique_ptr<Shufflers> shufflers_;
+};
+
+ReducedSpace::ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<LineDigit> digits,
+                           ReducedLinks links, std::vector<std::uint32_t> weights,
+                           const std::vector<std::vector<std::uint16_t>>& maps, bool reversible, Isa isa)
+    : Space(geometry_of(words_per_line, bits, digits, links.first.size())),
+      digits_(std::move(digits)),
+      links_(std::move(links)),
+      weights_(std::move(weights)),
+      reversible_(reversible),
+      maps_(std::make_unique<LineMaps>(words_per_line, bits, maps, isa)) {
+  const std::uint64_t count = links_.sources.size();
+  if (weights_.size() != shards()) throw InvalidArgument("there must be a weight for each shard");
+  if (links_.first.front() != 0 || links_.first.back() != count || !std::ranges::is_sorted(links_.first) ||
+      links_.maps.size() != count || links_.terms.size() != count * digits_.size())
+    throw InvalidArgument("the links of shards must be told one shard after another");
+  if (std::ranges::any_of(links_.sources, [&](auto s) { return s >= shards(); }) ||
+      std::ranges::any_of(links_.maps, [&](auto m) { return m >= maps.size(); }))
+    throw InvalidArgument("a link must name a shard and a map");
+  for (std::uint64_t link = 0; link < count; ++link) {
+    std::uint64_t most = 0;  // source line
+    for (std::size_t i = 0; i < digits_.size(); ++i) {
+      const LineDigit& digit = digits_[i];
+      const std::uint64_t at = links_.terms[link * digits_.size() + i] * digit.radix;
+      if (at >= digit.terms.size()) throw InvalidArgument("a link must name a list of terms of each digit");
+      most += *std::max_element(digit.terms.begin() + static_cast<std::ptrdiff_t>(at),
+                                digit.terms.begin() + static_cast<std::ptrdiff_t>(at + digit.radix));
+    }
+    if (most >= lines_per_shard()) throw InvalidArgument("a line must come from a line of a shard");
+  }
+}
+
+ReducedSpace::~ReducedSpace() = default;
+
+std::uint64_t ReducedSpace::row_bytes() const {
+  std::uint64_t bytes = links_.sources.size() * (8 + 4 * digits_.size());
+  for (const LineDigit& digit : digits_) bytes += digit.terms.size() * sizeof(std::uint32_t);
+  return bytes;
+}
+
+void ReducedSpace::source_lines(std::uint64_t link, std::uint64_t first, std::size_t count,
+                                std::uint32_t* out) const {
+  constexpr std::size_t kMostDigits = 64;
+  const std::size_t digits = digits_.size();
+  if (digits == 0) {
+    std::fill_n(out, count, 0);
+    return;
+  }
+  std::array<const std::uint32_t*, kMostDigits> terms{};
+  std::array<std::uint64_t, kMostDigits> value{};
+  for (std::size_t i = digits; i-- > 0;) {
+    terms[i] = digits_[i].terms.data() + links_.terms[link * digits + i] * digits_[i].radix;
+    value[i] = first % digits_[i].radix;
+    first /= digits_[i].radix;
+  }
+  const std::size_t last = digits - 1;
+  while (count != 0) {
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < last; ++i) sum += terms[i][value[i]];
+    const auto run = std::min<std::size_t>(count, digits_[last].radix - value[last]);
+    for (std::size_t i = 0; i < run; ++i) out[i] = sum + terms[last][value[last] + i];
+    out += run, count -= run;
+    value[last] += run;
+    for (std::size_t i = digits; i-- > 0 && value[i] == digits_[i].radix;) {
+      value[i] = 0;
+      if (i > 0) ++value[i - 1];
+    }
+  }
+}
+
+std::uint64_t ReducedSpace::step_lines(const LineRange& range) const {
+  // As many lines as stay in the second-level cache while all links are taken.
+  constexpr std::size_t kPieceWords = 32768, kMostLines = 1024;
+  const std::size_t words = words_per_line();
+  const std::size_t most = std::clamp<std::size_t>(kPieceWords / words, 1, kMostLines);
+  static thread_local std::vector<Word> result;
+  result.resize(std::max(result.size(), most * words));
+  std::array<std::uint8_t, kMostLines> touched;
+  std::array<std::uint32_t, kMostLines + kPullAhead> lines;
+  const std::uint64_t begin = links_.first[range.shard];
+  std::uint64_t total = 0;
+  for (std::uint64_t first = range.first; first < range.last; first += most) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(most, range.last - first));
+    const auto known = std::min<std::uint64_t>(count + kPullAhead, lines_per_shard() - first);
+    std::fill_n(result.begin(), count * words, Word{0});
+    std::fill_n(touched.begin(), count, std::uint8_t{0});
+    for (std::size_t i = 0; i < range.source_words.size(); ++i) {
+      source_lines(begin + i, first, known, lines.data());
+      std::fill(lines.begin() + static_cast<std::ptrdiff_t>(known),
+                lines.begin() + static_cast<std::ptrdiff_t>(count + kPullAhead), lines[0]);
+      maps_->pull(links_.maps[begin + i], {words, range.source_words[i], range.source_flags[i], lines.data(),
+                                           count, result.data(), touched.data()});
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      total += finish_line(range, first + i, touched[i] != 0 ? result.data() + i * words : nullptr, words);
+  }
+  return total * weights_[range.shard];
+}
+
+}  // namespace farthest

@@ -1,0 +1,7 @@
+#include "reduced_words.hpp"
+
+namespace farthest {
+
+LinearBackend avx2_linear(std::size_t) { return {6, &pull_words}; }
+
+}  // namespace farthest

@@ -1,0 +1,72 @@
+// Lines of 2,048, 1,024 or 512 bits in registers: stages by shifts, bytes by shuffles of two registers.
+#include <immintrin.h>
+
+#include "reduced_lines.hpp"
+
+namespace farthest {
+namespace {
+
+template <std::size_t Parts>
+struct Line {
+  __m512i part[Parts];
+};
+
+// The bits of `yes` where `where` has ones, else those of `no`.
+inline __m512i chosen(__m512i where, __m512i yes, __m512i no) {
+  return _mm512_ternarylogic_epi64(where, yes, no, 0xca);
+}
+
+template <std::size_t Parts>
+inline void apply(const LinearStage& stage, Line<Parts>& line) {
+  const __m512i number = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i lanes = _mm512_xor_si512(number, _mm512_set1_epi64(stage.partner & 7));
+  const __m128i shift = _mm_cvtsi32_si128(static_cast<int>(stage.shift));
+  const std::size_t part = stage.partner >> 3;
+  Line<Parts> old = line;
+  for (std::size_t i = 0; i < Parts; ++i) {
+    __m512i from = old.part[i ^ part];
+    if ((stage.partner & 7) != 0) from = _mm512_permutexvar_epi64(lanes, from);
+    const __m512i left = _mm512_loadu_si512(stage.left + 8 * i);
+    const __m512i right = _mm512_loadu_si512(stage.right + 8 * i);
+    line.part[i] = chosen(left, _mm512_sll_epi64(from, shift),
+                          chosen(right, _mm512_srl_epi64(from, shift), line.part[i]));
+  }
+}
+
+template <std::size_t Parts>
+void pull(const LinearMap& map, const Pull& by) {
+  Line<Parts> index, upper;
+  if (map.units != nullptr)
+    for (std::size_t i = 0; i < Parts; ++i) {
+      index.part[i] = _mm512_loadu_si512(map.units + 64 * i);
+      upper.part[i] = _mm512_movm_epi8(_mm512_movepi8_mask(index.part[i]));  // bytes from 128 on
+    }
+  pull_lines(by, [&](const Word* source, Word* result) {
+    Line<Parts> line;
+    for (std::size_t i = 0; i < Parts; ++i) line.part[i] = _mm512_loadu_si512(source + 8 * i);
+    for (const LinearStage& stage : map.stages) apply<Parts>(stage, line);
+    for (std::size_t i = 0; i < Parts; ++i) {
+      __m512i out = line.part[i];
+      if (map.units != nullptr) {
+        if constexpr (Parts == 1) out = _mm512_permutexvar_epi8(index.part[i], line.part[0]);
+        if constexpr (Parts >= 2) out = _mm512_permutex2var_epi8(line.part[0], index.part[i], line.part[1]);
+        if constexpr (Parts == 4)
+          out =
+              chosen(upper.part[i], _mm512_permutex2var_epi8(line.part[2], index.part[i], line.part[3]), out);
+      }
+      out = _mm512_or_si512(out, _mm512_loadu_si512(result + 8 * i));
+      _mm512_storeu_si512(result + 8 * i, out);
+    }
+  });
+}
+
+}  // namespace
+
+LinearBackend avx512_linear(std::size_t words) {
+  if (words == 8) return {3, &pull<1>};
+  if (words == 16) return {3, &pull<2>};
+  if (words == 32) return {3, &pull<4>};
+  return portable_linear(words);
+}
+
+}  // namespace farthest

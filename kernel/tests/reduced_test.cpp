@@ -1,0 +1,149 @@
+// Steps of reduced spaces against sets: lines of all sizes, linear and other maps, every instruction set.
+#include "farthest/reduced.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "check.hpp"
+#include "farthest/line_map.hpp"
+#include "farthest/step.hpp"
+#include "samples.hpp"
+
+namespace farthest::test {
+namespace {
+
+using LineOf = std::vector<std::uint16_t>;
+
+LineOf some_permutation(std::size_t keys, Random& random) {
+  LineOf map(keys);
+  std::iota(map.begin(), map.end(), std::uint16_t{0});
+  for (std::size_t i = keys; i > 1; --i) std::swap(map[i - 1], map[random.below(i)]);
+  return map;
+}
+
+// Of the numbers of `digits` bits: their digits permuted, of which one may follow from the others; any
+// invertible matrix; a constant added.
+LineOf some_linear(int digits, int kind, Random& random) {
+  const auto count = static_cast<std::size_t>(digits);
+  std::vector<unsigned> columns(count);
+  while (true) {
+    const auto to = random.permutation(digits + (kind == 1));
+    for (std::size_t i = 0; i < count; ++i) {
+      columns[i] = to[i] < digits ? 1U << to[i] : 0U;
+      if (kind == 1 && to[count] < digits) columns[i] ^= 1U << to[count];
+      if (kind == 2) columns[i] = static_cast<unsigned>(random.below(std::size_t{1} << digits));
+    }
+    const auto constant = static_cast<unsigned>(random.below(std::size_t{1} << digits));
+    LineOf map;
+    std::set<unsigned> seen;
+    for (unsigned u = 0; u < 1U << digits; ++u) {
+      unsigned v = constant;
+      for (std::size_t i = 0; i < count; ++i) v ^= (u >> i & 1U) * columns[i];
+      map.push_back(static_cast<std::uint16_t>(v));
+      seen.insert(v);
+    }
+    if (seen.size() == map.size()) return map;
+  }
+}
+
+TEST(linear_maps_are_recognised) {
+  Random random(1);
+  for (int digits = 6; digits <= 11; ++digits)
+    for (const int unit : {3, 6}) {
+      for (int kind = 0; kind < 3; ++kind) CHECK(linear_map(some_linear(digits, kind, random), unit));
+      CHECK(!linear_map(some_permutation(std::size_t{1} << digits, random), unit));
+    }
+  CHECK_THROWS(linear_map(LineOf(63), 3));
+  CHECK_THROWS(linear_map(LineOf(64), 3));
+}
+
+struct Case {
+  std::uint64_t words;
+  int bits;
+  bool linear;
+};
+
+TEST(reduced_steps_are_as_defined) {
+  Random random(2);
+  const std::vector<Case> cases{{1, 64, true},  {2, 64, true},  {8, 64, true},
+                                {16, 64, true}, {32, 64, true}, {64, 64, true},
+                                {3, 27, false}, {5, 64, false}, {1, 12, false}};
+  constexpr std::uint64_t kShards = 5, kMoves = 4;
+  const std::vector<std::uint64_t> radices{3, 2, 4};
+  for (const Case& of : cases) {
+    const std::size_t keys = of.words * static_cast<std::size_t>(of.bits);
+    std::vector<LineOf> maps;
+    for (int i = 0; i < 6; ++i)
+      maps.push_back(of.linear ? some_linear(std::countr_zero(keys), i % 3, random)
+                               : some_permutation(keys, random));
+    maps.push_back(LineOf(keys));
+    std::iota(maps.back().begin(), maps.back().end(), std::uint16_t{0});
+    std::vector<LineDigit> digits;
+    std::uint64_t weight = 24;
+    for (const auto radix : radices) {
+      weight /= radix;
+      LineDigit& digit = digits.emplace_back(radix, std::vector<std::uint32_t>{});
+      for (int list = 0; list < 3; ++list)
+        for (const auto value : random.permutation(static_cast<int>(radix)))
+          digit.terms.push_back(static_cast<std::uint32_t>(value * weight));
+    }
+    ReducedLinks links{{0}, {}, {}, {}};
+    for (std::uint64_t shard = 0; shard < kShards; ++shard) {
+      for (std::uint64_t m = 0; m < kMoves; ++m) {
+        links.sources.push_back(static_cast<std::uint32_t>(random.below(kShards)));
+        links.maps.push_back(static_cast<std::uint32_t>(random.below(maps.size())));
+        for (std::size_t i = 0; i < 3; ++i)
+          links.terms.push_back(static_cast<std::uint32_t>(random.below(3)));
+      }
+      links.first.push_back(links.sources.size());
+    }
+    std::set<Key> all, frontier, known, expected;
+    const Key size = kShards * 24 * keys;
+    for (Key i = 0; i < size / 10; ++i) frontier.insert(random.below(size)), known.insert(random.below(size));
+    for (Key key = 0; key < size; ++key) {
+      const Key bit = key % keys, line = key / keys % 24, shard = key / keys / 24;
+      for (auto link = links.first[shard]; link < links.first[shard + 1]; ++link) {
+        std::uint64_t from = 0, rest = line;
+        for (std::size_t i = 3; i-- > 0; rest /= radices[i])
+          from += digits[i].terms[links.terms[3 * link + i] * radices[i] + rest % radices[i]];
+        if (frontier.contains((links.sources[link] * 24 + from) * keys + maps[links.maps[link]][bit]) &&
+            !known.contains(key))
+          expected.insert(key);
+      }
+    }
+    for (const Isa isa : available_isas()) {
+      ReducedSpace space(of.words, of.bits, digits, links, {1, 2, 3, 4, 5}, maps, false, isa);
+      CHECK(space.keys() == size);
+      Bitmap now(space, frontier), before(space, known), fresh(space);
+      const auto counts = step(space, {0, 1, 2, 3, 4},
+                               {{now.view(space)}, {fresh.view(space)}, {{before.view(space)}}, {}}, 2);
+      CHECK(fresh.keys(space) == expected);
+      CHECK(counts == population(space, fresh.view(space)));
+      std::uint64_t states = 0;
+      for (const Key key : expected) states += key / keys / 24 + 1;
+      CHECK(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) == states);
+    }
+  }
+}
+
+TEST(what_does_not_fit_a_reduced_space_is_refused) {
+  const LineOf same{0, 1, 2, 3};
+  const auto space = [&](ReducedLinks links, const std::vector<LineOf>& maps,
+                         std::vector<std::uint32_t> terms) {
+    return ReducedSpace(1, 4, {{2, std::move(terms)}}, std::move(links), {1}, maps, false, Isa::portable);
+  };
+  const ReducedLinks good{{0, 1}, {0}, {0}, {0}};
+  CHECK(space(good, {same}, {1, 0}).keys() == 8);
+  CHECK_THROWS(space({{0, 1}, {1}, {0}, {0}}, {same}, {1, 0}));
+  CHECK_THROWS(space({{0, 1}, {0}, {1}, {0}}, {same}, {1, 0}));
+  CHECK_THROWS(space({{0, 1}, {0}, {0}, {1}}, {same}, {1, 0}));
+  CHECK_THROWS(space({{0, 2}, {0}, {0}, {0}}, {same}, {1, 0}));
+  CHECK_THROWS(space({{0}, {}, {}, {}}, {same}, {1, 0}));
+  CHECK_THROWS(space(good, {same}, {2, 0}));
+  CHECK_THROWS(space(good, {same}, {1}));
+  CHECK_THROWS(space(good, {{0, 1, 2}}, {1, 0}));
+  CHECK_THROWS(space(good, {{0, 1, 2, 2}}, {1, 0}));
+}
+
+}  // namespace
+}  // namespace farthest::test

@@ -1,0 +1,186 @@
+"""Spaces of representatives: layers and distances of small symmetric puzzles, beside those of the unreduced space."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from farthest import _kernel
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.enumeration.resources import PROCESS_BYTES
+from farthest.coordinator.settings import Outcome, Settings
+from farthest.errors import PuzzleError, StorageError
+from farthest.families.permutation.assembly import assemble
+from farthest.families.permutation.gather_space import PermutationSpace, origin_boards
+from farthest.families.permutation.layout import choose_layout
+from farthest.families.permutation.moves import Move, inverse
+from farthest.families.permutation.moves import product as after
+from farthest.families.permutation.reduced_space import ReducedSpace, reduced_space
+from farthest.models.database import open_database
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces import compile_space
+from farthest.spaces.contract import GatherSpace
+from permutations import pieces
+
+
+def distances(space: GatherSpace, isa: str = "") -> tuple[list[int], NDArray[np.int16]]:
+    """The states of each layer, and the distance of each key, -1 where it is not reached."""
+    kernel = space.compile_kernel(isa=isa)
+    kernel.prepare(range(kernel.shards))
+    words = [np.zeros(kernel.words, dtype=np.uint64) for _ in range(3)]
+    layers = [
+        _kernel.Layer(kernel, each, np.ones(kernel.lines, np.uint8), 0, kernel.shards) for each in words
+    ]
+    frontier, fresh, visited = layers
+    of_keys = np.full(space.keys, -1, dtype=np.int16)
+    for key in space.encode(np.array(space.origins, dtype=np.uint8)).tolist():
+        _kernel.insert(kernel, frontier, key)
+        _kernel.insert(kernel, visited, key)
+    counts: list[int] = []
+    while states := sum(_kernel.population(kernel, frontier)):
+        keys = _kernel.keys_of(kernel, frontier, space.keys)
+        of_keys[keys] = len(counts)
+        counts.append(states)
+        _kernel.step(kernel, range(kernel.shards), [frontier], [fresh], [[visited]], [[visited]], 2)
+        frontier, fresh = fresh, frontier
+    return counts, of_keys
+
+
+def symmetric_puzzle(seed: int) -> Puzzle | None:
+    """Moves on six or seven slots of two orientations, and perhaps on a few others, and all that some symmetries
+    make of them, mostly with inverses."""
+    rng = random.Random(seed)
+    sets = [pieces(rng.choice(["abcdefg", "aabbccd", "abcdefg", "aaabbbc"]), 2)]
+    if rng.random() < 0.6:
+        sets.append(pieces(rng.choice(["wxx", "xyz"]), rng.choice([1, 3])))
+    moduli = [each.modulus for each in sets for _ in each.pieces]
+    generators = [_symmetry(sets, rng) for _ in range(rng.choice([1, 2]))]
+    moves: list[Move] = []
+    first = 0
+    for _ in range(rng.choice([1, 2])):
+        to, delta = list(range(len(moduli))), [0] * len(moduli)
+        for each in sets:
+            slots = rng.sample(range(first, first + len(each.pieces)), rng.choice([2, 3]))
+            for slot, there in zip(slots, slots[1:] + slots[:1], strict=True):
+                to[slot] = there
+                delta[slot] = rng.randrange(each.modulus)
+            first += len(each.pieces)
+        first = 0
+        moves.append(Move("", tuple(to), tuple(delta)))
+    queue = moves
+    effects = {move.effect for move in queue}
+    for move in queue:
+        for made in ([] if seed % 3 == 2 else [inverse(move, moduli)]) + [
+            after(after(inverse(each, moduli), move, moduli), each, moduli) for each in generators
+        ]:
+            if made.effect not in effects:
+                effects.add(made.effect)
+                queue.append(made)
+                if len(queue) > 24:
+                    return None
+    definition = assemble(sets, [replace(move, name=f"m{number}") for number, move in enumerate(queue)])
+    return Puzzle("sample", "", "", "permutation", "generator", Origin("to", "goal"), (), definition)
+
+
+def _symmetry(sets: Sequence[object], rng: random.Random) -> Move:
+    """A permutation of order two that takes alike pieces to alike pieces."""
+    to: list[int] = []
+    for each in sets:
+        tokens = [token for token, _ in each.pieces]  # type: ignore[attr-defined]
+        first, count = len(to), len(tokens)
+        while True:
+            order = list(range(count))
+            rng.shuffle(order)
+            image = [order[count - 1 - order.index(slot)] for slot in range(count)]
+            kinds = {(tokens[slot], tokens[there]) for slot, there in enumerate(image)}
+            if len({a for a, _ in kinds}) == len(kinds) == len({b for _, b in kinds}):
+                break
+        to += [first + there for there in image]
+    return Move("", tuple(to), (0,) * len(to))
+
+
+def compare(puzzle: Puzzle, reduced: ReducedSpace) -> None:
+    origins = origin_boards(puzzle, puzzle.origin)
+    plain = PermutationSpace(puzzle, puzzle.origin, origins, choose_layout(puzzle.definition, origins))  # type: ignore[arg-type]
+    counts, of_keys = distances(plain)
+    for isa in _kernel.available_isas():
+        assert distances(reduced, isa)[0] == counts, isa
+    assert int(reduced.weights.sum()) * reduced.keys // len(reduced.weights) >= sum(counts)
+    ours = distances(reduced)[1]
+    keys = np.flatnonzero(of_keys >= 0).astype(np.uint64)
+    boards = plain.decode(keys)
+    found = reduced.encode(boards)
+    assert (ours[found.astype(np.int64)] == of_keys[keys.astype(np.int64)]).all()
+    # A key is one of the board's images, and each image has the same key but for a stabiliser.
+    back = reduced.decode(found)
+    images = [each.images(boards) for each in reduced.maps]
+    assert np.logical_or.reduce([(image == back).all(axis=1) for image in images]).all()
+    assert (reduced.encode(back) == found).all()
+
+
+@pytest.mark.parametrize("seed", [0, 5, 14, 18, 26, 33, 45, 84, 106, 122])
+def test_layers_and_distances_are_those_of_the_whole_space(seed: int) -> None:
+    puzzle = symmetric_puzzle(seed)
+    assert puzzle is not None
+    reduced = reduced_space(puzzle, puzzle.origin)
+    assert reduced is not None
+    compare(puzzle, reduced)
+
+
+def test_every_group_gives_the_same_layers() -> None:
+    puzzle = load("cube-3x3x3-urf-edges")
+
+    def outcome(symmetry: int) -> Outcome:
+        return enumerate_puzzle(puzzle, None, Settings(histogram_only=True, symmetry=symmetry))
+
+    plain = outcome(1)
+    assert plain.states == puzzle.known[0].states
+    for order in (2, 3, 6):
+        found = outcome(order)
+        assert (found.layers, found.digest, found.eccentricity) == (plain.layers, plain.digest, 15)
+        assert sorted(found.farthest) == sorted(plain.farthest)
+
+
+def test_layers_in_files_are_the_same(tmp_path: Path) -> None:
+    puzzle = load("cube-3x3x3-urf-edges")
+    in_memory = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, symmetry=6))
+    settings = Settings(histogram_only=True, symmetry=6, memory=PROCESS_BYTES + 2_500_000, scratch=tmp_path)
+    with open_database(tmp_path / "farthest.db", create=True) as database:
+        found = enumerate_puzzle(puzzle, database, settings)
+    assert found.figures
+    assert (found.digest, found.farthest) == (in_memory.digest, in_memory.farthest)
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "symmetry", "histogram_only", "problem"),
+    [
+        ("cube-3x3x3-urf-edges", 5, True, "no space of representatives of 5 symmetries"),
+        ("8-puzzle", 2, True, "no space of representatives of 2 symmetries"),
+        ("cube-3x3x3-urf-edges", 6, False, "no map yet"),
+    ],
+)
+def test_what_has_no_representatives_is_refused(
+    tmp_path: Path, puzzle: str, symmetry: int, histogram_only: bool, problem: str
+) -> None:
+    settings = Settings(histogram_only=histogram_only, symmetry=symmetry)
+    with (
+        open_database(tmp_path / "farthest.db", create=True) as database,
+        pytest.raises(PuzzleError, match=problem),
+    ):
+        enumerate_puzzle(load(puzzle), database, settings)
+
+
+def test_a_layout_that_is_not_the_puzzle_s_is_refused() -> None:
+    puzzle = load("cube-3x3x3-urf-edges")
+    fields = {"version": 1, "kind": "representatives", "symmetries": 6}
+    assert compile_space(puzzle, None, fields).layout_fields() == fields
+    for change in ({"symmetries": 5}, {"symmetries": "6"}, {"version": 2}, {"more": 1}):
+        with pytest.raises(StorageError, match="stored key layout"):
+            compile_space(puzzle, None, {**fields, **change})
