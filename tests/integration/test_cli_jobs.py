@@ -43,7 +43,9 @@ def test_show(place: str, run: Run, run_json: RunJson) -> None:
         assert document["layer_seconds"] == [layer.seconds for layer in Jobs(database).layers(1)]
     assert (document["digest"], document["has_map"], document["keys"]) == (digest, True, 12)
     run("enumerate", "3-puzzle", "--max-depth", "2")
-    assert "not known: --max-depth ended the enumeration after layer 2" in run("show", "2").stdout
+    assert (
+        "not known: --max-depth or the memory ended the enumeration after layer 2" in run("show", "2").stdout
+    )
 
 
 def test_a_job_that_did_not_finish(place: str, run: Run, run_json: RunJson) -> None:

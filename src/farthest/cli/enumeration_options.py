@@ -76,6 +76,10 @@ def _symmetries(context: click.Context, parameter: click.Parameter, value: str) 
     return int(value)
 
 
+def _symmetry_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [word for word in ("auto", "none") if word.startswith(incomplete)]
+
+
 RESULT_OPTIONS = (
     click.option(
         "--from",
@@ -104,6 +108,7 @@ RESULT_OPTIONS = (
     click.option(
         "--symmetry",
         callback=_symmetries,
+        shell_complete=_symmetry_words,
         default="auto",
         metavar="auto|none|N",
         help="With --map none: keep one state of those that all symmetries, or a group of N, take to each other.  "

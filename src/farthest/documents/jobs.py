@@ -155,7 +155,7 @@ def result_rows(record: JobRecord) -> Rows:
             *([] if result.expanded is None else [("expanded", f"{result.expanded:,} boards")]),
         ]
     elif record.status == FINISHED:
-        unknown = f"not known: --max-depth ended the enumeration after layer {record.depth}"
+        unknown = f"not known: --max-depth or the memory ended the enumeration after layer {record.depth}"
         found = [
             ("states", f"{record.states or 0:,}"),
             ("eccentricity", str(record.eccentricity) if record.complete else unknown),

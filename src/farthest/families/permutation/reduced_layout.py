@@ -35,8 +35,20 @@ MOST_OUTER = 2**18
 MOST_ORDERS = 5040
 """Orders of the pieces of a block at the most."""
 
-WORD_BITS = 4096
+MOST_BITS = 4096
 """Values of the digit whose values are the bits of a line, at the most."""
+
+MOST_LINES = 2**31
+"""Lines of a shard at the most; the kernel numbers them by 32 bits."""
+
+MOST_TERMS = 2**26
+"""Values of a digit, times moves and symmetries, at the most: 256 MB of tables."""
+
+MOST_MODULUS = 40
+"""Of orientations: a sum of three of them fits a byte with a sign."""
+
+MOST_LAYOUTS = 20_000
+"""Layouts that are compared; a puzzle of many orbits would have millions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +82,7 @@ class Orbit:
         self.counts = [definition.counts[label] for label in self.labels]
         counted = len(counted_labels(definition, number))
         self.modulus = definition.moduli[number] if counted == len(self.labels) else 1
-        self.fits = counted in (0, len(self.labels))
-        self.total = total
+        self.fits = counted in (0, len(self.labels)) and self.modulus <= MOST_MODULUS
         local = {label: i for i, label in enumerate(self.labels)}
         place = {int(slot): i for i, slot in enumerate(self.slots)}
         self.home = np.array([local[fixed[slot]] for slot in self.slots], dtype=np.int8)
@@ -88,6 +99,8 @@ class Orbit:
             for each in maps
         ]
         self.reference, self.piece_reference = self._references(raw)
+        shift = int(self.reference.sum()) - int(self.piece_reference[self.home].sum())
+        self.total = None if total is None else (total + shift) % self.modulus
         self.symmetries = [self._counted(action) for action in raw]
         self.pulls = [
             self._counted(
@@ -222,10 +235,8 @@ class Turns:
     def __init__(self, slots: int, modulus: int, total: int | None) -> None:
         self._modulus, self._total = modulus, total
         self._digits = slots if total is None else slots - 1
+        self.size: int = modulus**self._digits
         self._weights = modulus ** np.arange(self._digits, dtype=np.int64)
-
-    def __len__(self) -> int:
-        return int(self._modulus**self._digits)
 
     def rows(self, numbers: Numbers) -> Rows:
         """The orientations of all slots."""
@@ -313,26 +324,32 @@ def layouts(
     ]
     if not all(orbit.fits for orbit in orbits):
         return []
+    told = [orbit for orbit in orbits if len(orbit.labels) > 1 or orbit.turns]
+    links = len(definition.generators) * len(maps)
+    options = [list(_options(orbit, MOST_TERMS // links)) for orbit in told]
+    if prod(map(len, options)) > MOST_LAYOUTS:
+        return []
     ranked = []
-    for parts in product(*(_options(orbit) for orbit in orbits if len(orbit.labels) > 1 or orbit.turns)):
-        chosen = [orbits[part.orbit] for part in parts]
-        words = [orbit for orbit, part in zip(chosen, parts, strict=True) if part.turns == "word"]
-        outer = prod(_outer_size(orbit, part) for orbit, part in zip(chosen, parts, strict=True))
-        if len(words) == 1 and outer <= MOST_OUTER:
-            size = len(Turns(words[0].size, words[0].modulus, words[0].total))
+    for parts in product(*options):
+        words = [orbit for orbit, part in zip(told, parts, strict=True) if part.turns == "word"]
+        outer = prod(_outer_size(orbit, part) for orbit, part in zip(told, parts, strict=True))
+        states = prod(_arrangements(orbit.counts) * _turns(orbit) for orbit in told)
+        if len(words) == 1 and outer <= MOST_OUTER and states // outer // _turns(words[0]) <= MOST_LINES:
+            size = _turns(words[0])
             linear = size >= 64 and size & (size - 1) == 0
             ranked.append(((not linear, -min(outer, 64 * len(maps)), outer), parts))
     return [parts for _, parts in sorted(ranked, key=lambda each: each[0])]
 
 
-def _options(orbit: Orbit) -> Iterator[Part]:
-    size = len(Turns(orbit.size, orbit.modulus, orbit.total)) if orbit.turns else 1
+def _options(orbit: Orbit, most: int) -> Iterator[Part]:
+    """``most``: values of a digit of which there is a table for each link."""
+    size = _turns(orbit)
     turns = [""]
     if orbit.turns:
-        turns = ["outer", *(["word"] if size <= WORD_BITS else []), *(["line"] if size <= MOST_OUTER else [])]
+        turns = ["outer", *(["word"] if size <= MOST_BITS else []), *(["line"] if size <= most else [])]
     whole = (tuple(range(len(orbit.labels))),)
     singles = tuple((label,) for label in whole[0])
-    few = _arrangements(orbit.counts) <= MOST_OUTER
+    few = _arrangements(orbit.counts) <= most
     for each in turns:
         if few and each != "outer" and _turns_by_block(orbit, whole):
             yield Part(orbit.number, singles, True, each)
@@ -350,9 +367,14 @@ def _turns_by_block(orbit: Orbit, blocks: Sequence[Sequence[int]]) -> bool:
 
 
 def _outer_size(orbit: Orbit, part: Part) -> int:
-    turns = len(Turns(orbit.size, orbit.modulus, orbit.total)) if part.turns == "outer" else 1
+    turns = _turns(orbit) if part.turns == "outer" else 1
     blocks = [sum(orbit.counts[label] for label in block) for block in part.blocks]
     return (1 if part.in_line else _arrangements(blocks)) * turns
+
+
+def _turns(orbit: Orbit) -> int:
+    """How many orientations its pieces have together."""
+    return Turns(orbit.size, orbit.modulus, orbit.total).size if orbit.turns else 1
 
 
 def _arrangements(counts: Sequence[int]) -> int:

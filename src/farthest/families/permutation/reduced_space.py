@@ -72,6 +72,7 @@ class _PartSpace:
         )
         self.turns = Turns(orbit.size, orbit.modulus, orbit.total) if orbit.turns else None
         self.outer_turns = self.turns if part.turns == "outer" else None
+        self._outer_turned = 1 if self.outer_turns is None else self.outer_turns.size
         self.orders = [Arrangements([orbit.counts[label] for label in block]) for block in part.blocks]
         self._local = np.array(
             [part.blocks[self.block_of[label]].index(label) for label in range(len(orbit.labels))],
@@ -88,13 +89,13 @@ class _PartSpace:
     @property
     def outer(self) -> int:
         """The number of values of its part of the outer number."""
-        return (1 if self.part.in_line else len(self.arrangements)) * len(self.outer_turns or (0,))
+        return (1 if self.part.in_line else len(self.arrangements)) * self._outer_turned
 
     def blocks_of(self, outer: int) -> Rows:
         """The block of the piece in each slot, by its part of the outer number; where that tells none, the first's."""
         if self.part.in_line:
             return np.zeros(self.orbit.size, dtype=np.int8)
-        found: Rows = self.arrangements.rows[outer // len(self.outer_turns or (0,))]
+        found: Rows = self.arrangements.rows[outer // self._outer_turned]
         return found
 
     def off(self, action: Action) -> NDArray[np.int8]:
@@ -104,7 +105,7 @@ class _PartSpace:
 
     def outer_rows(self) -> tuple[Rows, Rows]:
         """The blocks and the orientations of all its outer numbers."""
-        turns = len(self.outer_turns or (0,))
+        turns = self._outer_turned
         blocks = np.repeat(self.arrangements.rows, turns, axis=0)
         if self.outer_turns is None:
             return blocks, np.zeros_like(blocks)
@@ -115,7 +116,7 @@ class _PartSpace:
             return np.zeros(len(blocks), dtype=np.int64)
         found = self.arrangements.numbers(blocks)
         if self.outer_turns is not None:
-            found = found * len(self.outer_turns) + self.outer_turns.numbers(turned)
+            found = found * self.outer_turns.size + self.outer_turns.numbers(turned)
         return found
 
     def split(self, boards: NDArray[np.uint8], slots: int) -> tuple[Rows, Rows]:
@@ -177,7 +178,7 @@ class _PartSpace:
     ) -> None:
         """Writes the orbit's labels and orientations into boards."""
         orbit = self.orbit
-        turns = len(self.outer_turns or (0,))
+        turns = self._outer_turned
         blocks = self.arrangements.rows[digits["arrangement", 0] if self.part.in_line else outer // turns]
         order = np.argsort(blocks, axis=1, kind="stable")
         local = np.zeros_like(blocks)
@@ -410,7 +411,7 @@ def _digits(number: int, part: _PartSpace) -> list[Digit]:
             if len(orders) > 1
         ]
     if part.turns is not None and part.part.turns in ("line", "word"):
-        found.append(Digit(number, "turns", len(part.turns)))
+        found.append(Digit(number, "turns", part.turns.size))
     return found
 
 
@@ -475,7 +476,7 @@ class _Tables:
 
             def turned() -> Numbers:
                 rows = (
-                    action.sign * turns.rows(np.arange(len(turns))) + action.turn - off
+                    action.sign * turns.rows(np.arange(turns.size)) + action.turn - off
                 ) % part.orbit.modulus
                 return turns.numbers(moved(rows.astype(np.int8), action.to))
 
