@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapPlace
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
+    from farthest.spaces.contract import GatherSpace, ReducedSpace, ScatterSpace, Space
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Cut
 
@@ -85,6 +85,9 @@ LEFT_BEFORE = "an earlier attempt has left them"
 
 LEAST_REDUCED = 2**28
 """Arrangements from which on representatives of symmetries are kept: fewer are enumerated in a second as they are."""
+
+LARGEST_SHARD = 2**29
+"""Bytes of a shard of representatives at the most: a step needs several in memory."""
 
 LEAST_SYMMETRIES = 4
 """A link by a symmetry costs up to twice as much as one without."""
@@ -205,9 +208,16 @@ def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | No
             "group that fixes the origin, or the pieces do not divide as it needs (docs/symmetry.md); leave out "
             "--symmetry"
         )
-    if space is not None and not asked and (space.kernel.bits < WORD_BITS or space.order < LEAST_SYMMETRIES):
-        return None
-    return space
+    return space if space is None or asked or _pays(space) else None
+
+
+def _pays(space: ReducedSpace) -> bool:
+    kernel = space.kernel
+    return (
+        kernel.bits == WORD_BITS
+        and kernel.words_per_shard * 8 <= LARGEST_SHARD
+        and space.order >= LEAST_SYMMETRIES
+    )
 
 
 def _too_large(space: Space, settings: Settings, machine: Machine) -> bool:
