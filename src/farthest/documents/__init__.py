@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Document = TypeVar("Document", bound=Mapping[str, Any])
 
@@ -20,7 +20,8 @@ Document = TypeVar("Document", bound=Mapping[str, Any])
 def filled(kind: type[Document], source: object, **others: object) -> Document:
     """A document: each of its fields is one of ``others``, else the attribute of ``source`` that has its name."""
     names = kind.__annotations__
-    return {name: others[name] if name in others else getattr(source, name) for name in names}  # type: ignore[return-value]
+    values = {name: others[name] if name in others else getattr(source, name) for name in names}
+    return cast("Document", values)
 
 
 def plain(value: object) -> Any:

@@ -124,8 +124,8 @@ class ReducedSpace(GatherSpace, Protocol):
     def order(self) -> int:
         """The number of symmetries."""
 
-    def images(self, boards: Boards) -> Boards:
-        """The boards that symmetries take the boards to, each once."""
+    def images(self, boards: Boards, most: int | None = None) -> Boards:
+        """The boards that symmetries take the boards to, each once; ``most`` of them, where there are more."""
 
 
 class ScatterSpace(Space, Protocol):

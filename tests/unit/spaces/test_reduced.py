@@ -16,7 +16,8 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import PuzzleError, StorageError
-from farthest.families.permutation.assembly import assemble
+from farthest.families.permutation.assembly import PieceSet, assemble
+from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.gather_space import PermutationSpace, origin_boards
 from farthest.families.permutation.layout import choose_layout
 from farthest.families.permutation.moves import Move, inverse
@@ -89,11 +90,11 @@ def symmetric_puzzle(seed: int) -> Puzzle | None:
     return Puzzle("sample", "", "", "permutation", "generator", Origin("to", "goal"), (), definition)
 
 
-def _symmetry(sets: Sequence[object], rng: random.Random) -> Move:
+def _symmetry(sets: Sequence[PieceSet], rng: random.Random) -> Move:
     """A permutation of order two that takes alike pieces to alike pieces."""
     to: list[int] = []
     for each in sets:
-        tokens = [token for token, _ in each.pieces]  # type: ignore[attr-defined]
+        tokens = [token for token, _ in each.pieces]
         first, count = len(to), len(tokens)
         while True:
             order = list(range(count))
@@ -108,7 +109,9 @@ def _symmetry(sets: Sequence[object], rng: random.Random) -> Move:
 
 def compare(puzzle: Puzzle, reduced: ReducedSpace) -> None:
     origins = origin_boards(puzzle, puzzle.origin)
-    plain = PermutationSpace(puzzle, puzzle.origin, origins, choose_layout(puzzle.definition, origins))  # type: ignore[arg-type]
+    plain = PermutationSpace(
+        puzzle, puzzle.origin, origins, choose_layout(puzzle.defined_as(Permutation), origins)
+    )
     counts, of_keys = distances(plain)
     for isa in _kernel.available_isas():
         assert distances(reduced, isa)[0] == counts, isa
@@ -132,6 +135,19 @@ def test_layers_and_distances_are_those_of_the_whole_space(seed: int) -> None:
     reduced = reduced_space(puzzle, puzzle.origin)
     assert reduced is not None
     compare(puzzle, reduced)
+
+
+def test_some_of_the_boards_of_a_layer() -> None:
+    puzzle = load("cube-3x3x3-urf-edges")
+    reduced = reduced_space(puzzle, puzzle.origin)
+    assert reduced is not None
+    boards = reduced.decode(np.arange(100, 160, dtype=np.uint64))
+    whole = {tuple(board) for board in reduced.images(boards).tolist()}
+    assert len(whole) > 200
+    for most in (1, 7, 100, len(whole), 10**6):
+        some = [tuple(board) for board in reduced.images(boards, most).tolist()]
+        assert len(set(some)) == len(some) == min(most, len(whole))
+        assert whole.issuperset(some)
 
 
 def test_every_group_gives_the_same_layers() -> None:

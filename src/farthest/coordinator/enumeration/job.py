@@ -384,9 +384,8 @@ class Enumeration:
         self._resume(store, self._poll_at_once(stop))
         complete = self._search(store, stop)
         # Read before the job is finished: after that no attempt would repeat what Redis loses.
-        farthest = board_texts(self._plan.space, store.keys(self._found.depth, FARTHEST_BOARDS))[
-            :FARTHEST_BOARDS
-        ]
+        keys = store.keys(self._found.depth, FARTHEST_BOARDS)
+        farthest = board_texts(self._plan.space, keys, FARTHEST_BOARDS)
         if self._recorder is None:
             digest = self._digest(store)
         else:

@@ -261,7 +261,7 @@ class JobRecorder(OwnedJob):
             return layer_rows(space, store.chunks(found.depth, CHUNK_KEYS), found.depth, limit)
         codes = store.keys(found.depth, limit)
         numbered = space.keys is None or reduced(space) is not None  # a code may stand for several boards
-        boards = board_texts(space, codes)[:limit]
+        boards = board_texts(space, codes, limit)
         keys: Iterable[Any] = range(len(boards)) if numbered else codes
         return zip(keys, repeat(found.depth), boards, strict=False)
 
@@ -332,19 +332,20 @@ class ResidueFile:
 Row = tuple[int, int, str]
 
 
-def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes]) -> list[str]:
-    """The boards that the codes stand for: written line by line and decoded at once if the puzzle's tokens allow it."""
+def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes], most: int | None = None) -> list[str]:
+    """The boards that the codes stand for, ``most`` of them where one may stand for several: written line by line and
+    decoded at once if the puzzle's tokens allow it."""
     if not keys:
         return []
-    template = space.puzzle.definition.line_template()
+    by_representatives = reduced(space)
+    template = None if by_representatives is not None else space.puzzle.definition.line_template()
     if template is None:
         import numpy
 
-        by_representatives = reduced(space)
         dtype = numpy.uint64 if space.code_bytes == 8 else f"S{space.code_bytes}"
         boards = space.decode(numpy.array(keys, dtype=dtype))
         if by_representatives is not None:
-            boards = by_representatives.images(boards)
+            boards = by_representatives.images(boards, most)
         return space.puzzle.definition.texts(boards)
     row, positions, table = template
     rows = bytearray(row * len(keys))

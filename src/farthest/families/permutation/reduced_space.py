@@ -351,9 +351,17 @@ class ReducedSpace(PermutationBoards):
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
         return [int(key) for key in self.encode(np.array(boards, dtype=np.uint8))]
 
-    def images(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The boards that symmetries take the boards to, each once, in the order of their cells."""
-        return np.unique(np.concatenate([each.images(boards) for each in self.maps]), axis=0)
+    def images(self, boards: NDArray[np.uint8], most: int | None = None) -> NDArray[np.uint8]:
+        """The boards, uint8 (N, cells), that symmetries take the boards to, each once, in the order of their cells;
+        ``most`` of them, where there are more. Takes memory for two times as many."""
+        step = len(boards) if most is None else most // self.order + 1
+        found = boards[:0]
+        for first in range(0, len(boards), step):
+            part = boards[first : first + step]
+            found = np.unique(np.concatenate([found, *(each.images(part) for each in self.maps)]), axis=0)
+            if most is not None and len(found) >= most:
+                return found[:most]
+        return found
 
     def _outer_digits(self, numbers: Numbers) -> list[Numbers]:
         """Of each part the digit of the outer numbers."""
