@@ -145,7 +145,7 @@ def test_first_layers_of_the_cube_of_three_colours() -> None:
     assert reduced is not None
     assert (len(reduced.weights), reduced.order, int(reduced.weights.sum())) == (3393, 48, 153_090)
     assert int((reduced.weights == 48).sum()) == 3020
-    shard = reduced.lines * reduced.bits * reduced.words_per_line
+    shard = reduced.keys // len(reduced.weights)
     assert shard == 34_650 * 2**11
     found = list(plain_layers(puzzle, 3))
     assert [len(boards) for boards in found] == [1, 6, 75, 888]
