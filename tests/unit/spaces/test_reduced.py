@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,12 +22,13 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import choose_layout
 from farthest.families.permutation.moves import Move, inverse
 from farthest.families.permutation.moves import product as after
-from farthest.families.permutation.reduced_space import ReducedSpace, reduced_space
+from farthest.families.permutation.reduced_space import reduced_space
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import GatherSpace
+from farthest.spaces.reduced import RepresentativeSpace
 from permutations import pieces
 
 
@@ -107,7 +108,7 @@ def _symmetry(sets: Sequence[PieceSet], rng: random.Random) -> Move:
     return Move("", tuple(to), (0,) * len(to))
 
 
-def compare(puzzle: Puzzle, reduced: ReducedSpace) -> None:
+def compare(puzzle: Puzzle, reduced: RepresentativeSpace) -> None:
     origins = origin_boards(puzzle, puzzle.origin)
     plain = PermutationSpace(
         puzzle, puzzle.origin, origins, choose_layout(puzzle.defined_as(Permutation), origins)
@@ -135,6 +136,41 @@ def test_layers_and_distances_are_those_of_the_whole_space(seed: int) -> None:
     reduced = reduced_space(puzzle, puzzle.origin)
     assert reduced is not None
     compare(puzzle, reduced)
+
+
+def test_first_layers_of_the_cube_of_three_colours() -> None:
+    # A shard that a symmetry keeps is closed under it, so that the weights of a layer's keys are its states.
+    puzzle = load("cube-3x3x3-three-colours")
+    reduced = reduced_space(puzzle, puzzle.origin)
+    assert reduced is not None
+    assert (len(reduced.weights), reduced.order, int(reduced.weights.sum())) == (3393, 48, 153_090)
+    assert int((reduced.weights == 48).sum()) == 3020
+    shard = reduced.keys // len(reduced.weights)
+    assert shard == 34_650 * 2**11
+    found = list(plain_layers(puzzle, 3))
+    assert [len(boards) for boards in found] == [1, 6, 75, 888]
+    for boards in found:
+        keys = np.unique(reduced.encode(boards))
+        assert int(reduced.weights[(keys // np.uint64(shard)).astype(np.int64)].sum()) == len(boards)
+
+
+def plain_layers(puzzle: Puzzle, depth: int) -> Iterator[NDArray[np.uint8]]:
+    """The boards (N, cells) of the first layers, by the moves alone."""
+    definition = puzzle.defined_as(Permutation)
+    slots, moduli = definition.slots, np.array(definition.slot_moduli)
+    layer = np.array(definition.goals, dtype=np.uint8)
+    before = layer[:0]
+    for _ in range(depth + 1):
+        yield layer
+        images = []
+        for move in definition.generators:
+            image, to = np.empty_like(layer), np.array(move.to)
+            image[:, to] = layer[:, :slots]
+            image[:, slots + to] = (layer[:, slots:] + np.array(move.delta)) % moduli
+            images.append(image)
+        known = {row.tobytes() for row in np.concatenate([before, layer])}
+        found = [row for row in np.unique(np.concatenate(images), axis=0) if row.tobytes() not in known]
+        before, layer = layer, np.array(found)
 
 
 def test_some_of_the_boards_of_a_layer() -> None:
