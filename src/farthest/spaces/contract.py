@@ -116,9 +116,8 @@ class GatherSpace(Space, Protocol):
         """All of so many shards, in an order in which neighbours have sources in common."""
 
 
-class ReducedSpace(GatherSpace, Protocol):
-    """One that keeps representatives of symmetries: a key stands for several states (``_kernel.Space.states``), boards
-    are coded by what a symmetry makes of them, and a code gives one of its boards."""
+class Representatives(Space, Protocol):
+    """One that keeps representatives of symmetries: a code stands for several states."""
 
     @property
     def order(self) -> int:
@@ -126,6 +125,11 @@ class ReducedSpace(GatherSpace, Protocol):
 
     def images(self, boards: Boards, most: int | None = None) -> Boards:
         """The boards that symmetries take the boards to, each once; ``most`` of them, where there are more."""
+
+
+class ReducedSpace(GatherSpace, Representatives, Protocol):
+    """Its keys stand for several states (``_kernel.Space.states``), boards are coded by what a symmetry makes of them,
+    and a code gives one of its boards."""
 
 
 class ScatterSpace(Space, Protocol):
@@ -146,6 +150,33 @@ class ScatterSpace(Space, Protocol):
         """The codes one move away from the origin of all the codes, in any order, perhaps repeated."""
 
 
+class ReducedRunsSpace(ScatterSpace, Representatives, Protocol):
+    """Its layers are sets of codes, found shard by shard: those of the shards stand for all states."""
+
+    share: float
+    """The part of all states that are in shards, about."""
+
+    @property
+    def shards(self) -> int:
+        """The number of shards."""
+
+    @property
+    def moves(self) -> int:
+        """The number of moves, which lead into each shard."""
+
+    @property
+    def weights(self) -> Sequence[int]:
+        """Of each shard how many states a code stands for."""
+
+    @property
+    def origin_shard(self) -> int:
+        """The shard of the origin, a single board."""
+
+    @property
+    def runs(self) -> _kernel.ReducedRuns:
+        """The kernel's shards."""
+
+
 def gather(space: Space) -> GatherSpace:
     """The space, which is of that kind."""
     assert space.engine == "gather", f"puzzle {space.puzzle.name} is not enumerated by gathering"
@@ -158,10 +189,15 @@ def scatter(space: Space) -> ScatterSpace:
     return cast(ScatterSpace, space)
 
 
-def reduced(space: Space) -> ReducedSpace | None:
+def reduced(space: Space) -> Representatives | None:
     """The space where it keeps representatives of symmetries, else None."""
     kept = space.layout_fields().get("kind") == REPRESENTATIVES
-    return cast(ReducedSpace, space) if kept else None
+    return cast(Representatives, space) if kept else None
+
+
+def reduced_runs(space: Space) -> ReducedRunsSpace | None:
+    """The space where it keeps representatives as packed codes, else None."""
+    return cast(ReducedRunsSpace, space) if space.engine == "scatter" and reduced(space) else None
 
 
 PUBLISHED = "published figures"

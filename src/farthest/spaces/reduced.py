@@ -21,7 +21,7 @@ from farthest.spaces.contract import REPRESENTATIVES, check_version, damaged_lay
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards, Space
 
     Numbers = NDArray[np.int64]
 
@@ -262,6 +262,8 @@ def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
                     continue
                 made = _closure([images[name] for name in sorted(group)] + [each])
                 name = frozenset(one.image for one in made)
+                if not name <= images.keys():  # two maps may do the same to all states
+                    continue
                 if len(made) == order:
                     return [each for each in maps if each.image in name]
                 if name not in tried:
@@ -283,9 +285,7 @@ def _closure(generators: Sequence[S]) -> list[S]:
     return queue
 
 
-def stored_reduced(
-    layout: dict[str, Any], space_of: Callable[[int], RepresentativeSpace | None]
-) -> RepresentativeSpace:
+def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], Space | None]) -> Space:
     """The space of a stored layout. ``space_of``: makes that of so many symmetries. Raises StorageError."""
     check_version(layout, VERSION)
     order = layout.get("symmetries")

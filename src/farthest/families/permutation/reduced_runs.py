@@ -1,9 +1,10 @@
 """Packed boards by representatives of symmetries: for permutation puzzles of which only some layers are counted.
 
-The *outer number* of a state tells where the pieces of some labels are, a set that symmetries keep. Of the outer numbers
-that symmetries take to each other the least one has a shard, which holds all states that have it (kernel/include/
-farthest/reduced_runs.hpp). Where the labels are all those of some orbits, and all pieces differ, the inverse of a state
-is one more symmetry: it makes of each piece in a slot the piece whose home the slot is, at home of the first.
+The *outer number* of a state tells where the pieces of some labels are, a set that symmetries keep. Of the outer
+numbers that symmetries take to each other the least one has a shard, which holds all states that have it
+(kernel/include/farthest/reduced_runs.hpp). Where the labels are all those of some orbits, and all pieces differ, the
+inverse of a state is one more symmetry: a piece in a slot becomes the piece whose home the slot is, at the home of the
+first.
 """
 
 from __future__ import annotations
@@ -19,31 +20,34 @@ import numpy as np
 from farthest import _kernel
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.gather_space import origin_boards
-from farthest.families.permutation.reduced_layout import slot_symmetries, subgroup
+from farthest.families.permutation.reduced_layout import slot_symmetries
 from farthest.families.permutation.scatter_space import PackedPermutationSpace
 from farthest.families.permutation.symmetries import Pieces
-from farthest.spaces.contract import REPRESENTATIVES, check_version, damaged_layout
+from farthest.spaces.contract import REPRESENTATIVES
 from farthest.spaces.packed import CONTENTS
+from farthest.spaces.reduced import subgroup
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.families.permutation.definition import Permutation
+    from farthest.families.permutation.moves import Move
     from farthest.families.permutation.symmetries import Conjugation
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Origin, Puzzle
-    from farthest.spaces.contract import Boards, Codes
+    from farthest.spaces.contract import Boards
 
     Numbers = NDArray[np.int64]
     PointMap = NDArray[np.uint16]
     """For each slot and content (slots, CONTENTS) the slot, times CONTENTS, and the content that it becomes."""
 
 VERSION = 1
-RUNS = "runs"
-"""The field of a layout that tells these spaces from those of bitmaps."""
 
 MOST_OUTER = 2**16
 """Outer numbers at the most: what symmetries make of each is a table."""
+
+MOST_IMAGES = 2**17
+"""Images of boards that are sorted at once: a tenth of a second."""
 
 LEAST_OUTER = 4
 """Outer numbers for each symmetry at the least: of fewer, most are fixed by symmetries, which saves nothing."""
@@ -62,63 +66,140 @@ class Symmetric:
         return len(self.maps) * (1 + self.inverses)
 
 
+class OuterNumbers:
+    """All outer numbers that moves lead to, ascending: rows of marks, one for each label of the set and 0 for others,
+    in the slots where pieces of these can be.
+
+    Of each outer number, by its place: ``shard_of``, and ``symmetry_of``, the first symmetry that takes it to the
+    shard's own. Of each shard: ``own``, the place of its own, and ``weights``, how many symmetries take to that.
+    ``fixed``: of each symmetry the shards whose own number it fixes."""
+
+    def __init__(
+        self, definition: Permutation, pieces: Pieces, moves: Sequence[Move], kept: Symmetric
+    ) -> None:
+        self._pieces, self.kept = pieces, kept
+        self._labels = np.array(sorted(kept.labels))
+        self._marks = np.zeros(len(definition.tokens), dtype=np.int64)
+        self._marks[self._labels] = np.arange(1, len(self._labels) + 1)
+        orbits = {definition.label_orbit[label] for label in kept.labels}
+        self._slots = np.array(sorted(slot for orbit in orbits for slot in definition.orbits[orbit]))
+        self._place = np.zeros(pieces.slots, dtype=np.intp)
+        self._place[self._slots] = np.arange(len(self._slots))
+        self._radix = (len(self._labels) + 1) ** np.arange(len(self._slots), dtype=np.int64)
+        self._rows, self._numbers = self._reached(moves)
+        self._divide()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def at(self, boards: Boards) -> Numbers:
+        """The places of the outer numbers of boards."""
+        return self._found(self._marks[boards[:, self._slots].astype(np.intp)])
+
+    def moved(self, move: Move) -> Numbers:
+        """The places of what the move makes of the shards' own."""
+        return self._found(self._to(self._rows[self.own], move.to))
+
+    def _to(self, rows: Numbers, to: Sequence[int]) -> Numbers:
+        """What is in slot i goes to slot ``to[i]``."""
+        found = np.empty_like(rows)
+        found[:, self._place[np.array(to)[self._slots]]] = rows
+        return found
+
+    def _found(self, rows: Numbers) -> Numbers:
+        return np.searchsorted(self._numbers, rows @ self._radix)
+
+    def _reached(self, moves: Sequence[Move]) -> tuple[Numbers, Numbers]:
+        rows = new = self._marks[self._pieces.labels[None, self._slots]]
+        known = rows @ self._radix
+        while len(new):
+            images = np.concatenate([self._to(new, move.to) for move in moves])
+            numbers, first = np.unique(images @ self._radix, return_index=True)
+            new = images[first[~np.isin(numbers, known)]]
+            rows = np.concatenate([rows, new])
+            known = np.union1d(known, numbers)
+        return rows[np.argsort(rows @ self._radix)], known
+
+    def _divide(self) -> None:
+        places = np.arange(len(self))
+        least, fixed = places.copy(), []
+        self.symmetry_of = np.zeros(len(self), dtype=np.int64)
+        for symmetry in range(self.kept.order):
+            image = self._image(symmetry)
+            less = image < least
+            least[less], self.symmetry_of[less] = image[less], symmetry
+            fixed.append(image == places)
+        self.own, self.shard_of, self.weights = np.unique(least, return_inverse=True, return_counts=True)
+        self.fixed = [np.flatnonzero(each[self.own]).tolist() for each in fixed]
+
+    def _image(self, symmetry: int) -> Numbers:
+        """The places of what a symmetry makes of the outer numbers."""
+        maps = self.kept.maps
+        each = maps[symmetry % len(maps)]
+        becomes = np.zeros(len(self._labels) + 1, dtype=np.int64)
+        becomes[1:] = self._marks[each.labels[self._labels]]
+        rows = self._to(becomes[self._rows], each.to.tolist())
+        if symmetry < len(maps):
+            return self._found(rows)
+        home = self._place[self._pieces.home[self._labels[rows - 1]]]
+        own = self._marks[self._pieces.labels[self._slots]]
+        np.put_along_axis(rows, home, np.broadcast_to(own, home.shape), axis=1)
+        return self._found(rows)
+
+
 class ReducedRunsSpace(PackedPermutationSpace):
-    """``runs``: the kernel's shards; of each ``weights`` outer numbers. Codes are those of packed boards."""
+    """The space by the symmetries of ``kept``. Codes are those of packed boards."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], kept: Symmetric) -> None:
         super().__init__(puzzle, origin, origins)
-        self._kept = kept
+        self.kept = kept
         self._pieces = Pieces(self._definition, origins[0])
-        self._labels_seen = np.array(sorted(kept.labels))
-        self._marks = np.zeros(len(self._definition.tokens), dtype=np.int64)
-        self._marks[self._labels_seen] = np.arange(1, len(kept.labels) + 1)
-        self._seen = np.array(
-            [
-                slot
-                for slot in range(self._definition.slots)
-                if kept.labels.intersection(self._definition.labels_of(self._definition.slot_orbits[slot]))
-            ]
-        )
-        self._radix = (len(kept.labels) + 1) ** np.arange(len(self._seen), dtype=np.int64)
 
     @property
     def order(self) -> int:
         """The number of symmetries."""
-        return self._kept.order
+        return self.kept.order
+
+    @property
+    def moves(self) -> int:
+        return len(self._moves_toward)
 
     @property
     def shards(self) -> int:
         return len(self.weights)
 
     def layout_fields(self) -> dict[str, Any]:
-        return {"version": VERSION, "kind": REPRESENTATIVES, RUNS: True, "symmetries": self.order}
+        return {"version": VERSION, "kind": REPRESENTATIVES, "codes": "packed", "symmetries": self.order}
 
     @property
     def weights(self) -> list[int]:
         """Of each shard the number of outer numbers that symmetries take to its own."""
-        return self._shards[2]
+        found: list[int] = self._outer.weights.tolist()
+        return found
 
     @property
     def origin_shard(self) -> int:
         """The shard of the origin, which all symmetries fix."""
-        labels = np.array(self.origins, dtype=np.int64)[:, : self._definition.slots]
-        return int(self._shards[0][self._found(self._marks[labels])][0])
+        return int(self._outer.shard_of[self._outer.at(np.array(self.origins, dtype=np.uint8))][0])
 
     @cached_property
     def share(self) -> float:
         """The part of all outer numbers that have a shard."""
-        return self.shards / len(self._outer[0])
+        return self.shards / len(self._outer)
+
+    @cached_property
+    def _outer(self) -> OuterNumbers:
+        return OuterNumbers(self._definition, self._pieces, self._moves_toward, self.kept)
 
     def images(self, boards: Boards, most: int | None = None) -> Boards:
-        """The boards that symmetries take the boards to, each once, in the order of their codes; ``most`` of them, where
-        there are more."""
-        step = len(boards) if most is None else most // self.order + 1
+        """The boards that symmetries take the boards to, each once, in the order of their codes; where there are more
+        than ``most``, so many of them, the least of some."""
+        step = MOST_IMAGES // self.order
         found = np.empty((0, self._definition.slots), dtype=np.uint8)
         for first in range(0, len(boards), step):
             contents = self.contents(boards[first : first + step])
-            found = np.unique(
-                np.concatenate([found, *(_applied(each, contents) for each in self._symmetries)]), axis=0
-            )
+            images = [_applied(each, contents) for each in self._symmetries]
+            found = np.unique(np.concatenate([found, *images]), axis=0)
             if most is not None and len(found) >= most:
                 break
         return self.boards(found[:most])
@@ -126,27 +207,23 @@ class ReducedRunsSpace(PackedPermutationSpace):
     @cached_property
     def runs(self) -> _kernel.ReducedRuns:
         """The kernel's shards."""
-        shard_of, symmetry_of, _ = self._shards
-        rows, _ = self._outer
-        first = np.unique(shard_of, return_index=True)[1]
         back = [_inverse(each) for each in self._symmetries]
-        moved = [self._move(move.to, move.delta) for move in self._moves_away]
         maps: dict[tuple[int, int], int] = {}
         tables: list[PointMap] = []
-        links: list[list[tuple[int, int]]] = [[] for _ in first]
-        for number, move in enumerate(self._moves_toward):
-            there = self._found(_moved(rows[first], move.to))
+        links: list[list[tuple[int, int]]] = [[] for _ in range(self.shards)]
+        for number, (pull, move) in enumerate(zip(self._moves_toward, self._moves_away, strict=True)):
+            there, moved = self._outer.moved(pull), self._move(move)
+            sources, symmetries = self._outer.shard_of[there], self._outer.symmetry_of[there]
+            for symmetry in np.unique(symmetries).tolist():
+                maps[number, symmetry] = len(tables)
+                tables.append(_then(back[symmetry], moved))
             for shard, (source, symmetry) in enumerate(
-                zip(shard_of[there].tolist(), symmetry_of[there].tolist(), strict=True)
+                zip(sources.tolist(), symmetries.tolist(), strict=True)
             ):
-                name = (number, symmetry)
-                if name not in maps:
-                    maps[name] = len(tables)
-                    tables.append(_then(back[symmetry], moved[number]))
-                links[shard].append((source, maps[name]))
-        fixing: list[list[int]] = [[] for _ in first]
+                links[shard].append((source, maps[number, symmetry]))
+        fixing: list[list[int]] = [[] for _ in range(self.shards)]
         for symmetry in range(1, self.order):
-            for shard in np.flatnonzero(self._image_of(symmetry)[first] == first).tolist():
+            for shard in self._outer.fixed[symmetry]:
                 fixing[shard].append(len(tables))
             tables.append(self._symmetries[symmetry])
         return _kernel.ReducedRuns(
@@ -161,8 +238,8 @@ class ReducedRunsSpace(PackedPermutationSpace):
     @cached_property
     def _symmetries(self) -> list[PointMap]:
         """The identity first, inverses last."""
-        found = [self._conjugation(each) for each in self._kept.maps]
-        return found + [_then(each, self._inversion()) for each in found] if self._kept.inverses else found
+        found = [self._conjugation(each) for each in self.kept.maps]
+        return found + [_then(each, self._inversion()) for each in found] if self.kept.inverses else found
 
     def _map(self, image: Callable[[int, int, int], tuple[int, int, int]]) -> PointMap:
         """``image``: of slot, label and orientation."""
@@ -198,68 +275,11 @@ class ReducedRunsSpace(PackedPermutationSpace):
 
         return self._map(image)
 
-    def _move(self, to: Sequence[int], delta: Sequence[int]) -> PointMap:
+    def _move(self, move: Move) -> PointMap:
         moduli = self._definition.slot_moduli
-        return self._map(lambda slot, label, turn: (to[slot], label, (turn + delta[slot]) % moduli[slot]))
-
-    # Outer numbers: rows of marks, int64 (outer numbers, slots), 0 where no label of the set is
-
-    @cached_property
-    def _outer(self) -> tuple[Numbers, Numbers]:
-        """The rows of all outer numbers that moves lead to, and their numbers, which ascend."""
-        rows = new = self._marks[np.array(self.origins, dtype=np.int64)[:, : self._definition.slots]]
-        known = self._numbers(rows)
-        while len(new):
-            images = np.concatenate([_moved(new, move.to) for move in self._moves_toward])
-            numbers, first = np.unique(self._numbers(images), return_index=True)
-            new = images[first[~np.isin(numbers, known)]]
-            rows = np.concatenate([rows, new])
-            known = np.union1d(known, numbers)
-        return rows[np.argsort(self._numbers(rows))], known
-
-    def _numbers(self, rows: Numbers) -> Numbers:
-        found: Numbers = rows[:, self._seen] @ self._radix
-        return found
-
-    def _found(self, rows: Numbers) -> Numbers:
-        """The places of rows among all outer numbers."""
-        return np.searchsorted(self._outer[1], self._numbers(rows))
-
-    def _image_of(self, symmetry: int) -> Numbers:
-        """What a symmetry makes of each outer number, by their places."""
-        rows, _ = self._outer
-        maps = self._kept.maps
-        each = maps[symmetry % len(maps)]
-        marked = np.zeros(len(self._kept.labels) + 1, dtype=np.int64)
-        marked[1:] = self._marks[each.labels[self._labels_seen]]
-        images = _moved(marked[rows], each.to.tolist())
-        if symmetry < len(maps):
-            return self._found(images)
-        inverses = np.zeros_like(images)
-        home = self._pieces.home[self._labels_seen[images[:, self._seen] - 1]]
-        own = self._marks[self._pieces.labels[self._seen]]
-        np.put_along_axis(inverses, home, np.broadcast_to(own, home.shape), axis=1)
-        return self._found(inverses)
-
-    @cached_property
-    def _shards(self) -> tuple[Numbers, Numbers, list[int]]:
-        """Of each outer number its shard, and the first symmetry that takes it to the shard's own; of each shard how
-        many outer numbers it has. The first of them is the shard's own."""
-        least = np.arange(len(self._outer[0]))
-        symmetry_of = np.zeros(len(least), dtype=np.int64)
-        for symmetry in range(self.order):
-            image = self._image_of(symmetry)
-            less = image < least
-            least[less], symmetry_of[less] = image[less], symmetry
-        _, shard_of, weights = np.unique(least, return_inverse=True, return_counts=True)
-        return shard_of, symmetry_of, weights.tolist()
-
-
-def _moved(rows: Numbers, to: Sequence[int]) -> Numbers:
-    """What is in slot i goes to slot ``to[i]``."""
-    found = np.empty_like(rows)
-    found[:, np.array(to)] = rows
-    return found
+        return self._map(
+            lambda slot, label, turn: (move.to[slot], label, (turn + move.delta[slot]) % moduli[slot])
+        )
 
 
 def _then(first: PointMap, second: PointMap) -> PointMap:
@@ -334,7 +354,7 @@ def _groups(maps: list[Conjugation], labels: int) -> list[list[Conjugation]]:
 def _label_sets(
     definition: Permutation, maps: Sequence[Conjugation], *, inverses: bool
 ) -> list[frozenset[int]]:
-    """Sets of labels that the symmetries keep, with at most MOST_OUTER outer numbers: from each of the smallest ones on,
+    """Sets of labels that the symmetries keep, with at most MOST_OUTER outer numbers: from each of the smallest sets on
     as many as fit."""
     if inverses:
         units = [frozenset(definition.labels_of(orbit)) for orbit in range(len(definition.orbits))]
@@ -353,7 +373,9 @@ def _label_sets(
 
 
 def _fits(definition: Permutation, labels: frozenset[int]) -> bool:
-    seen = sum(len(slots) for orbit, slots in enumerate(definition.orbits) if labels & {*definition.labels_of(orbit)})
+    seen = sum(
+        len(slots) for orbit, slots in enumerate(definition.orbits) if labels & {*definition.labels_of(orbit)}
+    )
     return _places(definition, labels) <= MOST_OUTER and (len(labels) + 1) ** seen < 2**63
 
 
@@ -365,13 +387,3 @@ def _places(definition: Permutation, labels: frozenset[int]) -> int:
         rest = len(slots) - sum(counts)
         ways *= factorial(len(slots)) // (factorial(rest) * prod(map(factorial, counts)))
     return ways
-
-
-def stored_runs(puzzle: Puzzle, origin: Origin, layout: dict[str, Any]) -> ReducedRunsSpace:
-    """The space of a stored layout. Raises StorageError."""
-    check_version(layout, VERSION)
-    order = layout.get("symmetries")
-    space = reduced_runs(puzzle, origin, order) if isinstance(order, int) else None
-    if space is None or space.layout_fields() != layout:
-        raise damaged_layout(f"{layout!r}")
-    return space
