@@ -26,11 +26,11 @@ from farthest import frames
 from farthest.errors import StorageError
 
 if TYPE_CHECKING:
-    from farthest import _kernel
     import numpy
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
+    from farthest import _kernel
     from farthest.models.records import ChunkRecord
 
 Unit = Literal["uint8", "uint16"]

@@ -234,6 +234,10 @@ class ResidueReader:
         """The distances of codes, int32, -1 where there is none."""
         found = numpy.full(len(codes), -1, dtype=numpy.int32)
         inside = numpy.flatnonzero(codes < self._form.order.keys)
+        if self._is_expanded:
+            found[inside] = self._all[codes[inside]]
+            found[found == UNREACHED[self.unit]] = -1
+            return found
         together = self._together
         for at in range(0, len(inside), together):
             some = inside[at : at + together]
@@ -246,6 +250,12 @@ class ResidueReader:
         if len(inside) and self._record.complete and self._record.states == self._states:
             self._check(bool((found[inside] >= 0).all()))
         return found
+
+    @property
+    def _is_expanded(self) -> bool:
+        """Whether all distances are found at the first question: walks of a kind that the kernel does not know take
+        longer."""
+        return self._compiled is None and self._gathered is not None and self._form.order.keys <= TOLD_KEYS
 
     @property
     def _together(self) -> int:
@@ -363,7 +373,7 @@ class ResidueReader:
     def _layers(self, besides: int) -> ResidueLayers | None:
         """Where it is worth it, and fits in memory with so many bytes besides."""
         kernel = self._gathered
-        if kernel is None or self._form.order.keys <= TOLD_KEYS:
+        if kernel is None or (self._compiled and self._form.order.keys <= TOLD_KEYS):
             return None
         origins = [int(key) for key in self._origins]
         layers = ResidueLayers(kernel, self._form, self._pages.words, origins, self._depth)
