@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,41 @@ def test_layers_and_distances_are_those_of_the_whole_space(seed: int) -> None:
     reduced = reduced_space(puzzle, puzzle.origin)
     assert reduced is not None
     compare(puzzle, reduced)
+
+
+def test_first_layers_of_the_cube_of_three_colours() -> None:
+    # A shard that a symmetry keeps is closed under it, so that the weights of a layer's keys are its states.
+    puzzle = load("cube-3x3x3-three-colours")
+    reduced = reduced_space(puzzle, puzzle.origin)
+    assert reduced is not None
+    assert (len(reduced.weights), reduced.order, int(reduced.weights.sum())) == (3393, 48, 153_090)
+    assert int((reduced.weights == 48).sum()) == 3020
+    shard = reduced.keys // len(reduced.weights)
+    assert shard == 34_650 * 2**11
+    found = list(plain_layers(puzzle, 3))
+    assert [len(boards) for boards in found] == [1, 6, 75, 888]
+    for boards in found:
+        keys = np.unique(reduced.encode(boards))
+        assert int(reduced.weights[(keys // np.uint64(shard)).astype(np.int64)].sum()) == len(boards)
+
+
+def plain_layers(puzzle: Puzzle, depth: int) -> Iterator[NDArray[np.uint8]]:
+    """The boards (N, cells) of the first layers, by the moves alone."""
+    definition = puzzle.defined_as(Permutation)
+    slots, moduli = definition.slots, np.array(definition.slot_moduli)
+    layer = np.array(definition.goals, dtype=np.uint8)
+    before = layer[:0]
+    for _ in range(depth + 1):
+        yield layer
+        images = []
+        for move in definition.generators:
+            image, to = np.empty_like(layer), np.array(move.to)
+            image[:, to] = layer[:, :slots]
+            image[:, slots + to] = (layer[:, slots:] + np.array(move.delta)) % moduli
+            images.append(image)
+        known = {row.tobytes() for row in np.concatenate([before, layer])}
+        found = [row for row in np.unique(np.concatenate(images), axis=0) if row.tobytes() not in known]
+        before, layer = layer, np.array(found)
 
 
 def test_the_states_of_codes() -> None:
