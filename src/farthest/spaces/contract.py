@@ -117,8 +117,9 @@ class GatherSpace(Space, Protocol):
         """All of so many shards, in an order in which neighbours have sources in common."""
 
 
-class Representatives(Space, Protocol):
-    """One that keeps representatives of symmetries: a code stands for several states."""
+class ReducedSpace(GatherSpace, Protocol):
+    """One that keeps representatives of symmetries: a key stands for several states (``_kernel.Space.states``), boards
+    are coded by what a symmetry makes of them, and a code gives one of its boards."""
 
     maps: Sequence[BoardMap]
     """The symmetries, a group, the identity first."""
@@ -140,11 +141,6 @@ class Representatives(Space, Protocol):
         """The codes, ascending, of all states that symmetries take to those of the codes."""
 
 
-class ReducedSpace(GatherSpace, Representatives, Protocol):
-    """Its keys stand for several states (``_kernel.Space.states``), boards are coded by what a symmetry makes of them,
-    and a code gives one of its boards."""
-
-
 class ScatterSpace(Space, Protocol):
     """Enumerated by sorted runs of codes: its states are expanded one by one.
 
@@ -163,15 +159,21 @@ class ScatterSpace(Space, Protocol):
         """The codes one move away from the origin of all the codes, in any order, perhaps repeated."""
 
 
-class ReducedRunsSpace(ScatterSpace, Representatives, Protocol):
-    """Its layers are sets of codes, found shard by shard: those of the shards stand for all states."""
+class ReducedRunsSpace(ScatterSpace, Protocol):
+    """One that keeps representatives of symmetries as packed codes, of which only some layers are counted: sets of codes,
+    found shard by shard."""
 
-    share: float
-    """The part of all states that are in shards, about."""
+    @property
+    def order(self) -> int:
+        """The number of symmetries."""
 
     @property
     def shards(self) -> int:
         """The number of shards."""
+
+    @property
+    def share(self) -> float:
+        """The part of all states that is in shards, about."""
 
     @property
     def moves(self) -> int:
@@ -189,6 +191,9 @@ class ReducedRunsSpace(ScatterSpace, Representatives, Protocol):
     def runs(self) -> _kernel.ReducedRuns:
         """The kernel's shards."""
 
+    def images(self, boards: Boards, most: int | None = None) -> Boards:
+        """The boards that symmetries take the boards to, each once; ``most`` of them, where there are more."""
+
 
 def gather(space: Space) -> GatherSpace:
     """The space, which is of that kind."""
@@ -202,15 +207,16 @@ def scatter(space: Space) -> ScatterSpace:
     return cast(ScatterSpace, space)
 
 
-def reduced(space: Space) -> Representatives | None:
+def reduced(space: Space) -> ReducedSpace | None:
     """The space where it keeps representatives of symmetries, else None."""
     kept = space.layout_fields().get("kind") == REPRESENTATIVES
-    return cast(Representatives, space) if kept else None
+    return cast(ReducedSpace, space) if kept else None
 
 
 def reduced_runs(space: Space) -> ReducedRunsSpace | None:
     """The space where it keeps representatives as packed codes, else None."""
-    return cast(ReducedRunsSpace, space) if space.engine == "scatter" and reduced(space) else None
+    kept = space.layout_fields().get("kind") == PACKED_REPRESENTATIVES
+    return cast(ReducedRunsSpace, space) if kept else None
 
 
 PUBLISHED = "published figures"
@@ -231,6 +237,9 @@ def known_states(space: Space, *, own_origin: bool = False) -> tuple[int, str] |
 
 REPRESENTATIVES = "representatives"
 """The kind of layouts of spaces that keep representatives of symmetries alone."""
+
+PACKED_REPRESENTATIVES = "packed representatives"
+"""The same of packed codes."""
 
 PACKED: dict[str, Any] = {"version": 1, "kind": "packed"}
 """The layout of packed codes: the definition decides all codes."""

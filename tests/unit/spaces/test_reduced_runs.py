@@ -24,7 +24,7 @@ from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.stores.memory.reduced_runs_store import ReducedRunsStore
-from unit.spaces.test_reduced import symmetric_puzzle
+from symmetric_puzzles import symmetric_puzzle
 
 Boards = NDArray[np.uint8]
 
@@ -174,20 +174,24 @@ def test_the_plan_takes_representatives_where_they_pay() -> None:
 
 
 def test_what_has_no_representatives_is_refused() -> None:
-    for name, order, workers, problem in (
-        ("cube-3x3x3-ur", 7, "threads", "no space of representatives of 7 symmetries"),
-        ("cube-3x3x3-ur", 8, "celery", "workers keep no packed boards by representatives"),
+    puzzle = load("cube-3x3x3-ur")
+    wrong = Settings(histogram_only=True, max_depth=5, symmetry=7)
+    by_workers = Settings(histogram_only=True, max_depth=5, symmetry=8, workers="celery")
+    with_map = Settings(max_depth=5, symmetry=8)
+    for settings, problem in (
+        (wrong, "no space of representatives of 7 symmetries"),
+        (by_workers, "workers keep no packed boards by representatives"),
+        (with_map, "give layers, and no map"),
     ):
-        settings = Settings(histogram_only=True, max_depth=5, symmetry=order, workers=workers)
         with pytest.raises(PuzzleError, match=problem):
-            plan(load(name), settings, Machine(settings, stored=False))
+            plan(puzzle, settings, Machine(settings))
 
 
 def test_a_layout_that_is_not_the_puzzle_s_is_refused() -> None:
     puzzle = load("cube-3x3x3-slices")
-    fields = {"version": 1, "kind": "representatives", "codes": "packed", "symmetries": 48}
+    fields = {"version": 1, "kind": "packed representatives", "symmetries": 48}
     assert compile_space(puzzle, None, fields).layout_fields() == fields
-    for change in ({"symmetries": 96}, {"symmetries": "48"}, {"version": 2}, {"codes": "other"}):
+    for change in ({"symmetries": 96}, {"symmetries": "48"}, {"version": 2}, {"more": 1}):
         with pytest.raises(StorageError, match="stored key layout"):
             compile_space(puzzle, None, {**fields, **change})
 

@@ -186,7 +186,7 @@ def space_for(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space:
     are too large, or much larger than the layers asked for: memory then goes by the states found. Raises what
     ``compile_space`` raises."""
     limited = settings.max_depth is not None
-    by_representatives = _reduced(puzzle, settings)
+    by_representatives = _reduced(puzzle, settings, machine)
     if by_representatives is not None:
         return by_representatives
     try:
@@ -212,7 +212,7 @@ def _reduced_runs(packed: Space, settings: Settings) -> Space | None:
     return reduced_runs_space(packed.puzzle, settings.origin, settings.symmetry)
 
 
-def _reduced(puzzle: Puzzle, settings: Settings) -> Space | None:
+def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | None:
     """The space of representatives, where it is asked for, or pays: where layers alone are counted, in much memory.
     Raises PuzzleError where it is asked for and cannot be."""
     order = settings.symmetry
@@ -223,12 +223,7 @@ def _reduced(puzzle: Puzzle, settings: Settings) -> Space | None:
         return None
     space: Space | None = reduced_space(puzzle, settings.origin, order)
     if asked and settings.max_depth is not None and (space is None or _too_large(space, settings, machine)):
-        space = reduced_runs_space(puzzle, settings.origin, order) or space
-        if space is not None and space.engine == "scatter" and settings.workers == "celery":
-            raise PuzzleError(
-                f"puzzle {puzzle.name}: workers keep no packed boards by representatives; leave out --workers celery, "
-                "or --symmetry"
-            )
+        space = _packed_reduced(puzzle, settings, stored=machine.stored) or space
     if space is None and asked:
         raise PuzzleError(
             f"puzzle {puzzle.name}: no space of representatives of {order} symmetries: there is no such "
@@ -236,6 +231,24 @@ def _reduced(puzzle: Puzzle, settings: Settings) -> Space | None:
             "--symmetry"
         )
     return space if space is None or asked or _pays(space) else None
+
+
+def _packed_reduced(puzzle: Puzzle, settings: Settings, *, stored: bool) -> Space | None:
+    """The space of representatives of packed boards that is asked for. Raises PuzzleError where they do not serve."""
+    space = reduced_runs_space(puzzle, settings.origin, settings.symmetry)
+    if space is None:
+        return None
+    if settings.workers == "celery":
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: workers keep no packed boards by representatives; leave out --workers celery, or "
+            "--symmetry"
+        )
+    if stored and not settings.histogram_only:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: packed boards by representatives give layers, and no map; use --map none, or leave "
+            "out --symmetry"
+        )
+    return space
 
 
 def _pays(space: Space) -> bool:
@@ -549,7 +562,7 @@ class _Planner:
         about = {
             "memory_limit": self._machine.memory,
             "keys": space.keys,
-            "symmetries": None if (kept := reduced(space)) is None else kept.order,
+            "symmetries": kept.order if (kept := reduced(space) or reduced_runs(space)) else None,
             "states": states,
             "states_from": states_from,
             "engine": space.engine,

@@ -23,7 +23,7 @@ from farthest.families.permutation.gather_space import origin_boards
 from farthest.families.permutation.reduced_layout import slot_symmetries
 from farthest.families.permutation.scatter_space import PackedPermutationSpace
 from farthest.families.permutation.symmetries import Pieces
-from farthest.spaces.contract import REPRESENTATIVES
+from farthest.spaces.contract import PACKED_REPRESENTATIVES
 from farthest.spaces.packed import CONTENTS
 from farthest.spaces.reduced import subgroup
 
@@ -169,7 +169,7 @@ class ReducedRunsSpace(PackedPermutationSpace):
         return len(self.weights)
 
     def layout_fields(self) -> dict[str, Any]:
-        return {"version": VERSION, "kind": REPRESENTATIVES, "codes": "packed", "symmetries": self.order}
+        return {"version": VERSION, "kind": PACKED_REPRESENTATIVES, "symmetries": self.order}
 
     @property
     def weights(self) -> list[int]:
