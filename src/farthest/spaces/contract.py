@@ -160,8 +160,8 @@ class ScatterSpace(Space, Protocol):
 
 
 class ReducedRunsSpace(ScatterSpace, Protocol):
-    """One that keeps representatives of symmetries as packed codes, of which only some layers are counted: sets of codes,
-    found shard by shard."""
+    """One that keeps representatives of symmetries as packed codes, of which only some layers are counted: sets of
+    codes, found shard by shard."""
 
     @property
     def order(self) -> int:
