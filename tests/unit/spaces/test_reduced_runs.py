@@ -257,6 +257,7 @@ def test_the_kernel_refuses_what_does_not_fit() -> None:
     for width, places, points, shards in (
         (0, fields, same, shard),
         (8, [(1, 0, 2), (0, 0, 2)], same, shard),
+        (8, [(0, 0, 2), (0, 4, 2)], same, shard),
         (8, fields, same[:-1], shard),
         (8, fields, same + np.uint16(1), shard),  # more than two bits hold
         (8, fields, same + np.uint16(256), shard),
@@ -270,6 +271,12 @@ def test_the_kernel_refuses_what_does_not_fit() -> None:
     code = np.array([17], dtype=np.uint64)
     assert runs.step([0], [code], [[]]) == [(1, 1, code.tobytes())]
     assert runs.step([0], [code], [[code]]) == [(0, 0, b"")]
+    # 1 becomes 0, which is not there: the shard has not all images of its states.
+    halves = np.arange(512, dtype=np.uint16)
+    halves[256:258] = 257, 256
+    torn = _kernel.ReducedRuns(8, fields, [same, halves], [([(0, 0)], [1])])
+    with pytest.raises(ValueError, match="not closed"):
+        torn.step([0], [code], [[]])
     for shards_, layer, exclude in (
         ([1], [code], [[]]),
         ([0], [], [[]]),
