@@ -22,12 +22,13 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import choose_layout
 from farthest.families.permutation.moves import Move, inverse
 from farthest.families.permutation.moves import product as after
-from farthest.families.permutation.reduced_space import ReducedSpace, reduced_space
+from farthest.families.permutation.reduced_space import reduced_space
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import GatherSpace
+from farthest.spaces.reduced import RepresentativeSpace
 from permutations import pieces
 
 
@@ -107,7 +108,7 @@ def _symmetry(sets: Sequence[PieceSet], rng: random.Random) -> Move:
     return Move("", tuple(to), (0,) * len(to))
 
 
-def compare(puzzle: Puzzle, reduced: ReducedSpace) -> None:
+def compare(puzzle: Puzzle, reduced: RepresentativeSpace) -> None:
     origins = origin_boards(puzzle, puzzle.origin)
     plain = PermutationSpace(
         puzzle, puzzle.origin, origins, choose_layout(puzzle.defined_as(Permutation), origins)

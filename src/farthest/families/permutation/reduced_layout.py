@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import factorial, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -277,40 +277,6 @@ def slot_symmetries(definition: Permutation, origins: list[Board]) -> list[Conju
     ]
     kept.sort(key=lambda each: (each.to.tolist() != list(range(len(each.to))), each.image))
     return kept if len(kept) > 1 else None
-
-
-def subgroup(maps: list[Conjugation], order: int) -> list[Conjugation] | None:
-    """The first group of so many of the maps that one, two or three of them make."""
-    images = {each.image: each for each in maps}
-    tried: set[frozenset[Any]] = {frozenset({maps[0].image})}
-    layer = list(tried)
-    for _ in range(3):
-        following = []
-        for group in layer:
-            for each in maps:
-                if each.image in group:
-                    continue
-                made = _closure([images[name] for name in sorted(group)] + [each])
-                name = frozenset(one.image for one in made)
-                if len(made) == order:
-                    return [each for each in maps if each.image in name]
-                if name not in tried:
-                    tried.add(name)
-                    following.append(name)
-        layer = following
-    return None
-
-
-def _closure(generators: Sequence[Conjugation]) -> list[Conjugation]:
-    found = {each.image: each for each in generators}
-    queue = list(found.values())
-    for each in queue:
-        for other in generators:
-            image = each.then(other)
-            if image.image not in found:
-                found[image.image] = image
-                queue.append(image)
-    return queue
 
 
 def layouts(

@@ -22,7 +22,8 @@ from farthest.spaces.contract import REPRESENTATIVES, check_keys, is_packed
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
-    from farthest.spaces.contract import ReducedSpace, Space
+    from farthest.spaces.contract import Space
+    from farthest.spaces.reduced import RepresentativeSpace
 
 MOST_PLACES = 2**16
 """Shards at the least: a shard takes a kilobyte or two besides its states, of which these would have few."""
@@ -60,7 +61,7 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
     return SlotwiseSpace(puzzle, origin, origins, layout)
 
 
-def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> ReducedSpace | None:
+def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> RepresentativeSpace | None:
     """See ``spaces.reduced_space``."""
     from farthest.families.permutation.reduced_space import reduced_space
 
@@ -83,9 +84,9 @@ def _stored(puzzle: Puzzle, origin: Origin, origins: list[Board], layout: dict[s
 
         return PackedPermutationSpace(puzzle, origin, origins)
     if layout.get("kind") == REPRESENTATIVES:
-        from farthest.families.permutation.reduced_space import stored_reduced
+        from farthest.spaces.reduced import stored_reduced
 
-        return stored_reduced(puzzle, origin, layout)
+        return stored_reduced(layout, lambda order: compile_reduced(puzzle, origin, order))
     if "base" in layout:
         from farthest.families.permutation.group_spaces import stored_space
 

@@ -1,0 +1,295 @@
+"""Spaces of representatives: of the states that symmetries take to each other, those of one outer number are kept.
+
+A state is an *outer number* and inner digits. What a move or a symmetry makes of the outer number depends on it alone,
+so of the outer numbers that symmetries take to each other one has a shard, the least (H. Kociemba's coordinates reduced
+by symmetry; docs/symmetry.md). A key of a shard stands for as many states as there are such outer numbers: its
+*weight*. A family says how its states are cut (``Cut``). The kernel's part is kernel/include/farthest/reduced.hpp.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
+
+from farthest import _kernel
+from farthest.arrays import np
+from farthest.spaces.contract import REPRESENTATIVES, check_version, damaged_layout
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards
+
+    Numbers = NDArray[np.int64]
+
+VERSION = 1
+
+
+class Symmetry(Protocol):
+    """A symmetry of a puzzle that fixes the origin."""
+
+    @property
+    def image(self) -> Hashable:
+        """What it does: equal for equal symmetries."""
+
+    def then(self, other: Self) -> Self:
+        """This symmetry and then the other."""
+
+    def images(self, boards: Boards) -> Boards:
+        """The images of boards, uint8 (N, cells)."""
+
+
+S = TypeVar("S", bound=Symmetry)
+
+
+class DigitImages(NamedTuple):
+    """What becomes of a digit of the states of some outer numbers. It depends on ``name`` and on the number's row of
+    ``rows``, shape (outer numbers, any). ``there``: the place of the digit that it becomes. ``values``: makes of a row
+    the new value of each value."""
+
+    name: Hashable
+    rows: NDArray[Any]
+    there: int
+    values: Callable[[NDArray[Any]], Numbers]
+
+
+class Cut(ABC):
+    """How states are cut into an outer number and inner digits, and what *pulls*, moves away from the origin undone,
+    and symmetries make of these.
+
+    ``maps``: the symmetries, a group, the identity first. ``outer``: the number of outer numbers. ``line``: for each
+    digit that numbers lines how many values it has, the first most significant; ``word``: how many values the last
+    digit has, which are the bits of a line; 1: there is none.
+    """
+
+    maps: Sequence[Symmetry]
+    outer: int
+    line: Sequence[int]
+    word: int
+    pulls: int
+
+    @abstractmethod
+    def outer_images(self, symmetry: int) -> Numbers:
+        """What a symmetry makes of each outer number."""
+
+    @abstractmethod
+    def outer_pulls(self, pull: int) -> Numbers:
+        """What a pull makes of each outer number; -1 where it cannot be made."""
+
+    @abstractmethod
+    def digit_images(self, place: int, outer: Numbers, pull: int, symmetry: int) -> DigitImages:
+        """What a pull and then a symmetry make of a digit of the states of outer numbers. Places: those of ``line``,
+        and then ``word``, which becomes itself."""
+
+    @abstractmethod
+    def split(self, boards: Boards) -> tuple[Numbers, Numbers]:
+        """The outer numbers of boards, and their digits, shape (boards, digits), ``word`` last."""
+
+    @abstractmethod
+    def joined(self, outer: Numbers, digits: Numbers) -> Boards:
+        """Inverse of ``split``."""
+
+
+class RepresentativeSpace:
+    """The space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``."""
+
+    engine: EngineKind = "gather"
+    code_bytes = 8
+    moves_both_ways = True
+
+    def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
+        self.puzzle = plain.puzzle
+        self.origin = plain.origin
+        self.origins = plain.origins
+        self.cells = plain.cells
+        self.undirected = undirected
+        self.neighbours = plain.neighbours
+        self.why_unreachable = plain.why_unreachable
+        self.cut = cut
+        self.maps = cut.maps
+        self._radices = [*cut.line, cut.word]
+        self._find_shards()
+
+    def _find_shards(self) -> None:
+        count = self.cut.outer
+        least = np.arange(count)
+        symmetry = np.zeros(count, dtype=np.int64)
+        size = np.zeros(count, dtype=np.int64)
+        for number in range(self.order):
+            image = self.cut.outer_images(number)
+            less = image < least
+            least[less], symmetry[less] = image[less], number
+            size += image == np.arange(count)
+        self.representatives, self._shard = np.unique(least, return_inverse=True)
+        self._symmetry = symmetry
+        """Of each outer number its shard, and the first symmetry that takes it to the shard's."""
+        self.weights = self.order // size[self.representatives]
+
+    @property
+    def order(self) -> int:
+        """The number of symmetries."""
+        return len(self.maps)
+
+    @property
+    def lines(self) -> int:
+        """Lines of a shard."""
+        return prod(self.cut.line)
+
+    @property
+    def keys(self) -> int:
+        return len(self.representatives) * self.lines * self.cut.word
+
+    @cached_property
+    def kernel(self) -> _kernel.Space:
+        return self.compile_kernel()
+
+    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
+        """One shard for each class of outer numbers, at every level."""
+        tables = _Tables(self.cut)
+        shape = len(self.representatives), self.cut.pulls
+        sources = np.full(shape, -1)
+        lists = np.zeros((*shape, len(self._radices)), dtype=np.int64)
+        for pull in range(self.cut.pulls):
+            there = self.cut.outer_pulls(pull)[self.representatives]
+            for symmetry in np.unique(self._symmetry[there[there >= 0]]).tolist():
+                shards = np.flatnonzero((there >= 0) & (self._symmetry[there] == symmetry))
+                sources[shards, pull] = self._shard[there[shards]]
+                lists[shards, pull] = tables.numbers(self.representatives[shards], pull, symmetry)
+        links = sources >= 0
+        first = np.concatenate([[0], np.cumsum(links.sum(axis=1))])
+        bits = next(bits for bits in range(min(self.cut.word, 64), 0, -1) if self.cut.word % bits == 0)
+        return _kernel.ReducedSpace(
+            self.cut.word // bits,
+            bits,
+            [
+                (size, np.array(terms, dtype=np.uint32).ravel())
+                for size, terms in zip(self.cut.line, tables.lists, strict=False)
+            ],
+            first.astype(np.uint64),
+            sources[links].astype(np.uint32),
+            lists[links][:, -1].astype(np.uint32),
+            lists[links][:, :-1].astype(np.uint32).ravel(),
+            self.weights.astype(np.uint32),
+            [values.astype(np.uint16) for values in tables.lists[-1]],
+            self.undirected,
+            isa,
+        )
+
+    def layout_fields(self) -> dict[str, Any]:
+        return {"version": VERSION, "kind": REPRESENTATIVES, "symmetries": self.order}
+
+    def shards_at(self, shard_classes: int) -> int:
+        return len(self.representatives)
+
+    def shard_order(self, shards: int) -> Sequence[int]:
+        return range(shards)
+
+    def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
+        return [int(key) for key in self.encode(np.array(boards, dtype=np.uint8))]
+
+    def images(self, boards: Boards, most: int | None = None) -> Boards:
+        """The boards, uint8 (N, cells), that symmetries take the boards to, each once, in the order of their cells;
+        ``most`` of them, where there are more. Takes memory for two times as many."""
+        step = len(boards) if most is None else most // self.order + 1
+        found = boards[:0]
+        for first in range(0, len(boards), step):
+            part = boards[first : first + step]
+            found = np.unique(np.concatenate([found, *(each.images(part) for each in self.maps)]), axis=0)
+            if most is not None and len(found) >= most:
+                return found[:most]
+        return found
+
+    def encode(self, boards: Boards) -> Codes:
+        rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
+        outer = self.cut.split(rows)[0]
+        symmetry = self._symmetry[outer]
+        images = np.empty_like(rows)
+        for number in np.unique(symmetry):
+            images[symmetry == number] = self.maps[number].images(rows[symmetry == number])
+        keys = self._shard[outer]
+        for radix, digit in zip(self._radices, self.cut.split(images)[1].T, strict=True):
+            keys = keys * radix + digit
+        return keys.astype(np.uint64)
+
+    def decode(self, codes: Codes) -> Boards:
+        keys = codes.astype(np.int64)
+        digits = np.empty((len(keys), len(self._radices)), dtype=np.int64)
+        for place in reversed(range(len(self._radices))):
+            digits[:, place] = keys % self._radices[place]
+            keys //= self._radices[place]
+        return self.cut.joined(self.representatives[keys], digits)
+
+
+class _Tables:
+    """The lists of terms and the maps of bits that links share, numbered."""
+
+    def __init__(self, cut: Cut) -> None:
+        self._cut = cut
+        self._weights = [*(prod(cut.line[place + 1 :]) for place in range(len(cut.line))), 1]
+        self.lists: list[list[Numbers]] = [[] for _ in self._weights]
+        self._known: dict[tuple[int, Hashable, bytes], int] = {}
+
+    def numbers(self, outer: Numbers, pull: int, symmetry: int) -> Numbers:
+        """For each outer number and each digit the number of its list."""
+        found = np.empty((len(outer), len(self.lists)), dtype=np.int64)
+        for place, lists in enumerate(self.lists):
+            name, rows, there, values = self._cut.digit_images(place, outer, pull, symmetry)
+            each, which = np.unique(rows, axis=0, return_inverse=True)
+            numbers = []
+            for row in each:
+                numbers.append(self._known.setdefault((place, name, row.tobytes()), len(lists)))
+                if numbers[-1] == len(lists):
+                    lists.append(values(row) * self._weights[there])
+            found[:, place] = np.array(numbers)[which.ravel()]
+        return found
+
+
+def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
+    """The first group of so many of the maps, the identity first, that one, two or three of them make."""
+    if order == len(maps):
+        return list(maps)
+    images = {each.image: each for each in maps}
+    tried: set[frozenset[Any]] = {frozenset({maps[0].image})}
+    layer = list(tried)
+    for _ in range(3):
+        following = []
+        for group in layer:
+            for each in maps:
+                if each.image in group:
+                    continue
+                made = _closure([images[name] for name in sorted(group)] + [each])
+                name = frozenset(one.image for one in made)
+                if len(made) == order:
+                    return [each for each in maps if each.image in name]
+                if name not in tried:
+                    tried.add(name)
+                    following.append(name)
+        layer = following
+    return None
+
+
+def _closure(generators: Sequence[S]) -> list[S]:
+    found = {each.image: each for each in generators}
+    queue = list(found.values())
+    for each in queue:
+        for other in generators:
+            image = each.then(other)
+            if image.image not in found:
+                found[image.image] = image
+                queue.append(image)
+    return queue
+
+
+def stored_reduced(
+    layout: dict[str, Any], space_of: Callable[[int], RepresentativeSpace | None]
+) -> RepresentativeSpace:
+    """The space of a stored layout. ``space_of``: makes that of so many symmetries. Raises StorageError."""
+    check_version(layout, VERSION)
+    order = layout.get("symmetries")
+    space = space_of(order) if isinstance(order, int) else None
+    if space is None or space.layout_fields() != layout:
+        raise damaged_layout(f"{layout!r}")
+    return space
