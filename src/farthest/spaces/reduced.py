@@ -93,14 +93,24 @@ class Cut(ABC):
         """Inverse of ``split``."""
 
 
-class RepresentativeSpace:
-    """The space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``."""
+class Representatives(ABC):
+    """A space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``. ``maps``: the symmetries, a
+    group, the identity first. ``outer``: the number of outer numbers; ``outer_images``: what the symmetry of a number
+    makes of each."""
 
     engine: EngineKind = "gather"
     code_bytes = 8
     moves_both_ways = True
 
-    def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
+    def __init__(
+        self,
+        plain: MovedBoards,
+        maps: Sequence[Symmetry],
+        outer: int,
+        outer_images: Callable[[int], Numbers],
+        *,
+        undirected: bool,
+    ) -> None:
         self.puzzle = plain.puzzle
         self.origin = plain.origin
         self.origins = plain.origins
@@ -108,21 +118,15 @@ class RepresentativeSpace:
         self.undirected = undirected
         self.neighbours = plain.neighbours
         self.why_unreachable = plain.why_unreachable
-        self.cut = cut
-        self.maps = cut.maps
-        self._radices = [*cut.line, cut.word]
-        self._find_shards()
-
-    def _find_shards(self) -> None:
-        count = self.cut.outer
-        least = np.arange(count)
-        symmetry = np.zeros(count, dtype=np.int64)
-        size = np.zeros(count, dtype=np.int64)
+        self.maps = maps
+        least = np.arange(outer)
+        symmetry = np.zeros(outer, dtype=np.int64)
+        size = np.zeros(outer, dtype=np.int64)
         for number in range(self.order):
-            image = self.cut.outer_images(number)
+            image = outer_images(number)
             less = image < least
             least[less], symmetry[less] = image[less], number
-            size += image == np.arange(count)
+            size += image == np.arange(outer)
         self.representatives, self._shard = np.unique(least, return_inverse=True)
         self._symmetry = symmetry
         """Of each outer number its shard, and the first symmetry that takes it to the shard's."""
@@ -134,6 +138,60 @@ class RepresentativeSpace:
         return len(self.maps)
 
     @property
+    @abstractmethod
+    def keys(self) -> int:
+        """The number of keys."""
+
+    @cached_property
+    def kernel(self) -> _kernel.Space:
+        return self.compile_kernel()
+
+    @abstractmethod
+    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
+        """One shard for each class of outer numbers, at every level."""
+
+    def layout_fields(self) -> dict[str, Any]:
+        return {"version": VERSION, "kind": REPRESENTATIVES, "symmetries": self.order}
+
+    def shards_at(self, shard_classes: int) -> int:
+        return len(self.representatives)
+
+    def shard_order(self, shards: int) -> Sequence[int]:
+        return range(shards)
+
+    def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
+        return [int(key) for key in self.encode(np.array(boards, dtype=np.uint8))]
+
+    def images(self, boards: Boards, most: int | None = None) -> Boards:
+        """The boards, uint8 (N, cells), that symmetries take the boards to, each once, in the order of their cells;
+        ``most`` of them, where there are more. Takes memory for two times as many."""
+        step = len(boards) if most is None else most // self.order + 1
+        found = boards[:0]
+        for first in range(0, len(boards), step):
+            part = boards[first : first + step]
+            found = np.unique(np.concatenate([found, *(each.images(part) for each in self.maps)]), axis=0)
+            if most is not None and len(found) >= most:
+                return found[:most]
+        return found
+
+    @abstractmethod
+    def encode(self, boards: Boards) -> Codes:
+        """The boards' codes."""
+
+    @abstractmethod
+    def decode(self, codes: Codes) -> Boards:
+        """One of the boards of each code."""
+
+
+class RepresentativeSpace(Representatives):
+    """One whose states are cut into digits."""
+
+    def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
+        super().__init__(plain, cut.maps, cut.outer, cut.outer_images, undirected=undirected)
+        self.cut = cut
+        self._radices = [*cut.line, cut.word]
+
+    @property
     def lines(self) -> int:
         """Lines of a shard."""
         return prod(self.cut.line)
@@ -142,12 +200,7 @@ class RepresentativeSpace:
     def keys(self) -> int:
         return len(self.representatives) * self.lines * self.cut.word
 
-    @cached_property
-    def kernel(self) -> _kernel.Space:
-        return self.compile_kernel()
-
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
-        """One shard for each class of outer numbers, at every level."""
         tables = _Tables(self.cut)
         shape = len(self.representatives), self.cut.pulls
         sources = np.full(shape, -1)
@@ -177,30 +230,6 @@ class RepresentativeSpace:
             self.undirected,
             isa,
         )
-
-    def layout_fields(self) -> dict[str, Any]:
-        return {"version": VERSION, "kind": REPRESENTATIVES, "symmetries": self.order}
-
-    def shards_at(self, shard_classes: int) -> int:
-        return len(self.representatives)
-
-    def shard_order(self, shards: int) -> Sequence[int]:
-        return range(shards)
-
-    def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
-        return [int(key) for key in self.encode(np.array(boards, dtype=np.uint8))]
-
-    def images(self, boards: Boards, most: int | None = None) -> Boards:
-        """The boards, uint8 (N, cells), that symmetries take the boards to, each once, in the order of their cells;
-        ``most`` of them, where there are more. Takes memory for two times as many."""
-        step = len(boards) if most is None else most // self.order + 1
-        found = boards[:0]
-        for first in range(0, len(boards), step):
-            part = boards[first : first + step]
-            found = np.unique(np.concatenate([found, *(each.images(part) for each in self.maps)]), axis=0)
-            if most is not None and len(found) >= most:
-                return found[:most]
-        return found
 
     def encode(self, boards: Boards) -> Codes:
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
@@ -284,8 +313,8 @@ def _closure(generators: Sequence[S]) -> list[S]:
 
 
 def stored_reduced(
-    layout: dict[str, Any], space_of: Callable[[int], RepresentativeSpace | None]
-) -> RepresentativeSpace:
+    layout: dict[str, Any], space_of: Callable[[int], Representatives | None]
+) -> Representatives:
     """The space of a stored layout. ``space_of``: makes that of so many symmetries. Raises StorageError."""
     check_version(layout, VERSION)
     order = layout.get("symmetries")
