@@ -94,8 +94,8 @@ std::vector<LayerView> views_in(const Space& space, const Layers& layers) {
 std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint64_t>& shards,
                                 const Layers& frontier, const Layers& fresh,
                                 const std::vector<Layers>& exclude, const std::vector<Layers>& accumulate,
-                                int threads) {
-  farthest::StepInput input{views_in(space, frontier), views_in(space, fresh), {}, {}};
+                                int threads, bool unite) {
+  farthest::StepInput input{views_in(space, frontier), views_in(space, fresh), {}, {}, unite};
   for (const auto& pieces : exclude) input.exclude.push_back(views_in(space, pieces));
   for (const auto& pieces : accumulate) input.accumulate.push_back(views_in(space, pieces));
   const nb::gil_scoped_release release;
@@ -211,6 +211,13 @@ NB_MODULE(_kernel, m) {
       .def_prop_ro("states", &Space::states,
                    "Number of states that the keys stand for: more than keys where the space keeps "
                    "representatives of symmetries.")
+      .def(
+          "weight",
+          [](const Space& space, std::uint64_t shard) {
+            if (shard >= space.shards()) throw InvalidArgument("no such shard");
+            return space.weight(shard);
+          },
+          "shard"_a, "Number of states that each key of a shard stands for.")
       .def_prop_ro("lines", &Space::lines, "Lines of a whole layer: runs of words that are stepped together.")
       .def_prop_ro("words", &Space::words, "64-bit words of a whole layer.")
       .def_prop_ro("bits", &Space::bits, "States in a word.")
@@ -231,6 +238,8 @@ NB_MODULE(_kernel, m) {
           "graded", &Space::graded,
           "Whether all paths from one state to another are equally long: then no layer has a state of "
           "an earlier one.")
+      .def_prop_ro("united", &Space::united,
+                   "Whether layers are best kept united: all states so far instead of one layer.")
       .def_prop_ro(
           "colours", [](const Space& s) { return std::vector<int>(s.colours().begin(), s.colours().end()); },
           "0 or 1 for each shard so that all moves change the colour; empty if there is no such "
@@ -280,12 +289,14 @@ NB_MODULE(_kernel, m) {
            nb::keep_alive<1, 2>());
 
   m.def("step", &step, "space"_a, "shards"_a, "frontier"_a, "fresh"_a, "exclude"_a, "accumulate"_a,
-        "threads"_a = 1,
+        "threads"_a = 1, "unite"_a = false,
         "Steps the shards by one layer and returns the number of fresh states of each. frontier, fresh and "
         "each entry "
         "of exclude (at most 2) and accumulate (at most 18) is a list of Layers that together hold the "
         "shards needed. "
-        "fresh = image of frontier without exclude; it is OR-ed into accumulate. Raises ValueError.");
+        "fresh = image of frontier without exclude; it is OR-ed into accumulate. With `unite`, in spaces "
+        "that are "
+        "united, fresh is written together with exclude, which is then one layer. Raises ValueError.");
   m.def("expand", &expand,
         nb::sig("def expand(space: Space, planes: Sequence[Layer], shift: int, parity: Sequence[int], first: "
                 "int, out: " BUFFER ", threads: int = 1) -> None"),

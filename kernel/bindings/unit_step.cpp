@@ -106,7 +106,8 @@ void bind_unit_step(nb::module_& m) {
           "Space.sources() has them, blobs of its states that are not new). Returns for each shard the blob "
           "of "
           "what is fresh, its number of states, and with `unite` the blob of these states and those that are "
-          "not new, else nothing. Raises ValueError.")
+          "not new, else nothing. Where layers are united, the slot of the shard itself comes last, and the "
+          "first blob is of all its states. Raises ValueError.")
       .def("blob_of", &blob_of, "keys"_a,
            "The blob of a shard that has these states, as keys counted from the shard's first. Raises "
            "ValueError.")

@@ -6,22 +6,26 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 
-#include "finish_line.hpp"
+#include "reduced_lines.hpp"
 #include "shufflers.hpp"
 
 namespace farthest {
 namespace {
 
-LinearBackend linear_backend(Isa isa, std::size_t words) {
+// As many lines as stay in the second-level cache while all links are taken.
+constexpr std::size_t kPieceWords = 32768, kMostLines = 1024;
+
+ReducedBackend reduced_backend(Isa isa, std::size_t words) {
 #ifdef FARTHEST_X86
   __builtin_cpu_init();
-  if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vbmi")) return avx512_linear(words);
-  if (isa != Isa::portable) return avx2_linear(words);
+  if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vbmi")) return avx512_reduced(words);
+  if (isa != Isa::portable) return avx2_reduced(words);
 #else
   static_cast<void>(isa);
 #endif
-  return portable_linear(words);
+  return portable_reduced(words);
 }
 
 void check_map(const std::vector<std::uint16_t>& map, std::size_t keys) {
@@ -57,13 +61,13 @@ Geometry geometry_of(std::uint64_t words, int bits, const std::vector<LineDigit>
 class LineMaps {
  public:
   LineMaps(std::size_t words, int bits, const std::vector<std::vector<std::uint16_t>>& maps, Isa isa)
-      : linear_(linear_backend(isa, words)) {
+      : backend_(reduced_backend(isa, words)) {
     const std::size_t keys = words * static_cast<std::size_t>(bits);
     for (const auto& map : maps) {
       check_map(map, keys);
       std::optional<LineMap> found;
       if (bits == 64 && std::has_single_bit(words) && words <= 256)
-        found = linear_map(map, linear_.unit_bits);
+        found = linear_map(map, backend_.unit_bits);
       places_.push_back({static_cast<bool>(found), found ? linears_.size() : programs_.size()});
       if (found)
         add(std::move(*found));
@@ -76,10 +80,11 @@ class LineMaps {
   void pull(std::uint32_t map, const Pull& pull) const {
     const Place& place = places_[map];
     if (place.is_linear)
-      linear_.pull(linears_[place.number], pull);
+      backend_.pull(linears_[place.number], pull);
     else
       shufflers_->pull()(programs_[place.number], shufflers_->data(), pull);
   }
+  FinishLines finish() const { return backend_.finish; }
 
  private:
   struct Place {
@@ -122,7 +127,7 @@ class LineMaps {
     return program;
   }
 
-  LinearBackend linear_;
+  ReducedBackend backend_;
   std::vector<Place> places_;
   std::deque<LineMap> kept_;
   std::deque<std::vector<LinearStage>> stages_;
@@ -141,6 +146,8 @@ ReducedSpace::ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<L
       links_(std::move(links)),
       weights_(std::move(weights)),
       reversible_(reversible),
+      lines_at_once_(std::clamp<std::uint64_t>(kPieceWords / words_per_line, 1, kMostLines)),
+      all_(bits == 64 ? ~Word{0} : (Word{1} << bits) - 1),
       maps_(std::make_unique<LineMaps>(words_per_line, bits, maps, isa)) {
   const std::uint64_t count = links_.sources.size();
   if (weights_.size() != shards()) throw InvalidArgument("there must be a weight for each shard");
@@ -202,32 +209,47 @@ void ReducedSpace::source_lines(std::uint64_t link, std::uint64_t first, std::si
 }
 
 std::uint64_t ReducedSpace::step_lines(const LineRange& range) const {
-  // As many lines as stay in the second-level cache while all links are taken.
-  constexpr std::size_t kPieceWords = 32768, kMostLines = 1024;
-  const std::size_t words = words_per_line();
-  const std::size_t most = std::clamp<std::size_t>(kPieceWords / words, 1, kMostLines);
   static thread_local std::vector<Word> result;
-  result.resize(std::max(result.size(), most * words));
-  std::array<std::uint8_t, kMostLines> touched;
-  std::array<std::uint32_t, kMostLines + kPullAhead> lines;
-  const std::uint64_t begin = links_.first[range.shard];
+  const std::size_t words = words_per_line();
+  result.resize(std::max(result.size(), lines_at_once_ * words));
   std::uint64_t total = 0;
-  for (std::uint64_t first = range.first; first < range.last; first += most) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(most, range.last - first));
-    const auto known = std::min<std::uint64_t>(count + kPullAhead, lines_per_shard() - first);
-    std::fill_n(result.begin(), count * words, Word{0});
-    std::fill_n(touched.begin(), count, std::uint8_t{0});
-    for (std::size_t i = 0; i < range.source_words.size(); ++i) {
-      source_lines(begin + i, first, known, lines.data());
-      std::fill(lines.begin() + static_cast<std::ptrdiff_t>(known),
-                lines.begin() + static_cast<std::ptrdiff_t>(count + kPullAhead), lines[0]);
-      maps_->pull(links_.maps[begin + i], {words, range.source_words[i], range.source_flags[i], lines.data(),
-                                           count, result.data(), touched.data()});
-    }
-    for (std::size_t i = 0; i < count; ++i)
-      total += finish_line(range, first + i, touched[i] != 0 ? result.data() + i * words : nullptr, words);
-  }
+  for (std::uint64_t first = range.first; first < range.last; first += lines_at_once_)
+    total += step_some(range, first, std::min(range.last - first, lines_at_once_), result.data());
   return total * weights_[range.shard];
+}
+
+std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t first, std::size_t count,
+                                      Word* result) const {
+  const std::size_t words = words_per_line();
+  std::array<std::uint8_t, kMostLines> touched;
+  std::array<std::uint16_t, kMostLines> at;  // the lines that are not full
+  std::array<std::uint32_t, kMostLines + kPullAhead> lines;
+  if (range.known_flags == nullptr) {
+    std::fill_n(result, count * words, Word{0});
+    std::fill_n(touched.begin(), count, std::uint8_t{0});
+  } else {
+    std::copy_n(range.known_flags + (first - range.from), count, touched.begin());
+    std::copy_n(range.exclude[0] + (first - range.from) * words, count * words, result);
+  }
+  std::iota(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(count), std::uint16_t{0});
+  std::size_t open = count;
+  const std::uint64_t begin = links_.first[range.shard];
+  for (std::size_t i = 0; i < range.source_words.size(); ++i) {
+    open = static_cast<std::size_t>(std::remove_if(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(open),
+                                                   [&](auto line) { return touched[line] == kFull; }) -
+                                    at.begin());
+    if (open == 0) break;
+    const auto known = std::min<std::uint64_t>(count + kPullAhead, lines_per_shard() - first);
+    source_lines(begin + i, first, known, lines.data());
+    if (open < count)
+      for (std::size_t line = 0; line < open; ++line) lines[line] = lines[at[line]];
+    const std::size_t end = open < count ? open : known;
+    std::fill(lines.begin() + static_cast<std::ptrdiff_t>(end),
+              lines.begin() + static_cast<std::ptrdiff_t>(open + kPullAhead), lines[0]);
+    maps_->pull(links_.maps[begin + i], {words, range.source_words[i], range.source_flags[i], lines.data(),
+                                         at.data(), open, result, touched.data(), all_});
+  }
+  return maps_->finish()(range, {first, count, words, result, touched.data(), all_});
 }
 
 }  // namespace farthest

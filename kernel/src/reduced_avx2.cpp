@@ -2,6 +2,6 @@
 
 namespace farthest {
 
-LinearBackend avx2_linear(std::size_t) { return {6, &pull_words}; }
+ReducedBackend avx2_reduced(std::size_t) { return {6, &pull_words, &finish_lines}; }
 
 }  // namespace farthest

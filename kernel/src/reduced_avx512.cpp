@@ -16,20 +16,41 @@ inline __m512i chosen(__m512i where, __m512i yes, __m512i no) {
   return _mm512_ternarylogic_epi64(where, yes, no, 0xca);
 }
 
-template <std::size_t Parts>
-inline void apply(const LinearStage& stage, Line<Parts>& line) {
+// Part: what the number of the partner's part differs by, known here, so that parts stay in registers.
+template <std::size_t Part, bool Words, std::size_t Parts>
+[[gnu::always_inline]] inline void apply_stage(const LinearStage& stage, Line<Parts>& line) {
   const __m512i number = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
   const __m512i lanes = _mm512_xor_si512(number, _mm512_set1_epi64(stage.partner & 7));
-  const __m128i shift = _mm_cvtsi32_si128(static_cast<int>(stage.shift));
-  const std::size_t part = stage.partner >> 3;
-  Line<Parts> old = line;
+  const __m512i shift = _mm512_set1_epi64(stage.shift);
+  const Line<Parts> old = line;
+#pragma GCC unroll 4
   for (std::size_t i = 0; i < Parts; ++i) {
-    __m512i from = old.part[i ^ part];
-    if ((stage.partner & 7) != 0) from = _mm512_permutexvar_epi64(lanes, from);
+    __m512i from = old.part[i ^ Part];
+    if constexpr (Words) from = _mm512_permutexvar_epi64(lanes, from);
     const __m512i left = _mm512_loadu_si512(stage.left + 8 * i);
     const __m512i right = _mm512_loadu_si512(stage.right + 8 * i);
-    line.part[i] = chosen(left, _mm512_sll_epi64(from, shift),
-                          chosen(right, _mm512_srl_epi64(from, shift), line.part[i]));
+    line.part[i] = chosen(left, _mm512_sllv_epi64(from, shift),
+                          chosen(right, _mm512_srlv_epi64(from, shift), line.part[i]));
+  }
+}
+
+template <std::size_t Part, std::size_t Parts>
+[[gnu::always_inline]] inline void apply_part(const LinearStage& stage, Line<Parts>& line) {
+  if ((stage.partner & 7) != 0)
+    apply_stage<Part, true, Parts>(stage, line);
+  else
+    apply_stage<Part, false, Parts>(stage, line);
+}
+
+template <std::size_t Parts>
+[[gnu::always_inline]] inline void apply(const LinearStage& stage, Line<Parts>& line) {
+  const std::size_t part = stage.partner >> 3;
+  if (part == 0) return apply_part<0, Parts>(stage, line);
+  if constexpr (Parts >= 2)
+    if (part == 1) return apply_part<1, Parts>(stage, line);
+  if constexpr (Parts == 4) {
+    if (part == 2) return apply_part<2, Parts>(stage, line);
+    return apply_part<3, Parts>(stage, line);
   }
 }
 
@@ -45,6 +66,7 @@ void pull(const LinearMap& map, const Pull& by) {
     Line<Parts> line;
     for (std::size_t i = 0; i < Parts; ++i) line.part[i] = _mm512_loadu_si512(source + 8 * i);
     for (const LinearStage& stage : map.stages) apply<Parts>(stage, line);
+    __m512i every = _mm512_set1_epi64(-1);
     for (std::size_t i = 0; i < Parts; ++i) {
       __m512i out = line.part[i];
       if (map.units != nullptr) {
@@ -55,18 +77,23 @@ void pull(const LinearMap& map, const Pull& by) {
               chosen(upper.part[i], _mm512_permutex2var_epi8(line.part[2], index.part[i], line.part[3]), out);
       }
       out = _mm512_or_si512(out, _mm512_loadu_si512(result + 8 * i));
+      every = _mm512_and_si512(every, out);
       _mm512_storeu_si512(result + 8 * i, out);
     }
+    const bool full = _mm512_cmpeq_epi64_mask(every, _mm512_set1_epi64(-1)) == 0xff;
+    return full ? kFull : std::uint8_t{1};
   });
 }
 
 }  // namespace
 
-LinearBackend avx512_linear(std::size_t words) {
-  if (words == 8) return {3, &pull<1>};
-  if (words == 16) return {3, &pull<2>};
-  if (words == 32) return {3, &pull<4>};
-  return portable_linear(words);
+ReducedBackend avx512_reduced(std::size_t words) {
+  if (words == 8) return {3, &pull<1>, &finish_lines};
+  if (words == 16) return {3, &pull<2>, &finish_lines};
+  if (words == 32) return {3, &pull<4>, &finish_lines};
+  ReducedBackend other = portable_reduced(words);
+  other.finish = &finish_lines;
+  return other;
 }
 
 }  // namespace farthest

@@ -13,12 +13,25 @@ inline void apply(const LinearStage& stage, const Word* from, Word* to, std::siz
     to[w] = (partner << stage.shift & stage.left[w]) | (partner >> stage.shift & stage.right[w]) |
             (from[w] & ~(stage.left[w] | stage.right[w]));
   };
-  if ((stage.partner & 3) == 0 && words >= 4) {
+  // By fours, whose order is known, so that compilers make vectors of them.
+  const auto by_fours = [&]<std::size_t Partner>(std::integral_constant<std::size_t, Partner>) {
     for (std::size_t w = 0; w < words; w += 4)
-      for (std::size_t i = 0; i < 4; ++i) at(w + i, from[(w ^ stage.partner) + i]);
+      for (std::size_t i = 0; i < 4; ++i) at(w + i, from[(w ^ (stage.partner & ~3U)) + (i ^ Partner)]);
+  };
+  if (words < 4) {
+    for (std::size_t w = 0; w < words; ++w) at(w, from[w ^ stage.partner]);
     return;
   }
-  for (std::size_t w = 0; w < words; ++w) at(w, from[w ^ stage.partner]);
+  switch (stage.partner & 3) {
+    case 0:
+      return by_fours(std::integral_constant<std::size_t, 0>{});
+    case 1:
+      return by_fours(std::integral_constant<std::size_t, 1>{});
+    case 2:
+      return by_fours(std::integral_constant<std::size_t, 2>{});
+    default:
+      return by_fours(std::integral_constant<std::size_t, 3>{});
+  }
 }
 
 void pull_words(const LinearMap& map, const Pull& by) {
@@ -28,10 +41,12 @@ void pull_words(const LinearMap& map, const Pull& by) {
       apply(map.stages[i], source, buffer[i & 1], by.words);
       source = buffer[i & 1];
     }
+    Word every = ~Word{0};
     if (map.units == nullptr)
-      for (std::size_t w = 0; w < by.words; ++w) result[w] |= source[w];
+      for (std::size_t w = 0; w < by.words; ++w) every &= result[w] |= source[w];
     else
-      for (std::size_t w = 0; w < by.words; ++w) result[w] |= source[map.units[w]];
+      for (std::size_t w = 0; w < by.words; ++w) every &= result[w] |= source[map.units[w]];
+    return every == ~Word{0} ? kFull : std::uint8_t{1};
   });
 }
 

@@ -49,8 +49,11 @@ ShardTask make_task(const Space& space, std::uint64_t index, const StepInput& in
   const LayerView fresh = Pieces(space, input.fresh).at(index);
   range.fresh = fresh.words;
   range.fresh_flags = fresh.flags;
-  for (const auto& pieces : input.exclude)
-    range.exclude[range.excludes++] = Pieces(space, pieces).at(index).words;
+  for (const auto& pieces : input.exclude) {
+    const LayerView view = Pieces(space, pieces).at(index);
+    range.exclude[range.excludes++] = view.words;
+    if (input.unite) range.known_flags = view.flags;
+  }
   for (const auto& pieces : input.accumulate) {
     const LayerView view = Pieces(space, pieces).at(index);
     range.accumulate[range.accumulates] = view.words;
@@ -65,6 +68,8 @@ std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint6
                                 const StepInput& input, int threads) {
   if (input.exclude.size() > kMaxExclude || input.accumulate.size() > kMaxAccumulate)
     throw InvalidArgument("too many layers to exclude or to accumulate into");
+  if (input.unite && (!space.united() || input.exclude.size() != 1))
+    throw InvalidArgument("layers are united in spaces that have them so, with one layer to exclude");
   const std::shared_lock lock(space.mutex());
   std::vector<ShardTask> tasks;
   tasks.reserve(shards.size());
@@ -73,13 +78,12 @@ std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint6
     tasks.push_back(make_task(space, index, input));
   }
   const std::uint64_t lines = space.lines_per_shard();
-  constexpr std::uint64_t kPieceLines = 256;
-  const std::uint64_t pieces = (lines + kPieceLines - 1) / kPieceLines;
+  const std::uint64_t at_once = space.lines_at_once(), pieces = (lines + at_once - 1) / at_once;
   std::vector<std::atomic<std::uint64_t>> counts(shards.size());
   in_parallel(shards.size() * pieces, useful_threads(shards.size() * lines, threads), [&](std::uint64_t i) {
     LineRange range = tasks[i / pieces].range;
-    range.first = i % pieces * kPieceLines;
-    range.last = std::min(range.first + kPieceLines, lines);
+    range.first = i % pieces * at_once;
+    range.last = std::min(range.first + at_once, lines);
     const std::uint64_t fresh = space.step_lines(range);
     if (fresh != 0) counts[i / pieces].fetch_add(fresh, std::memory_order_relaxed);
   });

@@ -88,6 +88,9 @@ template <class Shuffler>
 void pull_program(const Program& program, const void* shufflers, const Pull& pull) {
   pull_lines(pull, [&](const Word* source, Word* result) {
     apply(program, static_cast<const Shuffler*>(shufflers), source, result, pull.words);
+    Word every = pull.all;
+    for (std::size_t w = 0; w < pull.words; ++w) every &= result[w];
+    return every == pull.all ? kFull : std::uint8_t{1};
   });
 }
 

@@ -10,6 +10,12 @@
 namespace farthest {
 namespace {
 
+std::uint8_t flag_of(const Word* line, std::size_t words, Word all) {
+  Word any = 0, every = all;
+  for (std::size_t w = 0; w < words; ++w) any |= line[w], every &= line[w];
+  return any == 0 ? 0 : every == all ? kFull : 1;
+}
+
 std::size_t shard_bytes(const Space& space) {
   return (space.words_per_shard() * sizeof(Word) + 63) / 64 * 64;
 }
@@ -91,6 +97,7 @@ UnitStepper::UnitStepper(const Space& space, std::size_t slots, Isa isa)
       slots_(slots),
       isa_(isa),
       pieces_(space),
+      all_(space.bits() == 64 ? ~Word{0} : (Word{1} << space.bits()) - 1),
       slot_size_(shard_bytes(space)),
       words_(slots * slot_size_),
       flags_(slots * space.lines_per_shard()) {}
@@ -122,8 +129,7 @@ void UnitStepper::load_piece(const SlotLoad& load, std::uint64_t piece) {
   Borrowed scratch(*this);
   scratch->codec.decode(blob, {words_.bytes().data() + load.slot * slot_size_ + first * words * sizeof(Word),
                                pieces_.bytes(piece)});
-  for (std::uint64_t at = first; at < last; ++at, line += words)
-    flags[at] = std::any_of(line, line + words, [](Word word) { return word != 0; });
+  for (std::uint64_t at = first; at < last; ++at, line += words) flags[at] = flag_of(line, words, all_);
 }
 
 void UnitStepper::load(const std::vector<SlotLoad>& loads, int threads) {
@@ -140,14 +146,16 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
     words.push_back(slot_words(slot));
     flags.push_back(slot_flags(slot));
   }
+  const std::size_t sources = space_.sources(step.shard).size();
+  const bool united = step.slots.size() > sources;
   std::vector<PieceBlobs> excluded;
   for (const Blob& blob : step.exclude) excluded.emplace_back(blob, pieces_.count());
 
   Borrowed scratch(*this);
   LineRange range;
   range.shard = step.shard;
-  range.source_words = words;
-  range.source_flags = flags;
+  range.source_words = std::span(words).first(sources);
+  range.source_flags = std::span(flags).first(sources);
   range.fresh = scratch->fresh.data();
   range.fresh_flags = scratch->flags.data();
   scratch->out.assign(4 * pieces_.count(), 0);
@@ -161,7 +169,11 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
     range.excludes = 0;
     std::ranges::transform(excluded, blobs.begin(), [](PieceBlobs& shard) { return shard.next(); });
     bool known = false;
-    if (together) {
+    if (united) {
+      range.exclude[range.excludes++] = words.back() + range.first * space_.words_per_line();
+      range.known_flags = flags.back() + range.first;
+      known = std::any_of(range.known_flags, flags.back() + range.last, [](auto flag) { return flag != 0; });
+    } else if (together) {
       known = scratch->decode_together(blobs, bytes, scratch->exclude);
       range.exclude[range.excludes++] = scratch->exclude.data();
     } else {
@@ -178,7 +190,7 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
     std::fill(scratch->flags.begin(), scratch->flags.end(), std::uint8_t{1});
     const std::uint64_t states = space_.step_lines(range);
     fresh.states += states;
-    if (states != 0) {
+    if (states != 0 || (united && known)) {
       auto* const bitmap = reinterpret_cast<std::uint8_t*>(scratch->fresh.data());
       const std::size_t filled = (range.last - range.first) * space_.words_per_line() * sizeof(Word);
       std::fill(bitmap + filled, bitmap + bytes, std::uint8_t{0});
@@ -188,7 +200,7 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
     if (states != 0) scratch->unite(scratch->exclude, bytes);
     scratch->encode(scratch->exclude, bytes, piece, scratch->united);
   }
-  if (fresh.states != 0) fresh.blob.assign(scratch->out.begin(), scratch->out.end());
+  if (scratch->out.size() > 4 * pieces_.count()) fresh.blob.assign(scratch->out.begin(), scratch->out.end());
   if (scratch->united.size() > 4 * pieces_.count())
     fresh.united.assign(scratch->united.begin(), scratch->united.end());
 }
@@ -198,7 +210,8 @@ std::vector<FreshShard> UnitStepper::step(const std::vector<ShardStep>& shards, 
   for (const ShardStep& step : shards) {
     if (step.shard >= space_.shards() || !space_.prepared(step.shard))
       throw InvalidArgument("shard " + std::to_string(step.shard) + " is not prepared");
-    if (step.slots.size() != space_.sources(step.shard).size() ||
+    const std::size_t more = step.slots.size() - space_.sources(step.shard).size();
+    if (more > 1 || (more == 1 && (!space_.united() || step.unite || !step.exclude.empty())) ||
         std::ranges::any_of(step.slots, [&](auto slot) { return slot >= slots_; }))
       throw InvalidArgument("a shard's sources or excluded layers do not fit the space");
   }

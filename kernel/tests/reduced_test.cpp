@@ -68,7 +68,7 @@ TEST(reduced_steps_are_as_defined) {
   const std::vector<Case> cases{{1, 64, true},  {2, 64, true},  {8, 64, true},
                                 {16, 64, true}, {32, 64, true}, {64, 64, true},
                                 {3, 27, false}, {5, 64, false}, {1, 12, false}};
-  constexpr std::uint64_t kShards = 5, kMoves = 4;
+  constexpr std::uint64_t kShards = 5, kMoves = 6;
   const std::vector<std::uint64_t> radices{3, 2, 4};
   for (const Case& of : cases) {
     const std::size_t keys = of.words * static_cast<std::size_t>(of.bits);
@@ -122,6 +122,20 @@ TEST(reduced_steps_are_as_defined) {
       std::uint64_t states = 0;
       for (const Key key : expected) states += key / keys / 24 + 1;
       CHECK(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) == states);
+      // Old and new states together, with lines that are full before or after.
+      CHECK(space.united());
+      std::set<Key> united(expected), old(known), added(expected);
+      for (Key key = 7 * keys; key < 9 * keys; ++key) old.insert(key), added.erase(key);
+      united.insert(old.begin(), old.end());
+      Bitmap whole(space, old), both(space, frontier), sum(space);
+      whole.flags[7] = kFull;
+      const auto together =
+          step(space, {0, 1, 2, 3, 4},
+               {{now.view(space)}, {both.view(space)}, {{whole.view(space)}}, {{sum.view(space)}}, true}, 2);
+      CHECK(both.keys(space) == united && both.flagged(space));
+      CHECK(both.flags[7] == kFull && both.flags[8] == kFull);
+      CHECK(sum.keys(space) == added && sum.flagged(space));
+      CHECK(together == population(space, sum.view(space)));
     }
   }
 }

@@ -53,6 +53,7 @@ class ReducedSpace final : public Space {
   std::uint64_t weight(std::uint64_t shard) const override { return weights_[shard]; }
   int shard_levels() const override { return 1; }
   bool reversible() const override { return reversible_; }
+  bool united() const override { return links_.sources.size() >= kUnitedLinks * shards(); }
   const std::vector<std::uint8_t>& colours() const override { return colours_; }
   std::span<const std::uint32_t> sources(std::uint64_t shard) const override {
     return {links_.sources.begin() + static_cast<std::ptrdiff_t>(links_.first[shard]),
@@ -61,17 +62,25 @@ class ReducedSpace final : public Space {
   void prepare(const std::vector<std::uint64_t>&, int) override {}
   bool prepared(std::uint64_t) const override { return true; }
   std::uint64_t row_bytes() const override;
+  std::uint64_t lines_at_once() const override { return lines_at_once_; }
   std::uint64_t step_lines(const LineRange& range) const override;
 
  private:
+  // With so many moves layers grow so fast that all of them are not much more than the last.
+  static constexpr std::uint64_t kUnitedLinks = 6;
+
   // The source lines of lines [first, first + count) of a link.
   void source_lines(std::uint64_t link, std::uint64_t first, std::size_t count, std::uint32_t* out) const;
+  // Steps lines [first, first + count), at most lines_at_once(), by way of `result`.
+  std::uint64_t step_some(const LineRange& range, std::uint64_t first, std::size_t count, Word* result) const;
 
   std::vector<LineDigit> digits_;
   ReducedLinks links_;
   std::vector<std::uint32_t> weights_;
   bool reversible_;
   std::vector<std::uint8_t> colours_;
+  std::uint64_t lines_at_once_;
+  Word all_;  // keys of a word
   std::unique_ptr<LineMaps> maps_;
 };
 

@@ -17,6 +17,9 @@ namespace farthest {
 inline constexpr std::size_t kMaxExclude = 2;
 inline constexpr std::size_t kMaxAccumulate = 18;  // visited and the planes of 16-bit distances
 
+// A line's flag is 0 only where it is empty, and kFull only where it has all keys.
+inline constexpr std::uint8_t kFull = 2;
+
 // Where the keys lie in memory: `keys_per_group` keys follow each other in each group of words, a whole
 // number of groups makes a line.
 struct Geometry {
@@ -44,6 +47,9 @@ struct LineRange {
   std::array<const Word*, kMaxExclude> exclude{};
   std::array<Word*, kMaxAccumulate> accumulate{};
   std::array<std::uint8_t*, kMaxAccumulate> accumulate_flags{};
+  // Where layers are united (Space::united): the flags of the one layer that is excluded, and that fresh is
+  // written together with.
+  const std::uint8_t* known_flags = nullptr;
 };
 
 class Space {
@@ -99,6 +105,9 @@ class Space {
   // Whether all paths from one state to another are equally long: then no layer has a state of an earlier
   // one.
   virtual bool graded() const { return false; }
+  // Whether a layer is best kept together with all before it: then there is nothing to exclude, and lines
+  // that are full need no more moves; but each step goes through all states so far.
+  virtual bool united() const { return false; }
   // For each shard 0 or 1 so that every move leads from one colour to the other; empty when there is no such
   // colouring of the shards.
   virtual const std::vector<std::uint8_t>& colours() const = 0;
@@ -112,6 +121,8 @@ class Space {
   // Bytes that prepare() takes for all shards.
   virtual std::uint64_t row_bytes() const = 0;
 
+  // As many lines are best stepped at a time.
+  virtual std::uint64_t lines_at_once() const { return 256; }
   // Steps lines of a prepared shard as step.hpp says, and returns the number of fresh states.
   virtual std::uint64_t step_lines(const LineRange& range) const = 0;
 

@@ -10,9 +10,11 @@
 //   bipartite, undirected  L(d)      L(d-1)        L(d-1): the other colour's lines of the same array
 //   undirected             L(d)      L(d), L(d-1)  L(d-1)
 //   any                    L(d)      visited       a spare array
+//   any, united            V(d)      V(d)          V(d-1)
 // clang-format on
 //
-// (In an undirected graph a neighbour of layer d lies in layer d-1, d or d+1.)
+// (In an undirected graph a neighbour of layer d lies in layer d-1, d or d+1.) V(d): all states up to depth
+// d; V(d+1), the fresh states together with V(d), is what is written.
 #pragma once
 
 #include <vector>
@@ -21,8 +23,8 @@
 
 namespace farthest {
 
-// A bitmap of the states of shards [first_shard, first_shard + shards), and a flag for each line that is 0
-// only when the line is empty (a stale 1 costs time, nothing else). Views memory that it does not own.
+// A bitmap of the states of shards [first_shard, first_shard + shards), and a flag for each line (space.hpp;
+// a stale 1 costs time, nothing else). Views memory that it does not own.
 struct LayerView {
   std::uint64_t first_shard = 0;
   std::uint64_t shards = 0;
@@ -35,11 +37,13 @@ struct StepInput {
   std::vector<LayerView> fresh;     // pieces that cover every shard stepped; each list below likewise
   std::vector<std::vector<LayerView>> exclude;
   std::vector<std::vector<LayerView>>
-      accumulate;  // fresh is OR-ed into these: visited, planes of the distance
+      accumulate;      // fresh is OR-ed into these: visited, planes of the distance
+  bool unite = false;  // layers are united; `exclude` is one layer, as `frontier`
 };
 
 // Steps `shards` (prepared, distinct). Returns the number of fresh states in each.
-// Throws InvalidArgument when a piece is missing or a shard is not prepared.
+// Throws InvalidArgument when a piece is missing, a shard is not prepared, or layers of the space are not
+// united.
 std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint64_t>& shards,
                                 const StepInput& input, int threads);
 

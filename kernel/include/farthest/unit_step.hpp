@@ -27,7 +27,9 @@ struct SlotLoad {
 };
 
 // A shard to be stepped: the slot of each of its sources, in the order of Space::sources(), and the blobs of
-// the states of this shard that are not new. `unite`: what is fresh is to be had together with these.
+// the states of this shard that are not new. `unite`: what is fresh is to be had together with these. Where
+// layers are united, nothing is excluded, the slot of the shard itself follows, and its blob has old and new
+// states.
 struct ShardStep {
   std::uint64_t shard;
   std::vector<std::uint32_t> slots;
@@ -35,7 +37,7 @@ struct ShardStep {
   bool unite = false;
 };
 
-// What is fresh in a shard; where it was asked for, the blob of that and what was excluded.
+// What is fresh in a shard, and its number; where it was asked for, the blob of that and what was excluded.
 struct FreshShard : ShardBlob {
   std::vector<std::uint8_t> united;
 };
@@ -83,6 +85,7 @@ class UnitStepper {
   std::size_t slots_;
   Isa isa_;
   ShardPieces pieces_;
+  Word all_;               // keys of a word
   std::size_t slot_size_;  // bytes of a slot's words, a multiple of 64
   Pages words_, flags_;
   std::mutex borrowing_;

@@ -111,6 +111,17 @@ class Bitmap:
         words, flags = self.words[first * size : end * size], self._flags[first * lines : end * lines]
         return _kernel.Layer(self._kernel, words, flags, shards.start, len(shards))
 
+    def without(self, other: Bitmap, shards: range) -> _kernel.Layer:
+        """What it has of some shards and the other, of as many, has not."""
+        import numpy as np
+
+        size = self._kernel.words_per_shard
+        first = self.shards.start
+        part = slice((shards.start - first) * size, (shards.stop - first) * size)
+        words = np.asarray(self.words[part]) & ~np.asarray(other.words[part])
+        flags = np.ones(len(shards) * self._kernel.lines_per_shard, dtype=np.uint8)
+        return _kernel.Layer(self._kernel, words.data, flags.data, shards.start, len(shards))
+
     @property
     def bytes(self) -> int:
         """Bytes of memory that it may take."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from farthest.models.chunks import MadeChunk, StoredDraft
 
 
-Excluded = Literal["none", "before", "two", "all"]
+Excluded = Literal["none", "before", "two", "all", "united"]
 """The states that are not new at depth d, though moves lead to them from the layer d-1. Which these are depends on the
 graph:
 
@@ -30,21 +30,25 @@ graph:
     before    undirected, and depths alternate with the colours of shards: those of the layer d-2
     two       undirected: those of the layers d-1 and d-2
     all       any: all states found
+    united    any, where layers are united (``_kernel.Space.united``): V(d), all states up to d, is kept instead of the
+              layer d, so what is not new is in the array, or file, that the step goes out from
 """
 
 ONLY_COUNTS = "this store keeps no distances: it only counts"
 
 
-def excluded(*, graded: bool, undirected: bool, alternating: bool = False) -> Excluded:
+def excluded(*, graded: bool, undirected: bool, alternating: bool = False, united: bool = False) -> Excluded:
     """What is not new in a graph."""
     if graded:
         return "none"
+    if united:
+        return "united"
     return "all" if not undirected else "before" if alternating else "two"
 
 
 def excluded_layers(rule: Excluded, depth: int) -> range:
     """The depths of the layers whose states are not new at ``depth``."""
-    first = {"none": depth, "before": depth - 2, "two": depth - 2, "all": 0}[rule]
+    first = {"none": depth, "before": depth - 2, "two": depth - 2, "all": 0, "united": depth - 1}[rule]
     return range(max(first, 0), depth - 1 if rule == "before" else depth)
 
 
@@ -71,11 +75,19 @@ class BitmapStepInput:
     fresh: list[_kernel.Layer]
     exclude: list[list[_kernel.Layer]]
     accumulate: list[list[_kernel.Layer]]
+    unite: bool = False
 
     def run(self, threads: int = 1) -> list[int]:
         self.kernel.prepare(self.shards, threads)
         return _kernel.step(
-            self.kernel, self.shards, self.frontier, self.fresh, self.exclude, self.accumulate, threads
+            self.kernel,
+            self.shards,
+            self.frontier,
+            self.fresh,
+            self.exclude,
+            self.accumulate,
+            threads,
+            self.unite,
         )
 
 

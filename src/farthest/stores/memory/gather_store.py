@@ -5,6 +5,7 @@ Which arrays there are depends on the graph (kernel/include/farthest/step.hpp):
     bipartite, undirected, origins of one colour   one layer; a step of one colour overwrites that colour's layer d-1
     undirected, or graded                          two layers, used in turn
     any                                            two layers in turn, and all states found
+    any, united                                    V(d), all states up to a depth, and V(d-1), in turn
 
 With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens. With residues
 there are the one or two planes of a residue map.
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.map_files.form import ResidueForm
+
+
+KEPT_KEYS = 1000
+"""Keys of a layer that are kept when it is overwritten: as many as a result tells."""
 
 
 class LayersInMemory(JobStore):
@@ -116,8 +121,13 @@ class MemoryStore(LayersInMemory):
         self._shift = 1 if self._in_place else 0
         self._layers = [self._bitmap() for _ in range(1 if self._in_place else 2)]
         self._excluded = excluded(
-            graded=kernel.graded, undirected=kernel.reversible, alternating=self._in_place
+            graded=kernel.graded,
+            undirected=kernel.reversible,
+            alternating=self._in_place,
+            united=kernel.united,
         )
+        self._united = self._excluded == "united"
+        self._least: list[int] = []  # where layers are united: keys of the layer that is being overwritten
         self._found = [self._bitmap().layer] if self._excluded == "all" else []  # all states found
         self._planes: list[_kernel.Layer] = []
         self._residues = residues
@@ -179,8 +189,11 @@ class MemoryStore(LayersInMemory):
         return self._sources.reached_from(self._counts[depth - 1])
 
     def _prepared(self, depth: int, shards: set[int]) -> set[int]:
-        """Shards whose array still holds an older layer are stepped too, which clears them."""
-        stale = self._population[self._array(depth)]
+        """Shards whose array still holds an older layer are stepped too, which clears them; where layers are united,
+        those that had new states in the last one."""
+        if self._united:
+            self._least = self._keys(depth - 1, KEPT_KEYS)
+        stale = self._population[self._array(depth - 1 if self._united else depth)]
         wanted = shards | {shard for shard in range(self.shards) if stale[shard]}
         if self._in_place:
             wanted = {shard for shard in wanted if self._parity[shard] == depth & 1}
@@ -196,6 +209,7 @@ class MemoryStore(LayersInMemory):
             [self._layer(depth)],
             [[layer] for layer in exclude],
             [[layer] for layer in (*self._planes_of(depth), *self._found)],
+            self._united,
         )
 
     def commit(self, depth: int, step_input: BitmapStepInput, counts: Sequence[int]) -> None:
@@ -221,12 +235,19 @@ class MemoryStore(LayersInMemory):
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int]:
+        """Where layers are united, at most KEPT_KEYS of a layer after which another one has begun."""
+        return self._least[:limit] if self._united and depth < self._depth else self._keys(depth, limit)
+
+    def _keys(self, depth: int, limit: int) -> list[int]:
         found: list[int] = []
         bitmap = self._layers[self._array(depth)]
         for shard in sorted(self._counts[depth]):  # other shards may hold the layer before
             if len(found) == limit:
                 break
-            layer = bitmap.part(range(shard, shard + 1))
+            part = range(shard, shard + 1)
+            layer = bitmap.part(part)
+            if self._united and depth > 0:
+                layer = bitmap.without(self._layers[self._array(depth - 1)], part)
             found += _kernel.keys_of(self.kernel, layer, limit - len(found))
         return found
 
@@ -267,7 +288,7 @@ class MemoryStore(LayersInMemory):
             _kernel.clear(self.kernel, bitmap.layer)
         found = 0
         for chunk in chunks:
-            here = chunk.states
+            here = chunk.states_of(self.kernel)
             if not here:  # as most of a checkpoint that was taken early
                 continue
             found += here
@@ -277,7 +298,8 @@ class MemoryStore(LayersInMemory):
                 for layer in self._found:
                     _kernel.mark(self.kernel, layer, first, distances, -1, threads)
                 for at in range(max(depth - 1, 0), depth + 1):
-                    _kernel.mark(self.kernel, self._layer(at), first, distances, at, threads)
+                    for earlier in range(at + 1) if self._united else (at,):
+                        _kernel.mark(self.kernel, self._layer(at), first, distances, earlier, threads)
             except ValueError as error:
                 raise DamagedMapError(
                     f"the chunk from key {first} does not fit a map up to depth {depth}: {error}"
