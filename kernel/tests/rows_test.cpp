@@ -251,7 +251,7 @@ TEST(rows_of_representatives_are_what_moves_and_symmetries_do_to_every_key) {
   check_square({7, 1, 3, 2, 8, 5, 4, 6, 0}, {1, 3, 5, 7, 8}, 2);
   check_square({8, 1, 3, 2, 4, 6, 5, 7, 0}, {1, 3}, 2);  // which bit depends on the parity
   check_square({1, 5, 2, 6, 0, 7, 3, 8, 4}, {1, 5}, 8);
-  check_square({1, 3, 2, 3, 0, 3, 2, 3, 1}, {1, 3}, 4);
+  check_square({1, 3, 2, 3, 0, 3, 2, 3, 1}, {1, 3}, 8);
   check_square({0, 2, 1, 3, 6, 4, 1, 5, 0}, {1, 2}, 4);
 }
 

@@ -252,8 +252,7 @@ def sums_along(
 
 
 class ShardClasses(NamedTuple):
-    """One shard for all that symmetries take to each other, as the kernel is told of them: the classes that a line may
-    begin with, each symmetry's slots and classes, and by shard or outer number what ``_kernel.ArrangementSpace`` says."""
+    """One shard for all that symmetries take to each other; see ``_kernel.ArrangementSpace``."""
 
     starts: list[int]
     symmetries: Sequence[tuple[list[int], list[int]]]
@@ -302,7 +301,7 @@ class ArrangementSpace:
         self, shard_classes: int = 1, isa: str = "", kept: ShardClasses | None = None
     ) -> _kernel.ArrangementSpace:
         """The kernel's space, cut into shards by the places of the first ``shard_classes`` labels (as many as it
-        allows, if fewer), or into those that are kept. Raises ResourceError when there are more keys than it can number.
+        allows, if fewer), of which some may be kept. Raises ResourceError when there are more keys than it can number.
         """
         slot_of = {cell: slot for slot, cell in enumerate(self.layout.slots)}
 

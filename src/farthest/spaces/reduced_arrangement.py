@@ -9,7 +9,7 @@ it is among all arrangements with that outer number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from math import comb, log2
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -80,8 +80,9 @@ class Cut(NamedTuple):
 
 
 class ReducedArrangementSpace(Representatives):
-    """The space of representatives of the boards of ``plain``. ``maps``: a group of symmetries, the identity first;
-    ``relabellings``: of each the slots that slots become, and the positions in ``cut.classes`` of what labels become."""
+    """The space of representatives of the boards of ``plain``. ``maps``: a group of symmetries, the identity first.
+    ``relabellings``: of each the slots that slots become, and of labels, by position in ``cut.classes``, the positions
+    that they become."""
 
     def __init__(
         self,
