@@ -21,7 +21,7 @@ from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, check_version, dam
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards, Space
 
     Numbers = NDArray[np.int64]
 
@@ -308,6 +308,8 @@ def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
                     continue
                 made = _closure([images[name] for name in sorted(group)] + [each])
                 name = frozenset(one.image for one in made)
+                if not name <= images.keys():  # two maps may do the same to all states
+                    continue
                 if len(made) == order:
                     return [each for each in maps if each.image in name]
                 if name not in tried:
@@ -329,9 +331,7 @@ def _closure(generators: Sequence[S]) -> list[S]:
     return queue
 
 
-def stored_reduced(
-    layout: dict[str, Any], space_of: Callable[[int], Representatives | None]
-) -> Representatives:
+def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], Space | None]) -> Space:
     """The space of a stored layout. ``space_of``: makes that of so many symmetries. Raises StorageError."""
     check_version(layout, VERSION)
     order = layout.get("symmetries")

@@ -19,14 +19,14 @@ from farthest.spaces.arrangement import ArrangementSpace, Layout, Move, choose_l
 from farthest.spaces.contract import REPRESENTATIVES, is_packed
 
 if TYPE_CHECKING:
-    from farthest.families.sliding.patterns import PatternSpace
+    from farthest.spaces.contract import Space
     from farthest.spaces.packed import PackedSpace
     from farthest.spaces.reduced import Representatives
 
 
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> ArrangementSpace | PackedSpace | PatternSpace | Representatives:
+) -> Space:
     definition = sliding(puzzle)
     if definition.blanks:
         from farthest.families.sliding.patterns import PatternSpace
