@@ -79,8 +79,13 @@ class BitmapCodec::Encoder {
   void write_rest(std::span<const std::uint8_t> segment, std::uint64_t ones) {
     std::uint8_t* const rest = room(codec_.rest_, segment.size());
     for (std::size_t i = 0; i < segment.size(); ++i) rest[i] = static_cast<std::uint8_t>(~segment[i]);
+    std::uint8_t* const begin = out_;
     *out_++ = kRest;
     write(rest, 8 * segment.size(), 8 * segment.size() - ones, 0);
+    if (static_cast<std::size_t>(out_ - begin) <= segment.size()) return;
+    out_ = begin;
+    *out_++ = kRaw;
+    append(segment.data(), segment.size());
   }
 
   void append(const std::uint8_t* from, std::size_t size) {

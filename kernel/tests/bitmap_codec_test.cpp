@@ -75,7 +75,7 @@ void check_bitmap(const Bytes& bitmap) {
     std::uint64_t ones = 0;
     const Bytes other = encoded(codec, bitmap, ones);
     CHECK(ones == ones_of(bitmap) && other.empty() == (ones == 0));
-    CHECK(other.size() <= bitmap.size() + 11);
+    CHECK(other.size() <= bitmap.size() + 10);
     if (isa == Isa::portable) blob = other;
     CHECK(other == blob);
     CHECK(decoded(codec, blob, bitmap.size()) == bitmap);
