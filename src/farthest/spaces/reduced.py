@@ -93,14 +93,24 @@ class Cut(ABC):
         """Inverse of ``split``."""
 
 
-class RepresentativeSpace:
-    """The space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``."""
+class Representatives(ABC):
+    """A space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``. ``maps``: the symmetries, a
+    group, the identity first. ``outer``: the number of outer numbers; ``outer_images``: what the symmetry of a number
+    makes of each."""
 
     engine: EngineKind = "gather"
     code_bytes = 8
     moves_both_ways = True
 
-    def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
+    def __init__(
+        self,
+        plain: MovedBoards,
+        maps: Sequence[Symmetry],
+        outer: int,
+        outer_images: Callable[[int], Numbers],
+        *,
+        undirected: bool,
+    ) -> None:
         self.puzzle = plain.puzzle
         self.origin = plain.origin
         self.origins = plain.origins
@@ -108,21 +118,15 @@ class RepresentativeSpace:
         self.undirected = undirected
         self.neighbours = plain.neighbours
         self.why_unreachable = plain.why_unreachable
-        self.cut = cut
-        self.maps = cut.maps
-        self._radices = [*cut.line, cut.word]
-        self._find_shards()
-
-    def _find_shards(self) -> None:
-        count = self.cut.outer
-        least = np.arange(count)
-        symmetry = np.zeros(count, dtype=np.int64)
-        size = np.zeros(count, dtype=np.int64)
+        self.maps = maps
+        least = np.arange(outer)
+        symmetry = np.zeros(outer, dtype=np.int64)
+        size = np.zeros(outer, dtype=np.int64)
         for number in range(self.order):
-            image = self.cut.outer_images(number)
+            image = outer_images(number)
             less = image < least
             least[less], symmetry[less] = image[less], number
-            size += image == np.arange(count)
+            size += image == np.arange(outer)
         self.representatives, self._shard = np.unique(least, return_inverse=True)
         self._symmetry = symmetry
         """Of each outer number its shard, and the first symmetry that takes it to the shard's."""
@@ -134,49 +138,17 @@ class RepresentativeSpace:
         return len(self.maps)
 
     @property
-    def lines(self) -> int:
-        """Lines of a shard."""
-        return prod(self.cut.line)
-
-    @property
+    @abstractmethod
     def keys(self) -> int:
-        return len(self.representatives) * self.lines * self.cut.word
+        """The number of keys."""
 
     @cached_property
     def kernel(self) -> _kernel.Space:
         return self.compile_kernel()
 
+    @abstractmethod
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
         """One shard for each class of outer numbers, at every level."""
-        tables = _Tables(self.cut)
-        shape = len(self.representatives), self.cut.pulls
-        sources = np.full(shape, -1)
-        lists = np.zeros((*shape, len(self._radices)), dtype=np.int64)
-        for pull in range(self.cut.pulls):
-            there = self.cut.outer_pulls(pull)[self.representatives]
-            for symmetry in np.unique(self._symmetry[there[there >= 0]]).tolist():
-                shards = np.flatnonzero((there >= 0) & (self._symmetry[there] == symmetry))
-                sources[shards, pull] = self._shard[there[shards]]
-                lists[shards, pull] = tables.numbers(self.representatives[shards], pull, symmetry)
-        links = sources >= 0
-        first = np.concatenate([[0], np.cumsum(links.sum(axis=1))])
-        bits = next(bits for bits in range(min(self.cut.word, 64), 0, -1) if self.cut.word % bits == 0)
-        return _kernel.ReducedSpace(
-            self.cut.word // bits,
-            bits,
-            [
-                (size, np.array(terms, dtype=np.uint32).ravel())
-                for size, terms in zip(self.cut.line, tables.lists, strict=False)
-            ],
-            first.astype(np.uint64),
-            sources[links].astype(np.uint32),
-            lists[links][:, -1].astype(np.uint32),
-            lists[links][:, :-1].astype(np.uint32).ravel(),
-            self.weights.astype(np.uint32),
-            [values.astype(np.uint16) for values in tables.lists[-1]],
-            self.undirected,
-            isa,
-        )
 
     def layout_fields(self) -> dict[str, Any]:
         return {"version": VERSION, "kind": REPRESENTATIVES, "symmetries": self.order}
@@ -216,6 +188,63 @@ class RepresentativeSpace:
         held = self.decode(codes[self.weights_of(codes) < self.order])
         return np.unique(np.concatenate([codes, *(self.encode(each.images(held)) for each in self.maps)]))
 
+    @abstractmethod
+    def encode(self, boards: Boards) -> Codes:
+        """The boards' codes."""
+
+    @abstractmethod
+    def decode(self, codes: Codes) -> Boards:
+        """One of the boards of each code."""
+
+
+class RepresentativeSpace(Representatives):
+    """One whose states are cut into digits."""
+
+    def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
+        super().__init__(plain, cut.maps, cut.outer, cut.outer_images, undirected=undirected)
+        self.cut = cut
+        self._radices = [*cut.line, cut.word]
+
+    @property
+    def lines(self) -> int:
+        """Lines of a shard."""
+        return prod(self.cut.line)
+
+    @property
+    def keys(self) -> int:
+        return len(self.representatives) * self.lines * self.cut.word
+
+    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
+        tables = _Tables(self.cut)
+        shape = len(self.representatives), self.cut.pulls
+        sources = np.full(shape, -1)
+        lists = np.zeros((*shape, len(self._radices)), dtype=np.int64)
+        for pull in range(self.cut.pulls):
+            there = self.cut.outer_pulls(pull)[self.representatives]
+            for symmetry in np.unique(self._symmetry[there[there >= 0]]).tolist():
+                shards = np.flatnonzero((there >= 0) & (self._symmetry[there] == symmetry))
+                sources[shards, pull] = self._shard[there[shards]]
+                lists[shards, pull] = tables.numbers(self.representatives[shards], pull, symmetry)
+        links = sources >= 0
+        first = np.concatenate([[0], np.cumsum(links.sum(axis=1))])
+        bits = next(bits for bits in range(min(self.cut.word, 64), 0, -1) if self.cut.word % bits == 0)
+        return _kernel.ReducedSpace(
+            self.cut.word // bits,
+            bits,
+            [
+                (size, np.array(terms, dtype=np.uint32).ravel())
+                for size, terms in zip(self.cut.line, tables.lists, strict=False)
+            ],
+            first.astype(np.uint64),
+            sources[links].astype(np.uint32),
+            lists[links][:, -1].astype(np.uint32),
+            lists[links][:, :-1].astype(np.uint32).ravel(),
+            self.weights.astype(np.uint32),
+            [values.astype(np.uint16) for values in tables.lists[-1]],
+            self.undirected,
+            isa,
+        )
+
     def encode(self, boards: Boards) -> Codes:
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
         outer = self.cut.split(rows)[0]
@@ -223,13 +252,26 @@ class RepresentativeSpace:
         images = np.empty_like(rows)
         for number in np.unique(symmetry):
             images[symmetry == number] = self.maps[number].images(rows[symmetry == number])
-        keys = self._shard[outer]
+        keys = self.told(outer)[1]
         outer, digits = self.cut.split(images)
-        for radix, digit in zip(self._radices, digits.T, strict=True):
-            keys = keys * radix + digit
+        keys += self._inner(digits)
         # A board that is no state, as its orientations do not sum up to that of the origin, has the digits of another.
         states = (self.cut.joined(outer, digits) == images).all(axis=1)
         return np.where(states, keys.astype(np.uint64), np.uint64(NO_KEY))
+
+    def told(self, outer: Numbers) -> tuple[Numbers, Numbers]:
+        """Of outer numbers the symmetry that takes each to its shard's, and the shard's first key."""
+        return self._symmetry[outer], self._shard[outer] * (self.keys // len(self.weights))
+
+    def inner_of(self, boards: Boards) -> Numbers:
+        """What boards that are not coded by a symmetry add to the first key of a shard."""
+        return self._inner(self.cut.split(boards)[1])
+
+    def _inner(self, digits: Numbers) -> Numbers:
+        found = np.zeros(len(digits), dtype=np.int64)
+        for radix, digit in zip(self._radices, digits.T, strict=True):
+            found = found * radix + digit
+        return found
 
     def decode(self, codes: Codes) -> Boards:
         keys = codes.astype(np.int64)
