@@ -133,8 +133,8 @@ def test_grids_are_kept_by_representatives_where_that_saves_memory() -> None:
         space = reduced(space_for(puzzle, settings, Machine(settings)))
         return 1 if space is None else space.order
 
-    assert order(load("15-puzzle")) == 2
-    assert order(load("15-puzzle"), 1) == 1
-    assert order(load("8-puzzle")) == 1  # a second
+    mirrored = grid("1 2 3 4 / 5 6 7 _ / 8 9 10 11")
+    assert order(mirrored) == 2
+    assert order(mirrored, 1) == 1
     assert order(grid("1 2 3 4 / 5 6 7 8 / 9 10 11 _")) == 1
-    assert order(grid("1 2 3 4 5 / 6 7 _ 8 9 / 10 11 12 13 14")) == 4
+    assert order(load("8-puzzle")) == 1  # too few states
