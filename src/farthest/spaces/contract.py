@@ -121,10 +121,13 @@ class ReducedSpace(GatherSpace, Protocol):
     """One that keeps representatives of symmetries: a key stands for several states (``_kernel.Space.states``), boards
     are coded by what a symmetry makes of them, and a code gives one of its boards."""
 
-    maps: Sequence[BoardMap]
-    """The symmetries, a group, the identity first."""
-    weights: NDArray[np.int64]
-    """For each shard how many states a key stands for."""
+    @property
+    def maps(self) -> Sequence[BoardMap]:
+        """The symmetries, a group, the identity first."""
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """For each shard how many states a key stands for."""
 
     @property
     def order(self) -> int:

@@ -217,11 +217,11 @@ def _reduced_runs(packed: Space, settings: Settings) -> Space | None:
 
 
 def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | None:
-    """The space of representatives, where it is asked for, or pays: where layers alone are counted, in much memory.
-    Raises PuzzleError where it is asked for and cannot be."""
+    """The space of representatives, where it is asked for, or pays. Raises PuzzleError where it is asked for and cannot
+    be."""
     order = settings.symmetry
     asked = order is not None and order > 1
-    if order == 1 or not (asked or (settings.histogram_only and settings.max_depth is None)):
+    if order == 1 or not (asked or settings.max_depth is None):
         return None
     if not asked and puzzle.definition.arrangements() < LEAST_REDUCED:
         return None
@@ -585,7 +585,7 @@ class _Planner:
         if processor > WORTH_MEASURING:
             processor *= machine.speed
         if self._settings.stores_distances:
-            processor += MAP_SECONDS * (states or found.needs.states_at_most)
+            processor += MAP_SECONDS * (states or found.needs.keys or found.needs.states_at_most)
         seconds = wall * processor / min(machine.threads, machine.cores)
         return found.needing(processor_seconds=processor, seconds=seconds, threads=machine.threads)
 
