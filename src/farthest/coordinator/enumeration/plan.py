@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from farthest import _kernel
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.resources import (
     MAP_SECONDS,
@@ -101,6 +102,9 @@ LEAST_REDUCED_RUNS = 2**24
 
 LARGEST_SHARD = 2**29
 """Bytes of a shard of representatives at the most: a step needs several in memory."""
+
+MOST_KEPT = 2 / 3
+"""Of the words of all states, where a link by a symmetry costs about as much as one without."""
 
 LEAST_SYMMETRIES = 4
 """A link by a symmetry costs up to twice as much as one without."""
@@ -253,12 +257,11 @@ def _packed_reduced(puzzle: Puzzle, settings: Settings, *, stored: bool) -> Spac
 
 def _pays(space: Space) -> bool:
     kernel, kept = gather(space).kernel, reduced(space)
-    return (
-        kernel.bits == WORD_BITS
-        and kernel.words_per_shard * 8 <= LARGEST_SHARD
-        and kept is not None
-        and kept.order >= LEAST_SYMMETRIES
-    )
+    if kept is None or kernel.words_per_shard * 8 > LARGEST_SHARD:
+        return False
+    if isinstance(kernel, _kernel.ArrangementSpace):  # links cost about the same with a symmetry and without
+        return kernel.words <= MOST_KEPT * gather(compile_space(space.puzzle, space.origin)).kernel.words
+    return kernel.bits == WORD_BITS and kept.order >= LEAST_SYMMETRIES
 
 
 def _too_large(space: Space, settings: Settings, machine: Machine) -> bool:
