@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from farthest import _kernel
     from farthest.puzzles.definition import Board, MoveName
+    from farthest.puzzles.family import BoardMap
     from farthest.puzzles.puzzle import Origin, Puzzle
 
     Boards = NDArray[np.uint8]
@@ -120,12 +121,24 @@ class ReducedSpace(GatherSpace, Protocol):
     """One that keeps representatives of symmetries: a key stands for several states (``_kernel.Space.states``), boards
     are coded by what a symmetry makes of them, and a code gives one of its boards."""
 
+    maps: Sequence[BoardMap]
+    """The symmetries, a group, the identity first."""
+    weights: NDArray[np.int64]
+    """For each shard how many states a key stands for."""
+
     @property
     def order(self) -> int:
         """The number of symmetries."""
 
-    def images(self, boards: Boards, most: int | None = None) -> Boards:
-        """The boards that symmetries take the boards to, each once; ``most`` of them, where there are more."""
+    def weights_of(self, codes: Codes) -> NDArray[np.int64]:
+        """How many states each code stands for."""
+
+    def members(self, codes: Codes) -> tuple[NDArray[np.intp], Boards]:
+        """The boards of all states that the codes, none twice, stand for: the row of its code, ascending, and the board
+        of each. A state is of one code alone."""
+
+    def alike(self, codes: Codes) -> Codes:
+        """The codes, ascending, of all states that symmetries take to those of the codes."""
 
 
 class ScatterSpace(Space, Protocol):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from farthest import _kernel
 from farthest.arrays import np
-from farthest.spaces.contract import REPRESENTATIVES, check_version, damaged_layout
+from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, check_version, damaged_layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -190,17 +190,31 @@ class RepresentativeSpace:
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
         return [int(key) for key in self.encode(np.array(boards, dtype=np.uint8))]
 
-    def images(self, boards: Boards, most: int | None = None) -> Boards:
-        """The boards, uint8 (N, cells), that symmetries take the boards to, each once, in the order of their cells;
-        ``most`` of them, where there are more. Takes memory for two times as many."""
-        step = len(boards) if most is None else most // self.order + 1
-        found = boards[:0]
-        for first in range(0, len(boards), step):
-            part = boards[first : first + step]
-            found = np.unique(np.concatenate([found, *(each.images(part) for each in self.maps)]), axis=0)
-            if most is not None and len(found) >= most:
-                return found[:most]
+    def weights_of(self, codes: Codes) -> Numbers:
+        """How many states each code stands for."""
+        found: Numbers = self.weights[codes.astype(np.int64) // (self.keys // len(self.weights))]
         return found
+
+    def members(self, codes: Codes) -> tuple[NDArray[np.intp], Boards]:
+        """The boards of all states that the codes, none twice, stand for: the row of its code, ascending, and the board
+        of each, those of a code in the order of their cells."""
+        boards, rows, found = self.decode(codes), [], []
+        held = np.flatnonzero(self.weights_of(codes) < self.order)  # a symmetry fixes the outer number
+        for each in self.maps:
+            images, own = each.images(boards), np.ones(len(boards), dtype=np.bool_)
+            own[held] = self.encode(images[held]) == codes[held]
+            rows.append(np.flatnonzero(own))
+            found.append(images[own])
+        names = np.empty((sum(map(len, rows)), 8 + self.cells), dtype=np.uint8)
+        names[:, :8] = np.concatenate(rows).astype(">u8").view(np.uint8).reshape(-1, 8)
+        names[:, 8:] = np.concatenate(found)
+        once = np.unique(names.view(f"S{names.shape[1]}").ravel()).view(np.uint8).reshape(-1, names.shape[1])
+        return once[:, :8].copy().view(">u8").ravel().astype(np.intp), once[:, 8:]
+
+    def alike(self, codes: Codes) -> Codes:
+        """The codes, ascending, of all states that symmetries take to those of the codes."""
+        held = self.decode(codes[self.weights_of(codes) < self.order])
+        return np.unique(np.concatenate([codes, *(self.encode(each.images(held)) for each in self.maps)]))
 
     def encode(self, boards: Boards) -> Codes:
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
@@ -210,9 +224,12 @@ class RepresentativeSpace:
         for number in np.unique(symmetry):
             images[symmetry == number] = self.maps[number].images(rows[symmetry == number])
         keys = self._shard[outer]
-        for radix, digit in zip(self._radices, self.cut.split(images)[1].T, strict=True):
+        outer, digits = self.cut.split(images)
+        for radix, digit in zip(self._radices, digits.T, strict=True):
             keys = keys * radix + digit
-        return keys.astype(np.uint64)
+        # A board that is no state, as its orientations do not sum up to that of the origin, has the digits of another.
+        states = (self.cut.joined(outer, digits) == images).all(axis=1)
+        return np.where(states, keys.astype(np.uint64), np.uint64(NO_KEY))
 
     def decode(self, codes: Codes) -> Boards:
         keys = codes.astype(np.int64)

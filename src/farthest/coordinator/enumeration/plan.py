@@ -173,7 +173,7 @@ def space_for(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space:
     are too large, or much larger than the layers asked for: memory then goes by the states found. Raises what
     ``compile_space`` raises."""
     limited = settings.max_depth is not None
-    by_representatives = _reduced(puzzle, settings, machine)
+    by_representatives = _reduced(puzzle, settings)
     if by_representatives is not None:
         return by_representatives
     try:
@@ -187,18 +187,13 @@ def space_for(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space:
     return compile_space(puzzle, settings.origin, dict(PACKED))
 
 
-def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | None:
+def _reduced(puzzle: Puzzle, settings: Settings) -> Space | None:
     """The space of representatives, where it is asked for, or pays: where layers alone are counted, in much memory.
     Raises PuzzleError where it is asked for and cannot be."""
     order = settings.symmetry
     asked = order is not None and order > 1
     if order == 1 or not (asked or (settings.histogram_only and settings.max_depth is None)):
         return None
-    if asked and not settings.histogram_only and machine.stored:
-        raise PuzzleError(
-            f"puzzle {puzzle.name}: representatives of symmetries give the layers, and no map yet; use --map none, or "
-            "leave out --symmetry"
-        )
     if not asked and puzzle.definition.arrangements() < LEAST_REDUCED:
         return None
     space = reduced_space(puzzle, settings.origin, order)
