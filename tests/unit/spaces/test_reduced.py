@@ -24,7 +24,7 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import GatherSpace
 from farthest.spaces.reduced import RepresentativeSpace
-from symmetric_puzzles import symmetric_puzzle
+from symmetric_puzzles import other_symmetric_puzzle, symmetric_puzzle
 
 
 def distances(space: GatherSpace, isa: str = "") -> tuple[list[int], NDArray[np.int16]]:
@@ -50,25 +50,26 @@ def distances(space: GatherSpace, isa: str = "") -> tuple[list[int], NDArray[np.
     return counts, of_keys
 
 
-def compare(puzzle: Puzzle, reduced: RepresentativeSpace) -> None:
+def compare(puzzle: Puzzle, *spaces: RepresentativeSpace) -> None:
     origins = origin_boards(puzzle, puzzle.origin)
     plain = PermutationSpace(
         puzzle, puzzle.origin, origins, choose_layout(puzzle.defined_as(Permutation), origins)
     )
     counts, of_keys = distances(plain)
-    for isa in _kernel.available_isas():
-        assert distances(reduced, isa)[0] == counts, isa
-    assert int(reduced.weights.sum()) * reduced.keys // len(reduced.weights) >= sum(counts)
-    ours = distances(reduced)[1]
     keys = np.flatnonzero(of_keys >= 0).astype(np.uint64)
     boards = plain.decode(keys)
-    found = reduced.encode(boards)
-    assert (ours[found.astype(np.int64)] == of_keys[keys.astype(np.int64)]).all()
-    # A key is one of the board's images, and each image has the same key but for a stabiliser.
-    back = reduced.decode(found)
-    images = [each.images(boards) for each in reduced.maps]
-    assert np.logical_or.reduce([(image == back).all(axis=1) for image in images]).all()
-    assert (reduced.encode(back) == found).all()
+    for reduced in spaces:
+        for isa in _kernel.available_isas():
+            assert distances(reduced, isa)[0] == counts, (isa, reduced.order)
+        assert int(reduced.weights.sum()) * reduced.keys // len(reduced.weights) >= sum(counts)
+        ours = distances(reduced)[1]
+        found = reduced.encode(boards)
+        assert (ours[found.astype(np.int64)] == of_keys[keys.astype(np.int64)]).all()
+        # A key is one of the board's images, and each image has the same key but for a stabiliser.
+        back = reduced.decode(found)
+        images = [each.images(boards) for each in reduced.maps]
+        assert np.logical_or.reduce([(image == back).all(axis=1) for image in images]).all()
+        assert (reduced.encode(back) == found).all()
 
 
 @pytest.mark.parametrize("seed", [0, 5, 14, 18, 26, 33, 45, 84, 106, 122])
@@ -78,6 +79,42 @@ def test_layers_and_distances_are_those_of_the_whole_space(seed: int) -> None:
     reduced = reduced_space(puzzle, puzzle.origin)
     assert reduced is not None
     compare(puzzle, reduced)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 5, 10, 12, 13, 18, 20, 22, 35, 46, 51])
+def test_every_group_of_other_puzzles(seed: int) -> None:
+    """Orbits that are exchanged, orientations that are ignored, orders that are the bits of lines."""
+    puzzle = other_symmetric_puzzle(seed)
+    assert puzzle is not None
+    whole = reduced_space(puzzle, puzzle.origin)
+    assert whole is not None
+    orders = [order for order in range(2, whole.order) if whole.order % order == 0]
+    parts = [reduced_space(puzzle, puzzle.origin, order) for order in orders]
+    compare(puzzle, whole, *(part for part in parts if part is not None))
+
+
+@pytest.mark.parametrize(
+    ("name", "orders"),
+    [
+        ("pyraminx", [24, 8]),
+        ("skewb", [24, 6]),
+        ("dino-cube", [4]),
+        ("cube-2x2x2-htm", [6, 3]),  # a corner is held: the symmetries that leave it there
+        ("cube-3x3x3@UR.UF.UL.UB", [8, 2]),
+        ("cube-3x3x3@UR.DR.places:UF.DF", [2]),
+        ("fto@corners", [48]),
+        ("topspin-8-4", [2]),
+        pytest.param("cube-3x3x3-corners", [48, 12], marks=pytest.mark.slow),
+        pytest.param("cube-3x3x3-three-colours@edges", [48, 16], marks=pytest.mark.slow),
+        pytest.param("fto@edges", [16, 4], marks=pytest.mark.slow),
+    ],
+)
+def test_catalogue(name: str, orders: list[int]) -> None:
+    puzzle = load(name)
+    plain = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, symmetry=1))
+    for order in orders:
+        found = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, symmetry=order))
+        assert (found.layers, found.digest) == (plain.layers, plain.digest)
 
 
 def test_first_layers_of_the_cube_of_three_colours() -> None:

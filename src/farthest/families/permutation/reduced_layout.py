@@ -9,8 +9,8 @@ counted from suitable references.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations, product
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, product
 from math import factorial, gcd, prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from farthest.errors import ResourceError
 from farthest.families.permutation.layout import twist_sum
-from farthest.families.permutation.symmetries import Conjugation, symmetries
+from farthest.families.permutation.symmetries import Conjugation, Image, symmetries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 
 MOST_OUTER = 2**18
 """Outer numbers, and arrangements of a digit, at the most: what symmetries make of each is a table."""
+
+MOST_SYMMETRIES = 1000
+"""Symmetries at the most."""
+
+MOST_STATES = 2**61
+"""Arrangements at the most: outer numbers, times lines, times bits."""
 
 MOST_ORDERS = 5040
 """Orders of the pieces of a block at the most."""
@@ -59,6 +65,9 @@ MOST_MODULUS = 40
 
 MOST_LAYOUTS = 20_000
 """Layouts that are compared; a puzzle of many orbits would have millions."""
+
+MOST_SYSTEMS = 12
+"""Of the partitions into so many blocks those that are tried, the most even ones."""
 
 MOST_GROUPS = 10
 """Groups of digits of which any may be the bits of a line."""
@@ -366,8 +375,37 @@ def slot_symmetries(definition: Permutation, origins: list[Board]) -> list[Conju
     except ResourceError:
         return None
     kept = [each for each in maps if isinstance(each, Conjugation) and each.holds]
-    kept.sort(key=lambda each: (each.to.tolist() != list(range(len(each.to))), each.image))
-    return kept if len(kept) > 1 else None
+    group = _group(kept)
+    if group is None or len(group) == 1:
+        return None
+    return sorted(group, key=lambda each: (not _is_identity(each), each.image))
+
+
+def _is_identity(symmetry: Conjugation) -> bool:
+    to, shift, sign = symmetry.image
+    return to == tuple(range(len(to))) and not any(shift) and min(sign) == 1
+
+
+def _group(maps: Sequence[Conjugation]) -> list[Conjugation] | None:
+    """All that the symmetries make: more, where there are several ways to take the moves to the same moves. None where
+    they are more than ``MOST_SYMMETRIES``."""
+    found: dict[Image, Conjugation] = {}
+    generators: list[Conjugation] = []
+    for each in maps:
+        if each.image in found:
+            continue
+        generators.append(each)
+        found.setdefault(each.image, each)
+        queue = list(found.values())
+        for one in queue:
+            for other in generators:
+                made = one.then(other)
+                if made.image not in found:
+                    found[made.image] = made
+                    queue.append(made)
+        if len(found) > MOST_SYMMETRIES:
+            return None
+    return list(found.values())
 
 
 def best_layout(definition: Permutation, origins: list[Board], maps: Sequence[Conjugation]) -> Layout | None:
@@ -377,10 +415,10 @@ def best_layout(definition: Permutation, origins: list[Board], maps: Sequence[Co
     if not orbits or any(orbit.modulus > MOST_MODULUS for orbit in orbits):
         return None
     links = len(definition.generators) * len(maps)
-    options = [list(_options(orbits, members, MOST_TERMS // links)) for members in classes(orbits)]
-    if prod(map(len, options)) > MOST_LAYOUTS:
-        return None
     states = prod(_arrangements(orbit.counts) * _turns(orbit) for orbit in orbits)
+    alike = classes(orbits)
+    most = int(MOST_LAYOUTS ** (1 / len(alike)))
+    options = [list(islice(_options(orbits, members, MOST_TERMS // links), most)) for members in alike]
     best: tuple[tuple[float, ...], Layout] | None = None
     for chosen in product(*options):
         parts = tuple(sorted((part for each in chosen for part in each), key=lambda part: part.orbit))
@@ -448,12 +486,12 @@ def _options(orbits: Sequence[Orbit], members: Sequence[int], most: int) -> Iter
         for blocks, turned, in_line in choices:
             if in_line and turns == "outer":
                 continue
-            references = alike or label_references(orbits, members, turned)
-            if references is None:
+            parts = [Part(o, blocks[o], in_line, turns, ()) for o in members]
+            if not in_line and not all(_fits(orbits[part.orbit], part) for part in parts):
                 continue
-            parts = [Part(o, blocks[o], in_line, turns, references[o]) for o in members]
-            if in_line or all(_fits(orbits[part.orbit], part) for part in parts):
-                yield parts
+            references = alike or label_references(orbits, members, turned)
+            if references is not None:
+                yield [replace(part, reference=references[part.orbit]) for part in parts]
 
 
 def _few(orbit: Orbit, most: int) -> bool:
@@ -465,6 +503,7 @@ def _fits(orbit: Orbit, part: Part) -> bool:
     orders = [_arrangements([orbit.counts[label] for label in block]) for block in part.blocks]
     return (
         max(orders) <= MOST_ORDERS
+        and _outer_size(orbit, part) <= MOST_OUTER
         and len(part.blocks) ** orbit.size < 2**62
         and all(len({bool(orbit.ignored[label]) for label in block}) == 1 for block in part.blocks)
     )
@@ -515,16 +554,23 @@ def _arrangements(counts: Sequence[int]) -> int:
 
 
 def _block_systems(orbits: Sequence[Orbit], members: Sequence[int], whole: Blocks) -> list[Blocks]:
-    """Partitions of the labels of each orbit that symmetries keep: the finest, those that two labels in one block make,
-    and the coarsest."""
-    first = members[0]
-    found = [_joined(orbits, members, [])]
-    found += [
-        _joined(orbits, members, [((first, 0), (first, label))])
-        for label in range(1, len(orbits[first].labels))
-    ]
-    found.append(whole)
-    return [each for i, each in enumerate(found) if each not in found[:i]]
+    """Partitions of the labels of each orbit that symmetries keep: the finest, and those that joining two blocks of
+    one makes, of each number of blocks the most even; the coarsest."""
+    found = [whole]
+    layer = [_joined(orbits, members, [])]
+    while layer:
+        found += layer
+        following: list[Blocks] = []
+        for each in layer:
+            firsts = [(o, block[0]) for o in members for block in each[o]]
+            kept = [((o, block[0]), (o, label)) for o in members for block in each[o] for label in block[1:]]
+            for one, other in combinations([first for first in firsts if first[0] == members[0]], 2):
+                made = _joined(orbits, members, [*kept, (one, other)])
+                if made not in following and made != whole:
+                    following.append(made)
+        following.sort(key=lambda each: sum(factorial(len(block)) for o in members for block in each[o]))
+        layer = following[:MOST_SYSTEMS]
+    return found
 
 
 def _joined(orbits: Sequence[Orbit], members: Sequence[int], pairs: list[tuple[Place, Place]]) -> Blocks:

@@ -15,6 +15,7 @@ import numpy as np
 
 from farthest.families.permutation.gather_space import PermutationBoards, origin_boards
 from farthest.families.permutation.reduced_layout import (
+    MOST_STATES,
     Action,
     Arrangements,
     Digit,
@@ -362,7 +363,8 @@ def reduced_space(puzzle: Puzzle, origin: Origin, order: int | None = None) -> R
     digits fill the bits of a line.
     """
     plain = PermutationBoards(puzzle, origin, origin_boards(puzzle, origin))
-    all_maps = slot_symmetries(plain.definition, plain.origins)
+    many = plain.definition.arrangements() > MOST_STATES
+    all_maps = None if many else slot_symmetries(plain.definition, plain.origins)
     if all_maps is None:
         return None
     # Blocks that all symmetries keep are kept by some of them.
