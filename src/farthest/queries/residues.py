@@ -384,7 +384,7 @@ class ResidueReader:
     def _compiled(self) -> _kernel.ResidueMap | None:
         """The map for the kernel, where the space is one whose keys it knows in the same order."""
         kernel = self._gathered
-        if not isinstance(kernel, _kernel.ArrangementSpace):
+        if not isinstance(kernel, _kernel.ArrangementSpace) or reduced(self._space) is not None:
             return None
         colours = numpy.frombuffer(self._form.colours.encode(), dtype=numpy.uint8) & 1
         low = self._form.ones == LOW

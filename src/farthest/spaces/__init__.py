@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin, Puzzle
-    from farthest.spaces.contract import ReducedSpace, Space
+    from farthest.spaces.contract import ReducedRunsSpace, ReducedSpace, Space
 
 
 def compile_space(
@@ -29,3 +29,13 @@ def reduced_space(puzzle: Puzzle, origin: Origin | None, order: int | None) -> R
     if not hasattr(module, "compile_reduced"):
         return None
     return cast("ReducedSpace | None", module.compile_reduced(puzzle, origin or puzzle.origin, order))
+
+
+def reduced_runs_space(puzzle: Puzzle, origin: Origin | None, order: int | None) -> ReducedRunsSpace | None:
+    """The same of packed codes, where only some layers are wanted."""
+    module = import_module(f"farthest.families.{puzzle.family}.space")
+    if not hasattr(module, "compile_reduced_runs"):
+        return None
+    return cast(
+        "ReducedRunsSpace | None", module.compile_reduced_runs(puzzle, origin or puzzle.origin, order)
+    )

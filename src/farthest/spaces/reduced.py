@@ -21,7 +21,7 @@ from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, check_version, dam
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards, Space
 
     Numbers = NDArray[np.int64]
 
@@ -93,14 +93,24 @@ class Cut(ABC):
         """Inverse of ``split``."""
 
 
-class RepresentativeSpace:
-    """The space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``."""
+class Representatives(ABC):
+    """A space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``. ``maps``: the symmetries, a
+    group, the identity first. ``outer``: the number of outer numbers; ``outer_images``: what the symmetry of a number
+    makes of each."""
 
     engine: EngineKind = "gather"
     code_bytes = 8
     moves_both_ways = True
 
-    def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
+    def __init__(
+        self,
+        plain: MovedBoards,
+        maps: Sequence[Symmetry],
+        outer: int,
+        outer_images: Callable[[int], Numbers],
+        *,
+        undirected: bool,
+    ) -> None:
         self.puzzle = plain.puzzle
         self.origin = plain.origin
         self.origins = plain.origins
@@ -108,21 +118,15 @@ class RepresentativeSpace:
         self.undirected = undirected
         self.neighbours = plain.neighbours
         self.why_unreachable = plain.why_unreachable
-        self.cut = cut
-        self.maps = cut.maps
-        self._radices = [*cut.line, cut.word]
-        self._find_shards()
-
-    def _find_shards(self) -> None:
-        count = self.cut.outer
-        least = np.arange(count)
-        symmetry = np.zeros(count, dtype=np.int64)
-        size = np.zeros(count, dtype=np.int64)
+        self.maps = maps
+        least = np.arange(outer)
+        symmetry = np.zeros(outer, dtype=np.int64)
+        size = np.zeros(outer, dtype=np.int64)
         for number in range(self.order):
-            image = self.cut.outer_images(number)
+            image = outer_images(number)
             less = image < least
             least[less], symmetry[less] = image[less], number
-            size += image == np.arange(count)
+            size += image == np.arange(outer)
         self.representatives, self._shard = np.unique(least, return_inverse=True)
         self._symmetry = symmetry
         """Of each outer number its shard, and the first symmetry that takes it to the shard's."""
@@ -134,49 +138,17 @@ class RepresentativeSpace:
         return len(self.maps)
 
     @property
-    def lines(self) -> int:
-        """Lines of a shard."""
-        return prod(self.cut.line)
-
-    @property
+    @abstractmethod
     def keys(self) -> int:
-        return len(self.representatives) * self.lines * self.cut.word
+        """The number of keys."""
 
     @cached_property
     def kernel(self) -> _kernel.Space:
         return self.compile_kernel()
 
+    @abstractmethod
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
         """One shard for each class of outer numbers, at every level."""
-        tables = _Tables(self.cut)
-        shape = len(self.representatives), self.cut.pulls
-        sources = np.full(shape, -1)
-        lists = np.zeros((*shape, len(self._radices)), dtype=np.int64)
-        for pull in range(self.cut.pulls):
-            there = self.cut.outer_pulls(pull)[self.representatives]
-            for symmetry in np.unique(self._symmetry[there[there >= 0]]).tolist():
-                shards = np.flatnonzero((there >= 0) & (self._symmetry[there] == symmetry))
-                sources[shards, pull] = self._shard[there[shards]]
-                lists[shards, pull] = tables.numbers(self.representatives[shards], pull, symmetry)
-        links = sources >= 0
-        first = np.concatenate([[0], np.cumsum(links.sum(axis=1))])
-        bits = next(bits for bits in range(min(self.cut.word, 64), 0, -1) if self.cut.word % bits == 0)
-        return _kernel.ReducedSpace(
-            self.cut.word // bits,
-            bits,
-            [
-                (size, np.array(terms, dtype=np.uint32).ravel())
-                for size, terms in zip(self.cut.line, tables.lists, strict=False)
-            ],
-            first.astype(np.uint64),
-            sources[links].astype(np.uint32),
-            lists[links][:, -1].astype(np.uint32),
-            lists[links][:, :-1].astype(np.uint32).ravel(),
-            self.weights.astype(np.uint32),
-            [values.astype(np.uint16) for values in tables.lists[-1]],
-            self.undirected,
-            isa,
-        )
 
     def layout_fields(self) -> dict[str, Any]:
         return {"version": VERSION, "kind": REPRESENTATIVES, "symmetries": self.order}
@@ -215,6 +187,63 @@ class RepresentativeSpace:
         """The codes, ascending, of all states that symmetries take to those of the codes."""
         held = self.decode(codes[self.weights_of(codes) < self.order])
         return np.unique(np.concatenate([codes, *(self.encode(each.images(held)) for each in self.maps)]))
+
+    @abstractmethod
+    def encode(self, boards: Boards) -> Codes:
+        """The boards' codes."""
+
+    @abstractmethod
+    def decode(self, codes: Codes) -> Boards:
+        """One of the boards of each code."""
+
+
+class RepresentativeSpace(Representatives):
+    """One whose states are cut into digits."""
+
+    def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
+        super().__init__(plain, cut.maps, cut.outer, cut.outer_images, undirected=undirected)
+        self.cut = cut
+        self._radices = [*cut.line, cut.word]
+
+    @property
+    def lines(self) -> int:
+        """Lines of a shard."""
+        return prod(self.cut.line)
+
+    @property
+    def keys(self) -> int:
+        return len(self.representatives) * self.lines * self.cut.word
+
+    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
+        tables = _Tables(self.cut)
+        shape = len(self.representatives), self.cut.pulls
+        sources = np.full(shape, -1)
+        lists = np.zeros((*shape, len(self._radices)), dtype=np.int64)
+        for pull in range(self.cut.pulls):
+            there = self.cut.outer_pulls(pull)[self.representatives]
+            for symmetry in np.unique(self._symmetry[there[there >= 0]]).tolist():
+                shards = np.flatnonzero((there >= 0) & (self._symmetry[there] == symmetry))
+                sources[shards, pull] = self._shard[there[shards]]
+                lists[shards, pull] = tables.numbers(self.representatives[shards], pull, symmetry)
+        links = sources >= 0
+        first = np.concatenate([[0], np.cumsum(links.sum(axis=1))])
+        bits = next(bits for bits in range(min(self.cut.word, 64), 0, -1) if self.cut.word % bits == 0)
+        return _kernel.ReducedSpace(
+            self.cut.word // bits,
+            bits,
+            [
+                (size, np.array(terms, dtype=np.uint32).ravel())
+                for size, terms in zip(self.cut.line, tables.lists, strict=False)
+            ],
+            first.astype(np.uint64),
+            sources[links].astype(np.uint32),
+            lists[links][:, -1].astype(np.uint32),
+            lists[links][:, :-1].astype(np.uint32).ravel(),
+            self.weights.astype(np.uint32),
+            [values.astype(np.uint16) for values in tables.lists[-1]],
+            self.undirected,
+            isa,
+        )
 
     def encode(self, boards: Boards) -> Codes:
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
@@ -271,7 +300,7 @@ def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
     if len(maps) % order != 0:
         return None
     number = {each.image: i for i, each in enumerate(maps)}
-    after = [[number[each.then(other).image] for other in maps] for each in maps]
+    after = [[number.get(each.then(other).image) for other in maps] for each in maps]
     tried = {frozenset({0})}
     layer = list(tried)
     for _ in range(3):
@@ -279,6 +308,8 @@ def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
         for group in layer:
             for each in range(len(maps)):
                 made = _closure(after, group, each) if each not in group else group
+                if made is None:
+                    continue
                 if len(made) == order:
                     return [maps[one] for one in sorted(made)]
                 if made not in tried:
@@ -288,20 +319,24 @@ def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
     return None
 
 
-def _closure(after: Sequence[Sequence[int]], group: frozenset[int], more: int) -> frozenset[int]:
-    """The group that a group and one more element make. ``after``: the products."""
+def _closure(
+    after: Sequence[Sequence[int | None]], group: frozenset[int], more: int
+) -> frozenset[int] | None:
+    """The group that a group and one more element make. ``after``: the products; None where one is none of the
+    elements, as two maps may do the same to all states."""
     found, queue = {0}, [0]
     for each in queue:
         for other in (*group, more):
-            if after[each][other] not in found:
-                found.add(after[each][other])
-                queue.append(after[each][other])
+            made = after[each][other]
+            if made is None:
+                return None
+            if made not in found:
+                found.add(made)
+                queue.append(made)
     return frozenset(found)
 
 
-def stored_reduced(
-    layout: dict[str, Any], space_of: Callable[[int], RepresentativeSpace | None]
-) -> RepresentativeSpace:
+def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], Space | None]) -> Space:
     """The space of a stored layout. ``space_of``: makes that of so many symmetries. Raises StorageError."""
     check_version(layout, VERSION)
     order = layout.get("symmetries")

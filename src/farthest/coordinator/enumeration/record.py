@@ -29,7 +29,7 @@ from farthest.models.records import (
     MapFileRecord,
     job_token,
 )
-from farthest.spaces.contract import reduced
+from farthest.spaces.contract import reduced, reduced_runs
 from farthest.stores.contract import unit_for
 
 if TYPE_CHECKING:
@@ -346,11 +346,13 @@ def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes], most: int |
     if by_representatives is not None:
         return list(islice((board for _, board in _member_texts(by_representatives, keys)), most))
     template = space.puzzle.definition.line_template()
-    if template is None:
+    runs = reduced_runs(space)
+    if template is None or runs is not None:
         import numpy
 
         dtype = numpy.uint64 if space.code_bytes == 8 else f"S{space.code_bytes}"
-        return space.puzzle.definition.texts(space.decode(numpy.array(keys, dtype=dtype)))
+        boards = space.decode(numpy.array(keys, dtype=dtype))
+        return space.puzzle.definition.texts(boards if runs is None else runs.images(boards, most))
     row, positions, table = template
     rows = bytearray(row * len(keys))
     cast("ArrangementSpace", space).write_boards(cast("Sequence[int]", keys), rows, positions)

@@ -18,9 +18,10 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.reach import few_states
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import REPRESENTATIVES, check_keys, is_packed
+from farthest.spaces.contract import PACKED_REPRESENTATIVES, REPRESENTATIVES, check_keys, is_packed
 
 if TYPE_CHECKING:
+    from farthest.families.permutation.reduced_runs import ReducedRunsSpace
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Space
     from farthest.spaces.reduced import RepresentativeSpace
@@ -68,6 +69,13 @@ def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> Repres
     return reduced_space(puzzle, origin, order)
 
 
+def compile_reduced_runs(puzzle: Puzzle, origin: Origin, order: int | None) -> ReducedRunsSpace | None:
+    """See ``spaces.reduced_runs_space``."""
+    from farthest.families.permutation.reduced_runs import reduced_runs
+
+    return None if permutation(puzzle).slots > MAX_SLOTS else reduced_runs(puzzle, origin, order)
+
+
 def _too_many_slots(puzzle: Puzzle) -> ResourceError:
     return ResourceError(
         f"puzzle {puzzle.name}: {permutation(puzzle).slots} slots; with more than {MAX_SLOTS} it can be enumerated "
@@ -83,10 +91,11 @@ def _stored(puzzle: Puzzle, origin: Origin, origins: list[Board], layout: dict[s
         from farthest.families.permutation.scatter_space import PackedPermutationSpace
 
         return PackedPermutationSpace(puzzle, origin, origins)
-    if layout.get("kind") == REPRESENTATIVES:
+    if layout.get("kind") in (REPRESENTATIVES, PACKED_REPRESENTATIVES):
         from farthest.spaces.reduced import stored_reduced
 
-        return stored_reduced(layout, lambda order: compile_reduced(puzzle, origin, order))
+        of_order = compile_reduced if layout["kind"] == REPRESENTATIVES else compile_reduced_runs
+        return stored_reduced(layout, lambda order: of_order(puzzle, origin, order))
     if "base" in layout:
         from farthest.families.permutation.group_spaces import stored_space
 
