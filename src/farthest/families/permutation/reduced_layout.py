@@ -375,10 +375,30 @@ def slot_symmetries(definition: Permutation, origins: list[Board]) -> list[Conju
     except ResourceError:
         return None
     kept = [each for each in maps if isinstance(each, Conjugation) and each.holds]
-    group = _group(kept)
-    if group is None or len(group) == 1:
-        return None
-    return sorted(group, key=lambda each: (not _is_identity(each), each.image))
+    kept.sort(key=lambda each: (not _is_identity(each), each.image))
+    return kept if len(kept) > 1 else None
+
+
+def group_of(maps: Sequence[Conjugation]) -> list[Conjugation] | None:
+    """All that the symmetries make, the identity first: more, where there are several ways to take the moves to the
+    same moves. None where they are more than ``MOST_SYMMETRIES``."""
+    found: dict[Image, Conjugation] = {}
+    generators: list[Conjugation] = []
+    for each in maps:
+        if each.image in found:
+            continue
+        generators.append(each)
+        found.setdefault(each.image, each)
+        queue = list(found.values())
+        for one in queue:
+            for other in generators:
+                made = one.then(other)
+                if made.image not in found:
+                    found[made.image] = made
+                    queue.append(made)
+        if len(found) > MOST_SYMMETRIES:
+            return None
+    return sorted(found.values(), key=lambda each: (not _is_identity(each), each.image))
 
 
 def _is_identity(symmetry: Conjugation) -> bool:

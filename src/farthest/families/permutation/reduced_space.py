@@ -25,6 +25,7 @@ from farthest.families.permutation.reduced_layout import (
     Turns,
     best_layout,
     digits_of,
+    group_of,
     image_of,
     orbits_of,
     slot_symmetries,
@@ -364,7 +365,8 @@ def reduced_space(puzzle: Puzzle, origin: Origin, order: int | None = None) -> R
     """
     plain = PermutationBoards(puzzle, origin, origin_boards(puzzle, origin))
     many = plain.definition.arrangements() > MOST_STATES
-    all_maps = None if many else slot_symmetries(plain.definition, plain.origins)
+    found = None if many else slot_symmetries(plain.definition, plain.origins)
+    all_maps = None if found is None else group_of(found)
     if all_maps is None:
         return None
     # Blocks that all symmetries keep are kept by some of them.
