@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from farthest import spaces
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
 from farthest.coordinator.settings import Outcome, Settings
@@ -74,6 +75,21 @@ def test_catalogue(name: str, orders: list[int]) -> None:
     for order in orders:
         found = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, symmetry=order))
         assert (found.layers, found.digest) == (plain.layers, plain.digest)
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("cube-3x3x3-edges", 48),
+        ("cube-3x3x3-corners", 48),
+        ("cube-3x3x3-domino", None),
+        ("topspin-12-4", None),
+    ],
+)
+def test_what_takes_no_more_time(name: str, order: int | None) -> None:
+    """Flips by linear maps, or words that are shuffled by so many symmetries that it pays."""
+    found = spaces.reduced_space(load(name), None, None)
+    assert (None if found is None else found.order) == order
 
 
 def test_first_layers_of_the_cube_of_three_colours() -> None:

@@ -450,14 +450,17 @@ def best_layout(definition: Permutation, origins: list[Board], maps: Sequence[Co
             size = prod(digits[digit] for digit in word)
             if states // outer // size > MOST_LINES:
                 continue
-            linear = size >= 64 and all(
-                digit.kind == "turns" and orbits[digit.part].modulus == 2 for digit in word
-            )
+            linear = is_linear(orbits, word) and size >= 64
             waste = 0 if linear else 64 // bits_of(size)
             rank = (not linear, -min(outer, 64 * len(maps)), waste, outer, -size if linear else size)
             if best is None or rank < best[0]:
                 best = rank, Layout(parts, tuple(digit for digit in digits if digit not in word), word)
     return None if best is None else best[1]
+
+
+def is_linear(orbits: Sequence[Orbit], word: Sequence[Digit]) -> bool:
+    """Whether the values of the digits are vectors of flips, of which moves and symmetries make linear maps."""
+    return all(digit.kind == "turns" and orbits[digit.part].modulus == 2 for digit in word)
 
 
 def bits_of(size: int) -> int:

@@ -27,6 +27,7 @@ from farthest.families.permutation.reduced_layout import (
     digits_of,
     group_of,
     image_of,
+    is_linear,
     orbits_of,
     slot_symmetries,
 )
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Rows = NDArray[np.int8]
     """Shape (boards, slots of an orbit)."""
+
+
+LEAST_SHUFFLED = 24
+"""Symmetries at the least where maps of bits are not linear: a link by words costs 5 times as much as one of all
+states, and some states are kept several times."""
 
 
 def moved(rows: Rows, to: NDArray[np.intp]) -> Rows:
@@ -268,6 +274,8 @@ class PermutationCut(Cut):
         self._sizes = digits_of(self._orbits, layout.parts)
         self.line = [self._sizes[digit] for digit in layout.line]
         self.word = prod(self._sizes[digit] for digit in layout.word)
+        self.linear = is_linear(self._orbits, layout.word)
+        """Whether maps of a line's bits are linear: they take a fifth of the time of others."""
 
     def outer_images(self, symmetry: int) -> Numbers:
         return self._outer_images([orbit.symmetries[symmetry] for orbit in self._orbits])
@@ -354,6 +362,15 @@ class PermutationCut(Cut):
             own = {(digit.kind, digit.block): each for digit, each in values.items() if digit.part == number}
             part.write(boards, slots, self._outer_digit(outer, number), own)
         return boards
+
+
+def fast_space(puzzle: Puzzle, origin: Origin) -> RepresentativeSpace | None:
+    """The space of representatives that takes no more time than all states do, where there is one."""
+    found = reduced_space(puzzle, origin)
+    if found is None:
+        return None
+    linear = isinstance(found.cut, PermutationCut) and found.cut.linear
+    return found if linear or found.order >= LEAST_SHUFFLED else None
 
 
 def reduced_space(puzzle: Puzzle, origin: Origin, order: int | None = None) -> RepresentativeSpace | None:
