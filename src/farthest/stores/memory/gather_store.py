@@ -201,7 +201,8 @@ class MemoryStore(LayersInMemory):
         return wanted
 
     def open(self, depth: int, shards: Sequence[int]) -> BitmapStepInput:
-        exclude = self._found or [self._layer(earlier) for earlier in excluded_layers(self._excluded, depth)]
+        excluded = [depth - 1] if self._united else excluded_layers(self._excluded, depth)
+        exclude = self._found or [self._layer(earlier) for earlier in excluded]
         return BitmapStepInput(
             self.kernel,
             self._free_shards(depth, shards),
@@ -307,6 +308,9 @@ class MemoryStore(LayersInMemory):
         check_states(found, states, depth)
         for bitmap, population in zip(self._layers, self._population, strict=True):
             population[:] = _kernel.population(self.kernel, bitmap.layer)
+        if self._united:
+            new, older = (self._population[self._array(at)] for at in (depth, depth - 1))
+            new[:] = [both - old for both, old in zip(new, older, strict=True)]
         counts = self._nonzero(depth)
         if self._in_place:
             counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
