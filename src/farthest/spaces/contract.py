@@ -7,7 +7,7 @@ string of fixed length, of which few are states. Codes are ordered as numbers, b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
@@ -189,6 +189,9 @@ class ReducedRunsSpace(ScatterSpace, Protocol):
     @property
     def origin_shard(self) -> int:
         """The shard of the origin, a single board."""
+
+    def sources(self, shard: int) -> Iterable[int]:
+        """The shards of the layer before that lead into a shard."""
 
     @property
     def runs(self) -> _kernel.ReducedRuns:
