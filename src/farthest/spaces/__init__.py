@@ -18,6 +18,10 @@ def compile_space(
     ``layout``: the key layout of a stored map (``Space.layout_fields``), else one is chosen. Raises PuzzleError,
     BoardError (an origin that is not a board of the puzzle) or ResourceError (more keys than can be numbered).
     """
+    if layout is not None and layout.get("kind") == "representatives":
+        from farthest.spaces.reduced import stored_reduced
+
+        return stored_reduced(layout, lambda order: reduced_space(puzzle, origin, order))
     module = import_module(f"farthest.families.{puzzle.family}.space")
     return cast("Space", module.compile(puzzle, origin or puzzle.origin, layout))
 

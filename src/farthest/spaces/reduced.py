@@ -9,7 +9,7 @@ by symmetry; docs/symmetry.md). A key of a shard stands for as many states as th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
@@ -21,11 +21,14 @@ from farthest.spaces.contract import REPRESENTATIVES, check_version, damaged_lay
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards, ReducedSpace
 
     Numbers = NDArray[np.int64]
 
 VERSION = 1
+
+MOST_GROUPS = 500
+"""Subgroups that are tried, at the most."""
 
 
 class Symmetry(Protocol):
@@ -160,9 +163,9 @@ class RepresentativeSpace:
                 lists[shards, pull] = tables.numbers(self.representatives[shards], pull, symmetry)
         links = sources >= 0
         first = np.concatenate([[0], np.cumsum(links.sum(axis=1))])
-        bits = next(bits for bits in range(min(self.cut.word, 64), 0, -1) if self.cut.word % bits == 0)
+        bits, words = word_bits(self.cut.word)
         return _kernel.ReducedSpace(
-            self.cut.word // bits,
+            words,
             bits,
             [
                 (size, np.array(terms, dtype=np.uint32).ravel())
@@ -247,45 +250,74 @@ class _Tables:
         return found
 
 
+def word_bits(size: int) -> tuple[int, int]:
+    """Bits of a word, and words, of a line of so many states."""
+    bits = next(bits for bits in range(min(size, 64), 0, -1) if size % bits == 0)
+    return bits, size // bits
+
+
 def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
-    """The first group of so many of the maps, the identity first, that one, two or three of them make."""
+    """All of the maps, or the first of their subgroups that has so many."""
     if order == len(maps):
         return list(maps)
-    images = {each.image: each for each in maps}
-    tried: set[frozenset[Any]] = {frozenset({maps[0].image})}
-    layer = list(tried)
+    return next((group for group in subgroups(maps) if len(group) == order), None)
+
+
+def subgroups(maps: Sequence[S]) -> Iterator[list[S]]:
+    """The groups that one, two or three of the maps make, each once, while they are not very many. The maps: a group,
+    the identity first, as in each subgroup."""
+    after = _products(maps)
+    trivial = frozenset({0})
+    known = {trivial}
+    layer: list[tuple[frozenset[int], tuple[int, ...]]] = [(trivial, ())]
+    yield [maps[0]]
     for _ in range(3):
         following = []
-        for group in layer:
-            for each in maps:
-                if each.image in group:
-                    continue
-                made = _closure([images[name] for name in sorted(group)] + [each])
-                name = frozenset(one.image for one in made)
-                if len(made) == order:
-                    return [each for each in maps if each.image in name]
-                if name not in tried:
-                    tried.add(name)
-                    following.append(name)
+        for group, generators in layer:
+            left = set(range(len(maps))) - group
+            while left:
+                each = min(left)
+                left -= {after[member][each] for member in group}
+                made = _closure((*generators, each), after)
+                if made not in known and len(known) < MOST_GROUPS:
+                    known.add(made)
+                    following.append((made, (*generators, each)))
+                    yield [maps[i] for i in sorted(made)]
         layer = following
-    return None
 
 
-def _closure(generators: Sequence[S]) -> list[S]:
-    found = {each.image: each for each in generators}
-    queue = list(found.values())
+def _products(maps: Sequence[S]) -> list[list[int]]:
+    """Of each map and then each map the number of the map that they are."""
+    number = {each.image: i for i, each in enumerate(maps)}
+    then = {0: np.arange(len(maps))}
+    generators: list[NDArray[np.intp]] = []
+    for made in maps:
+        if number[made.image] in then:
+            continue
+        generators.append(np.array([number[each.then(made).image] for each in maps]))
+        queue = list(then)
+        for each in queue:
+            for generator in generators:
+                product = int(generator[each])
+                if product not in then:
+                    then[product] = generator[then[each]]
+                    queue.append(product)
+    found: list[list[int]] = np.stack([then[each] for each in range(len(maps))], axis=1).tolist()
+    return found
+
+
+def _closure(generators: Sequence[int], after: Sequence[Sequence[int]]) -> frozenset[int]:
+    found = {0}
+    queue = [0]
     for each in queue:
         for other in generators:
-            image = each.then(other)
-            if image.image not in found:
-                found[image.image] = image
-                queue.append(image)
-    return queue
+            if after[each][other] not in found:
+                found.add(after[each][other])
+                queue.append(after[each][other])
+    return frozenset(found)
 
 
-def stored_reduced(
-    layout: dict[str, Any], space_of: Callable[[int], RepresentativeSpace | None]
-) -> RepresentativeSpace:
+def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], ReducedSpace | None]) -> ReducedSpace:
     """The space of a stored layout. ``space_of``: makes that of so many symmetries. Raises StorageError."""
     check_version(layout, VERSION)
     order = layout.get("symmetries")
