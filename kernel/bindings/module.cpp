@@ -211,6 +211,13 @@ NB_MODULE(_kernel, m) {
       .def_prop_ro("states", &Space::states,
                    "Number of states that the keys stand for: more than keys where the space keeps "
                    "representatives of symmetries.")
+      .def(
+          "weight",
+          [](const Space& space, std::uint64_t shard) {
+            if (shard >= space.shards()) throw InvalidArgument("no such shard");
+            return space.weight(shard);
+          },
+          "shard"_a, "Number of states that each key of a shard stands for.")
       .def_prop_ro("lines", &Space::lines, "Lines of a whole layer: runs of words that are stepped together.")
       .def_prop_ro("words", &Space::words, "64-bit words of a whole layer.")
       .def_prop_ro("bits", &Space::bits, "States in a word.")

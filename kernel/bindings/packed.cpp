@@ -1,12 +1,17 @@
 #include "farthest/packed.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <deque>
 #include <tuple>
 
+#include "buffers.hpp"
+#include "codes.hpp"
+#include "farthest/reduced_runs.hpp"
 #include "packed.hpp"
 
 namespace farthest::python {
@@ -29,6 +34,50 @@ std::unique_ptr<Expander> make_packed(std::size_t width, const std::vector<Field
   return packed_expander(width, boards, made);
 }
 
+using RunShardArgs =
+    std::pair<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::vector<std::uint32_t>>;
+
+std::unique_ptr<ReducedRuns> make_reduced(std::size_t width, const std::vector<FieldArgs>& fields,
+                                          const std::vector<Array<const std::uint16_t>>& maps,
+                                          const std::vector<RunShardArgs>& shards) {
+  std::vector<PackedField> made_fields;
+  for (const auto& [word, shift, bits] : fields) made_fields.push_back({word, shift, bits});
+  std::vector<PointMap> made_maps;
+  for (const auto& map : maps) {
+    const auto points = aligned<const std::uint16_t>(map);
+    made_maps.emplace_back(points.begin(), points.end());
+  }
+  std::vector<RunShard> made;
+  for (const auto& [links, fixing] : shards) {
+    RunShard& shard = made.emplace_back();
+    for (const auto& [source, map] : links) shard.links.push_back({source, map});
+    shard.fixing = fixing;
+  }
+  return reduced_runs(width, made_fields, made_maps, std::move(made));
+}
+
+std::vector<std::tuple<std::uint64_t, std::uint64_t, nb::bytes>> step_runs(
+    const ReducedRuns& runs, const std::vector<std::uint32_t>& shards, const nb::sequence& layer,
+    const std::vector<nb::sequence>& exclude, std::uint64_t most, int threads) {
+  std::deque<ByteView> views;
+  const auto spans = [&](const nb::sequence& objects) {
+    std::vector<Bytes> found;
+    for (const nb::handle object : objects) found.push_back(views.emplace_back(object).bytes());
+    return found;
+  };
+  const std::vector<Bytes> all = spans(layer);
+  std::vector<std::vector<Bytes>> excluded;
+  for (const auto& codes : exclude) excluded.push_back(spans(codes));
+  const auto found = [&] {
+    const nb::gil_scoped_release release;
+    return runs.step(shards, all, excluded, most, threads);
+  }();
+  std::vector<std::tuple<std::uint64_t, std::uint64_t, nb::bytes>> out;
+  for (const FoundCodes& each : found)
+    out.emplace_back(each.states, each.classes, nb::bytes(each.codes.data(), each.codes.size()));
+  return out;
+}
+
 }  // namespace
 
 void bind_packed(nb::module_& m) {
@@ -40,6 +89,23 @@ void bind_packed(nb::module_& m) {
       "each content, 256 each. moves: (to, turns, require, forbid): what stands in cell i goes to cell to[i] "
       "and becomes what tables[turns[i]] says, where the cells of the bit mask `require` hold 0 and those of "
       "`forbid` do not. Raises ValueError.");
+
+  nb::class_<ReducedRuns>(
+      m, "ReducedRuns",
+      "Layers of boards packed into codes of `width` bytes, by representatives of symmetries. fields: as of "
+      "packed_expander, of all cells. maps: uint16, for each cell and content (256 a cell) the cell, times "
+      "256, "
+      "and the content that it becomes. shards: of each its links, (shard, map), which together give its "
+      "states; and the maps that are its own symmetries, but the identity. Raises ValueError.")
+      .def(nb::new_(&make_reduced), "width"_a, "fields"_a, "maps"_a, "shards"_a)
+      .def("step", &step_runs,
+           nb::sig("def step(self, shards: Sequence[int], layer: Sequence[" BUFFER
+                   "], exclude: Sequence[Sequence[" BUFFER
+                   "]], most: int = 18446744073709551615, threads: int = 1) -> list[tuple[int, int, bytes]]"),
+           "shards"_a, "layer"_a, "exclude"_a, "most"_a = ~std::uint64_t{0}, "threads"_a = 1,
+           "For each of `shards` what its links give and none of its codes of `exclude` are: the number of "
+           "states, that of classes under its symmetries, and the codes, one after another; of these the "
+           "`most` least. layer: the codes of all shards. Raises ValueError.");
 }
 
 }  // namespace farthest::python

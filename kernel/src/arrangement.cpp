@@ -41,7 +41,7 @@ std::vector<Move> checked(std::vector<Move> moves, const Layout& layout) {
   return moves;
 }
 
-Geometry geometry_of(const Layout& layout, int shard_classes) {
+Geometry geometry_of(const Layout& layout, int shard_classes, const ShardOrbits& orbits) {
   if (shard_classes < 1 || shard_classes > layout.upper_classes())
     throw InvalidArgument("shard_classes must be 1 to the number of upper classes");
   std::uint64_t shards = 1;
@@ -50,6 +50,8 @@ Geometry geometry_of(const Layout& layout, int shard_classes) {
   if (geometry.lines_per_shard > std::numeric_limits<std::uint32_t>::max() ||
       shards > std::numeric_limits<std::uint32_t>::max())
     throw LimitExceeded("a shard has more than 2^32 lines of states");
+  check_orbits(layout, shard_classes, orbits);
+  if (!orbits.symmetries.empty()) geometry.shards = orbits.representatives.size();
   geometry.words_per_group = static_cast<std::uint64_t>(layout.halves());
   geometry.bits = layout.bits();
   if (layout.mode() == WordMode::split) {
@@ -63,13 +65,15 @@ Geometry geometry_of(const Layout& layout, int shard_classes) {
 
 }  // namespace
 
-ArrangementSpace::ArrangementSpace(Layout layout, std::vector<Move> moves, int shard_classes, Isa isa)
-    : Space(geometry_of(layout, shard_classes)),
+ArrangementSpace::ArrangementSpace(Layout layout, std::vector<Move> moves, int shard_classes, Isa isa,
+                                   const ShardOrbits& orbits)
+    : Space(geometry_of(layout, shard_classes, orbits)),
       layout_(std::move(layout)),
       moves_(checked(std::move(moves), layout_)),
       reversible_(closed_under_inverse(moves_, layout_.moduli())),
       shard_classes_(shard_classes),
-      links_(link_shards(layout_, moves_, inverses(moves_, layout_), shard_classes)),
+      weights_(orbits.weights),
+      links_(link_shards(layout_, moves_, inverses(moves_, layout_), shard_classes, orbits)),
       colours_(colours_of(links_)),
       tables_(links_.keys.size()),
       rows_(links_.sources.size()),
@@ -118,7 +122,7 @@ std::uint64_t ArrangementSpace::row_bytes() const { return tables() * lines_per_
 
 std::uint64_t ArrangementSpace::step_lines(const LineRange& range) const {
   const LineRows by{words_per_line(), rows(range.shard), programs_.programs().data(), shufflers_->data()};
-  return shufflers_->run()(range, by);
+  return shufflers_->run()(range, by) * weight(range.shard);
 }
 
 }  // namespace farthest

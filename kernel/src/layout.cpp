@@ -60,7 +60,8 @@ SlotMask unrank_set(std::uint64_t rank, int count, SlotMask free) {
 }
 
 Layout::Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> parity,
-               std::vector<Orbit> orbits, std::vector<int> twisted, std::vector<int> turned)
+               std::vector<Orbit> orbits, std::vector<int> twisted, std::vector<int> turned,
+               const std::vector<int>& starts)
     : slots_(slots), counts_(std::move(counts)), parity_(std::move(parity)), orbits_(std::move(orbits)) {
   if (slots < 2 || slots > kMaxSlots) throw InvalidArgument("slots must be 2 to 64");
   if (counts_.empty() || (counts_.size() == 1 && twisted.empty() && turned.empty()))
@@ -85,7 +86,7 @@ Layout::Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> par
     exchanges_ ? choose_group_twists() : choose_twists();
   } else {
     choose_words();
-    choose_lines();
+    choose_lines(starts);
   }
 }
 
@@ -165,19 +166,27 @@ void Layout::choose_words() {
 }
 
 // Long lines cost less for each word; short ones skip empty regions better and need fewer, smaller programs.
-void Layout::choose_lines() {
+void Layout::choose_lines(const std::vector<int>& starts) {
   constexpr std::uint64_t kWanted = 128;
-  int line = 0;
+  const auto may_start = [&](int cls) {
+    return starts.empty() || std::ranges::find(starts, cls) != starts.end();
+  };
+  upper_ = classes() - word_;
   line_slots_ = word_slots_;
-  while (classes() - word_ - line > first_lower()) {
-    const std::uint64_t grown = placements_ * radix(classes() - word_ - line - 1);
+  bool chosen = may_start(upper_);
+  std::uint64_t grown = 1;
+  for (int cls = upper_ - 1, slots = word_slots_; cls >= first_lower(); --cls) {
+    grown *= radix(cls);
+    slots += count(cls);
     const auto words = grown * static_cast<std::uint64_t>(halves());
-    if (words > kMaxLineWords || (words > kWanted && placements_ >= 16)) break;
+    if (words > kMaxLineWords || (chosen && words > kWanted && placements_ >= 16)) break;
+    if (!may_start(cls)) continue;
+    chosen = true;
     placements_ = grown;
-    ++line;
-    line_slots_ += count(classes() - word_ - line);
+    upper_ = cls;
+    line_slots_ = slots;
   }
-  upper_ = classes() - word_ - line;
+  if (!chosen) throw InvalidArgument("no line begins with one of these classes");
   for (int j = 0; j < upper_; ++j) lines_ *= radix(j);
 }
 

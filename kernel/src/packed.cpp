@@ -6,43 +6,18 @@
 #include <map>
 #include <tuple>
 
+#include "packed_words.hpp"
+
 namespace farthest {
 namespace {
 
 constexpr std::size_t kContents = 256;
 
-template <class Code>
-constexpr std::size_t kWords = sizeof(Code) / sizeof(std::uint64_t);
-
-template <class Code>
-std::uint64_t& word_of(Code& code, std::size_t word) {
-  if constexpr (std::is_same_v<Code, Key>)
-    return static_cast<void>(word), code;
-  else
-    return code[word];
-}
-
-template <class Code>
-std::uint64_t word_of(const Code& code, std::size_t word) {
-  if constexpr (std::is_same_v<Code, Key>)
-    return static_cast<void>(word), code;
-  else
-    return code[word];
-}
-
 void check(const PackedBoards& boards, std::size_t width) {
   const std::size_t cells = boards.fields.size() + (boards.sum ? 1 : 0);
   if (cells == 0 || cells > static_cast<std::size_t>(kMaxSlots))
     throw InvalidArgument("there must be 1 to 64 cells");
-  for (const PackedField& field : boards.fields) {
-    if (field.bits < 1 || field.bits > 8 || field.shift < 0 || field.shift + field.bits > 64 ||
-        field.word < 0)
-      throw InvalidArgument("a field must be 1 to 8 bits of one word");
-    const std::size_t end =
-        static_cast<std::size_t>(field.word) * 8 + (71 - static_cast<std::size_t>(field.shift)) / 8;
-    const std::size_t words = static_cast<std::size_t>(field.word) + 1;
-    if (width == sizeof(Key) ? words > 1 : end > width) throw InvalidArgument("a field is beyond the code");
-  }
+  check_fields(boards.fields, width);
   if (boards.tables.empty() ||
       std::ranges::any_of(boards.tables, [](const auto& table) { return table.size() != kContents; }))
     throw InvalidArgument("there must be tables of 256 contents each");

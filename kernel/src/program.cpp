@@ -1,7 +1,6 @@
 #include "farthest/program.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace farthest {
@@ -74,6 +73,24 @@ Pulled pull(const Layout& layout, int first, int last, std::uint64_t rank, const
   return out;
 }
 
+// Whether the digits of a placement of the line classes have an odd sum.
+bool digits_are_odd(const Layout& layout, std::uint64_t placement) {
+  std::uint64_t sum = 0;
+  for (int cls = layout.classes() - layout.word_classes() - 1; cls >= layout.upper_classes(); --cls) {
+    sum += placement % layout.radix(cls);
+    placement /= layout.radix(cls);
+  }
+  return (sum & 1) != 0;
+}
+
+// The maps in the order of the words that they write first, whatever their numbers: up to a tenth faster.
+void sort_by_map(Program& program) {
+  std::unordered_map<std::uint32_t, std::uint16_t> first_to;
+  for (const WordShuffle& shuffle : program.shuffles) first_to.try_emplace(shuffle.map, shuffle.to);
+  std::ranges::stable_sort(program.shuffles, {},
+                           [&](const WordShuffle& shuffle) { return first_to.at(shuffle.map); });
+}
+
 }  // namespace
 
 ProgramTable::ProgramTable(const Layout& layout) : layout_(layout) {
@@ -104,10 +121,21 @@ void ProgramTable::build_turns() {
   }
 }
 
-std::uint32_t ProgramTable::intern(const Pattern& pattern) {
-  const std::string name = name_of(pattern);
+bool parity_matters(const Layout& layout, std::span<const std::uint8_t> labels) {
+  if (!layout.halved() || labels.empty()) return false;
+  // The two arrangements of a bit differ by an exchange of the last two labels.
+  return std::ranges::any_of(labels.last(2), [&](int label) { return label < layout.classes() - 2; });
+}
+
+std::uint32_t ProgramTable::intern(const Pattern& pattern, std::span<const std::uint8_t> labels, bool odd) {
+  const bool stay = std::ranges::is_sorted(labels);
+  std::string name = name_of(pattern);
+  if (!stay) {
+    name.append(labels.begin(), labels.end());
+    name.push_back(odd ? '\1' : '\0');
+  }
   if (const auto known = index_.find(name); known != index_.end()) return known->second;
-  programs_.push_back(build(pattern));
+  programs_.push_back(stay ? build(pattern) : build(pattern, labels, odd));
   const auto number = static_cast<std::uint32_t>(programs_.size() - 1);
   index_.emplace(name, number);
   return number;
@@ -134,14 +162,7 @@ Program ProgramTable::build(const Turn& turn) {
       nothing.fill(kNoBit);
       parts.try_emplace(source / bits, nothing).first->second[b] = static_cast<std::uint8_t>(source % bits);
     }
-    for (const auto& [from, map] : parts) {
-      const auto number = intern_map(map);
-      if (number == kIdentityMap)
-        program.copies.push_back({static_cast<std::uint16_t>(to), static_cast<std::uint16_t>(from)});
-      else
-        program.shuffles.push_back(
-            {static_cast<std::uint16_t>(to), static_cast<std::uint16_t>(from), number});
-    }
+    add_word(program, to, parts);
   }
   program.identity =
       program.shuffles.empty() &&
@@ -149,6 +170,19 @@ Program ProgramTable::build(const Turn& turn) {
   if (program.identity) program.copies.clear();
   std::ranges::stable_sort(program.shuffles, {}, &WordShuffle::map);
   return program;
+}
+
+void ProgramTable::add_word(Program& program, std::uint64_t to,
+                            const std::map<std::uint64_t, BitMap>& parts) {
+  const auto word = static_cast<std::uint16_t>(to);
+  for (const auto& [number, map] : parts) {
+    const auto from = static_cast<std::uint16_t>(number);
+    const auto known = intern_map(map);
+    if (known == kIdentityMap)
+      program.copies.push_back({word, from});
+    else
+      program.shuffles.push_back({word, from, known});
+  }
 }
 
 std::uint32_t ProgramTable::intern_map(const BitMap& map) {
@@ -183,11 +217,46 @@ Program ProgramTable::build(const Pattern& pattern) {
         program.shuffles.push_back({to, from, map});
     }
   }
-  // The maps in the order of the words that they write first, whatever their numbers: up to a tenth faster.
-  std::unordered_map<std::uint32_t, std::uint16_t> first_to;
-  for (const WordShuffle& shuffle : program.shuffles) first_to.try_emplace(shuffle.map, shuffle.to);
-  std::ranges::stable_sort(program.shuffles, {},
-                           [&](const WordShuffle& shuffle) { return first_to.at(shuffle.map); });
+  sort_by_map(program);
+  return program;
+}
+
+Program ProgramTable::build(const Pattern& pattern, std::span<const std::uint8_t> labels, bool odd) {
+  Program program;
+  const auto first = static_cast<std::size_t>(layout_.upper_classes());
+  const SlotMask all = first_slots(layout_.line_slots());
+  const auto halves = static_cast<std::uint64_t>(layout_.halves());
+  const std::uint64_t keys = layout_.word_arrangements();
+  const bool in_pairs = layout_.mode() != WordMode::plain;
+  const auto parity = [&](std::uint64_t arrangement) {
+    return static_cast<unsigned>(layout_.pair_parity(static_cast<int>(arrangement / 2))) ^ (arrangement & 1);
+  };
+  std::vector<SlotMask> sources(labels.size());
+  std::map<std::uint64_t, BitMap> parts;
+  for (std::uint64_t to = 0; to < layout_.words_per_line(); ++to) {
+    parts.clear();
+    const std::uint64_t placement = to / halves;
+    const bool odd_word = halves == 2 ? to % 2 != 0 : odd != digits_are_odd(layout_, placement);
+    for (std::size_t b = 0; b < static_cast<std::size_t>(layout_.bits()); ++b) {
+      std::uint64_t number = in_pairs ? 2 * b : b;
+      if (in_pairs && (parity(number) != 0) != odd_word) ++number;
+      std::size_t i = 0;
+      place_classes(layout_, layout_.upper_classes(), layout_.classes(), placement * keys + number, all,
+                    [&](SlotMask places) { sources[labels[i++] - first] = pulled_from(places, pattern); });
+      SlotMask free = all;
+      std::uint64_t rank = 0;
+      for (i = 0; i < sources.size(); free ^= sources[i++])
+        rank = rank * layout_.radix(static_cast<int>(first + i)) + rank_set(sources[i], free);
+      number = rank % keys;
+      const std::uint64_t word = rank / keys * halves + (halves == 2 ? parity(number) : 0);
+      BitMap nothing;
+      nothing.fill(kNoBit);
+      parts.try_emplace(word, nothing).first->second[b] =
+          static_cast<std::uint8_t>(in_pairs ? number / 2 : number);
+    }
+    add_word(program, to, parts);
+  }
+  sort_by_map(program);
   return program;
 }
 

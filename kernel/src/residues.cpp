@@ -94,6 +94,7 @@ ResidueMap::ResidueMap(const ArrangementSpace& space, std::span<const Word> word
                        std::span<const Key> origins)
     : space_(space), words_(words), present_(present), colours_(colours), low_(low), origins_(origins) {
   const std::uint64_t planes = colours.empty() ? 2 : 1;
+  if (space.keys() != space.layout().keys()) throw InvalidArgument("a residue map has a key for each state");
   if (!space.reversible()) throw InvalidArgument("the moves of a residue map can be taken back");
   if (words.size() != space.words() * planes) throw InvalidArgument("words must hold all planes of all keys");
   if (present.size() != (words.size() + kResiduePageWords - 1) / kResiduePageWords)

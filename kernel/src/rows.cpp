@@ -31,7 +31,10 @@ class RowBuilder {
         interning_(interning),
         homes_(homes_of_positions(layout, shard_classes)),
         digits_(key.digits),
-        turn_weight_(static_cast<std::size_t>(layout.classes())) {
+        turn_weight_(static_cast<std::size_t>(layout.classes())),
+        shard_classes_(static_cast<std::size_t>(shard_classes)),
+        parity_matters_(parity_matters(layout, key.labels)),
+        sources_(static_cast<std::size_t>(layout.classes())) {
     for (std::size_t i = 0; i < key.pattern.size(); ++i)
       if (key.pattern[i] == i) fixed_ |= bit(static_cast<int>(i));
     if (!layout.has_twists()) known_.resize(kKnown);
@@ -43,7 +46,7 @@ class RowBuilder {
     for (int cls = 0; cls < shard_classes; ++cls) lines /= layout.radix(cls);
     rows_.reserve(lines);
     const SlotMask all = first_slots(static_cast<int>(key.pattern.size()));
-    descend(shard_classes, {all, all, 0, key.turn});
+    descend(shard_classes, {all, all, 0, key.turn, key.odd});
   }
 
   RowTable take() { return std::move(rows_); }
@@ -54,10 +57,12 @@ class RowBuilder {
     SlotMask free, source_free;  // positions
     std::uint64_t line;          // rank of the source line
     std::uint64_t turn;          // twist rank of the source less (digit by digit) that of the line
+    bool odd;                    // the sum of the digits that are left, where parity matters
   };
   struct KnownProgram {
     SlotMask free = 0;  // 0: unused
     std::uint32_t program = 0;
+    bool odd = false;
   };
   static constexpr std::size_t kKnown = 256;
 
@@ -73,8 +78,9 @@ class RowBuilder {
         const SlotMask places = unrank_set(digit, layout_.count(cls), free);
         exchange(cls, places);
         const SlotMask from = (places & fixed_) | image(places & ~fixed_, key_.pattern);
-        descend(cls + 1,
-                {at.free ^ places, at.source_free ^ from, line + rank_set(from, source_free), at.turn});
+        relabel(cls, from);
+        descend(cls + 1, {at.free ^ places, at.source_free ^ from, line + rank_set(from, source_free),
+                          at.turn, at.odd});
       }
       return;
     }
@@ -82,9 +88,11 @@ class RowBuilder {
       const int place = lowest(left), from = source(place);
       const std::uint64_t turn = turn_at(place);
       exchange(cls, bit(place));
+      relabel(cls, bit(from));
+      const bool odd = parity_matters_ && (below(free, place) & 1) != 0;
       descend(cls + 1, {at.free ^ bit(place), at.source_free ^ bit(from),
                         line + static_cast<std::uint64_t>(below(source_free, from)),
-                        at.turn + turn * turn_weight_[i]});
+                        at.turn + turn * turn_weight_[i], at.odd != odd});
     }
   }
 
@@ -104,10 +112,26 @@ class RowBuilder {
     }
   }
 
+  // Notes where the class's pieces are in the source, as pieces of another class.
+  void relabel(int cls, SlotMask from) {
+    if (!key_.labels.empty()) sources_[key_.labels[static_cast<std::size_t>(cls) - shard_classes_]] = from;
+  }
+
+  std::uint64_t relabelled_line() const {
+    SlotMask free = first_slots(static_cast<int>(key_.pattern.size()));
+    std::uint64_t line = 0;
+    for (std::size_t cls = shard_classes_; cls < static_cast<std::size_t>(layout_.upper_classes()); ++cls) {
+      line = line * layout_.radix(static_cast<int>(cls)) + rank_set(sources_[cls], free & homes_[cls]);
+      free ^= sources_[cls];
+    }
+    return line;
+  }
+
   void finish(const Placed& at) {
     if (layout_.exchanges_twists()) return finish_exchanged(at);
     if (layout_.has_twists()) return finish_twists(at);
-    rows_.push_back({static_cast<std::uint32_t>(at.line), program(at)});
+    const std::uint64_t line = key_.labels.empty() ? at.line : relabelled_line();
+    rows_.push_back({static_cast<std::uint32_t>(line), program(at)});
   }
 
   // One line for each value of the upper twist digits.
@@ -136,15 +160,22 @@ class RowBuilder {
 
   std::uint32_t program(const Placed& at) {
     KnownProgram& known = known_[(at.free * 0x9e3779b97f4a7c15ull) >> 56];
-    if (known.free != at.free) {
+    if (known.free != at.free || known.odd != at.odd) {
       Pattern rest;
       for (SlotMask left = at.free; left != 0; left &= left - 1)
         rest.push_back(static_cast<std::uint8_t>(below(at.source_free, source(lowest(left)))));
       const std::lock_guard lock(interning_);
       known.free = at.free;
-      known.program = programs_.intern(rest);
+      known.odd = at.odd;
+      known.program = programs_.intern(rest, labels_of_lines(), at.odd);
     }
     return known.program;
+  }
+
+  std::span<const std::uint8_t> labels_of_lines() const {
+    const std::span<const std::uint8_t> all(key_.labels);
+    return all.empty() ? all
+                       : all.last(static_cast<std::size_t>(layout_.classes() - layout_.upper_classes()));
   }
 
   const Layout& layout_;
@@ -154,7 +185,10 @@ class RowBuilder {
   std::vector<SlotMask> homes_;
   Turn digits_;  // where moves exchange twist digits: with the classes placed so far
   std::vector<std::uint64_t> turn_weight_;  // by class: of its digit in the twist rank, 0 for none
-  SlotMask fixed_ = 0;                      // positions that the pattern leaves alone
+  std::size_t shard_classes_;
+  bool parity_matters_;
+  std::vector<SlotMask> sources_;  // by class of the source, where classes are relabelled: its positions
+  SlotMask fixed_ = 0;             // positions that the pattern leaves alone
   std::vector<KnownProgram> known_;
   RowTable rows_;
 };
@@ -167,6 +201,8 @@ std::string RowKey::name() const {
   out.append({reinterpret_cast<const char*>(&turn), sizeof turn});
   out.append(digits.from.begin(), digits.from.end());
   out.append(digits.add.begin(), digits.add.end());
+  out.append(labels.begin(), labels.end());
+  out.push_back(odd ? '\1' : '\0');
   return out;
 }
 

@@ -13,10 +13,72 @@ struct ShardPlaces {
   SlotMask free;
 };
 
+// digits: those of the number, by class.
+ShardPlaces places_of(const Layout& layout, std::uint64_t number, std::vector<std::uint64_t>& digits) {
+  for (std::size_t cls = digits.size(); cls-- > 0;) {
+    digits[cls] = number % layout.radix(static_cast<int>(cls));
+    number /= layout.radix(static_cast<int>(cls));
+  }
+  ShardPlaces at{{}, first_slots(layout.slots())};
+  for (std::size_t cls = 0; cls < digits.size(); ++cls) {
+    const int i = static_cast<int>(cls);
+    at.places.push_back(unrank_set(digits[cls], layout.count(i), at.free & layout.home(i)));
+    at.free ^= at.places.back();
+  }
+  return at;
+}
+
+// The number of which these are the places, by class.
+std::uint64_t number_of(const Layout& layout, const std::vector<SlotMask>& places) {
+  SlotMask free = first_slots(layout.slots());
+  std::uint64_t number = 0;
+  for (std::size_t cls = 0; cls < places.size(); ++cls) {
+    const int i = static_cast<int>(cls);
+    number = number * layout.radix(i) + rank_set(places[cls], free & layout.home(i));
+    free ^= places[cls];
+  }
+  return number;
+}
+
+std::uint64_t outer_numbers(const Layout& layout, int shard_classes) {
+  std::uint64_t count = 1;
+  for (int cls = 0; cls < shard_classes; ++cls) count *= layout.radix(cls);
+  return count;
+}
+
+bool is_permutation_of_all(const std::vector<std::uint8_t>& to) {
+  std::vector<bool> seen(to.size());
+  for (const auto each : to) {
+    if (each >= to.size() || seen[each]) return false;
+    seen[each] = true;
+  }
+  return true;
+}
+
+bool keeps(const Symmetry& symmetry, const Layout& layout, int shard_classes) {
+  if (symmetry.to.size() != static_cast<std::size_t>(layout.slots()) ||
+      symmetry.classes.size() != static_cast<std::size_t>(layout.classes()) ||
+      !is_permutation_of_all(symmetry.to) || !is_permutation_of_all(symmetry.classes))
+    return false;
+  const auto part = [&](int cls) { return (cls >= shard_classes) + (cls >= layout.upper_classes()); };
+  for (int cls = 0; cls < layout.classes(); ++cls) {
+    const int there = symmetry.classes[static_cast<std::size_t>(cls)];
+    if (part(there) != part(cls) || layout.count(there) != layout.count(cls) ||
+        layout.home(there) != layout.home(cls))
+      return false;
+  }
+  return std::ranges::all_of(layout.orbits(),
+                             [&](const Orbit& o) { return image(o.slots, symmetry.to) == o.slots; });
+}
+
 class Linker {
  public:
-  Linker(const Layout& layout, int shard_classes)
-      : layout_(layout), shard_classes_(shard_classes), weight_(static_cast<std::size_t>(shard_classes)) {
+  Linker(const Layout& layout, int shard_classes, const ShardOrbits& orbits)
+      : layout_(layout),
+        shard_classes_(shard_classes),
+        orbits_(orbits),
+        weight_(static_cast<std::size_t>(shard_classes)),
+        digit_(weight_.size()) {
     std::uint64_t weight = 1;
     for (int digit = layout.twist_digits() - 1; digit >= 0; weight *= layout.twist_radix(digit--)) {
       const int cls = layout.twist_digit(digit).cls;
@@ -28,8 +90,12 @@ class Linker {
     }
   }
 
+  std::uint64_t shards() const {
+    return is_reduced() ? orbits_.representatives.size() : outer_numbers(layout_, shard_classes_);
+  }
+
   void add_shard(std::uint64_t shard, const std::vector<Move>& moves, const std::vector<Move>& pulls) {
-    find_places(shard);
+    at_ = places_of(layout_, is_reduced() ? orbits_.representatives[shard] : shard, digit_);
     for (std::size_t m = 0; m < moves.size(); ++m) {
       const SlotMask first = image(at_.places[0], pulls[m].to);
       if ((moves[m].require & ~first) == 0 && (moves[m].forbid & first) == 0) add_link(pulls[m]);
@@ -44,31 +110,33 @@ class Linker {
   }
 
  private:
-  void find_places(std::uint64_t shard) {
-    at_.places.resize(weight_.size());
-    digit_.resize(weight_.size());
-    for (int cls = shard_classes_ - 1; cls >= 0; --cls) {
-      digit_[static_cast<std::size_t>(cls)] = shard % layout_.radix(cls);
-      shard /= layout_.radix(cls);
-    }
-    at_.free = first_slots(layout_.slots());
-    for (int cls = 0; cls < shard_classes_; ++cls) {
-      const auto i = static_cast<std::size_t>(cls);
-      at_.places[i] = unrank_set(digit_[i], layout_.count(cls), at_.free & layout_.home(cls));
-      at_.free ^= at_.places[i];
-    }
-  }
+  bool is_reduced() const { return !orbits_.symmetries.empty(); }
 
   void add_link(const Move& pull) {
-    SlotMask source_free = first_slots(layout_.slots());
-    std::uint64_t source = 0;
-    for (int cls = 0; cls < shard_classes_; ++cls) {
-      const SlotMask set = image(at_.places[static_cast<std::size_t>(cls)], pull.to);
-      source = source * layout_.radix(cls) + rank_set(set, source_free & layout_.home(cls));
-      source_free ^= set;
+    std::vector<SlotMask> places;
+    for (const SlotMask set : at_.places) places.push_back(image(set, pull.to));
+    const std::uint64_t source = number_of(layout_, places);
+    if (!is_reduced()) {
+      links_.sources.push_back(static_cast<std::uint32_t>(source));
+      links_.tables.push_back(table(pull, image(at_.free, pull.to)));
+      return;
     }
-    links_.sources.push_back(static_cast<std::uint32_t>(source));
-    links_.tables.push_back(table(pull, source_free));
+    const Symmetry& symmetry = orbits_.symmetries[orbits_.chosen[source]];
+    Move both = pull;
+    for (auto& slot : both.to) slot = symmetry.to[slot];
+    find_labels(symmetry);
+    links_.sources.push_back(orbits_.shards[source]);
+    links_.tables.push_back(table(both, image(at_.free, both.to)));
+  }
+
+  // What becomes of the classes that are no shard classes.
+  void find_labels(const Symmetry& symmetry) {
+    key_.labels.assign(symmetry.classes.begin() + shard_classes_, symmetry.classes.end());
+    if (std::ranges::is_sorted(key_.labels)) key_.labels.clear();  // all stay
+    key_.odd = false;
+    if (!parity_matters(layout_, key_.labels)) return;
+    key_.odd = layout_.odd_at(lowest(at_.places[0]));
+    for (const auto digit : digit_) key_.odd ^= (digit & 1) != 0;
   }
 
   // Whether one class without twists fills the free slots: then it does not matter which come from where.
@@ -148,9 +216,10 @@ class Linker {
 
   const Layout& layout_;
   int shard_classes_;
+  const ShardOrbits& orbits_;
   std::vector<std::uint64_t> weight_;  // by shard class: of its digit in the twist rank, 0 for none
   SlotMask twisted_ = 0;               // orbits where a class that is no shard class has a twist
-  std::vector<std::uint64_t> digit_;
+  std::vector<std::uint64_t> digit_;   // by shard class
   ShardPlaces at_{};
   RowKey key_;
   std::unordered_map<std::string, std::uint32_t> index_;
@@ -159,12 +228,33 @@ class Linker {
 
 }  // namespace
 
+void check_orbits(const Layout& layout, int shard_classes, const ShardOrbits& orbits) {
+  if (orbits.symmetries.empty()) return;
+  const std::uint64_t outer = outer_numbers(layout, shard_classes), shards = orbits.representatives.size();
+  if (layout.has_twists()) throw InvalidArgument("symmetries and orientations do not go together");
+  for (const Symmetry& symmetry : orbits.symmetries)
+    if (!keeps(symmetry, layout, shard_classes))
+      throw InvalidArgument("a symmetry must keep slots, and the classes of shards, of lines and in lines");
+  if (orbits.weights.size() != shards || orbits.shards.size() != outer || orbits.chosen.size() != outer)
+    throw InvalidArgument("there must be a weight for each shard, a shard for each outer number");
+  std::vector<std::uint64_t> digits(static_cast<std::size_t>(shard_classes));
+  std::vector<SlotMask> there(digits.size());
+  for (std::uint64_t number = 0; number < outer; ++number) {
+    if (orbits.shards[number] >= shards || orbits.chosen[number] >= orbits.symmetries.size())
+      throw InvalidArgument("an outer number must have a shard and a symmetry");
+    const Symmetry& symmetry = orbits.symmetries[orbits.chosen[number]];
+    const ShardPlaces at = places_of(layout, number, digits);
+    for (std::size_t cls = 0; cls < there.size(); ++cls)
+      there[symmetry.classes[cls]] = image(at.places[cls], symmetry.to);
+    if (number_of(layout, there) != orbits.representatives[orbits.shards[number]])
+      throw InvalidArgument("a symmetry must take an outer number to that of its shard");
+  }
+}
+
 ShardLinks link_shards(const Layout& layout, const std::vector<Move>& moves, const std::vector<Move>& pulls,
-                       int shard_classes) {
-  std::uint64_t shards = 1;
-  for (int cls = 0; cls < shard_classes; ++cls) shards *= layout.radix(cls);
-  Linker linker(layout, shard_classes);
-  for (std::uint64_t shard = 0; shard < shards; ++shard) linker.add_shard(shard, moves, pulls);
+                       int shard_classes, const ShardOrbits& orbits) {
+  Linker linker(layout, shard_classes, orbits);
+  for (std::uint64_t shard = 0; shard < linker.shards(); ++shard) linker.add_shard(shard, moves, pulls);
   return linker.take();
 }
 

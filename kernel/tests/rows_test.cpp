@@ -67,7 +67,8 @@ std::vector<int> origins(const ProgramTable& programs, const Layout& layout, std
     for (int b = 0; b < layout.bits(); ++b)
       out[word * 64 + static_cast<unsigned>(b)] = static_cast<int>(word) * 64 + b;
   const auto add = [&](std::size_t to, int from, const auto& source) {
-    for (int b = 0; b < layout.bits(); ++b) out[to * 64 + static_cast<unsigned>(b)] = from * 64 + source(b);
+    for (int b = 0; b < layout.bits(); ++b)
+      if (source(b) != kNoBit) out[to * 64 + static_cast<unsigned>(b)] = from * 64 + source(b);
   };
   for (const WordCopy& copy : program.copies) add(copy.to, copy.from, [](int b) { return b; });
   for (const WordShuffle& shuffle : program.shuffles)
@@ -87,11 +88,30 @@ Key before(const Layout& layout, const Move& move, const Board& classes, const B
   return legal(move, source) ? layout.encode(source, turned) : kNoKey;
 }
 
-void check_key(const ArrangementSpace& space, Key key, std::map<std::uint32_t, std::vector<int>>& known) {
+// What the symmetry makes of the key's arrangement.
+Key mirrored(const Layout& layout, const Symmetry& symmetry, Key key) {
+  const Board board = board_of(layout, key);
+  Board image(board.size());
+  for (std::size_t slot = 0; slot < board.size(); ++slot)
+    image[symmetry.to[slot]] = symmetry.classes[board[slot]];
+  return layout.encode(image);
+}
+
+// The key of the space that stands for the layout's.
+Key kept(const ArrangementSpace& space, const ShardOrbits& orbits, Key key) {
+  if (orbits.symmetries.empty()) return key;
+  const Key each = space.keys_per_shard(), outer = key / each;
+  return orbits.shards[outer] * each +
+         mirrored(space.layout(), orbits.symmetries[orbits.chosen[outer]], key) % each;
+}
+
+// key: of the layout; its outer number has a shard.
+void check_key(const ArrangementSpace& space, Key key, std::map<std::uint32_t, std::vector<int>>& known,
+               const ShardOrbits& orbits = {}) {
   const Layout& layout = space.layout();
   Board classes(static_cast<std::size_t>(layout.slots())), twists(classes.size());
   layout.decode(key, classes, twists);
-  const auto [word, bit] = layout.place(key);
+  const auto [word, bit] = space.place(kept(space, orbits, key));
   const std::uint64_t words = layout.words_per_line(), shard = word / space.words_per_shard();
   const std::uint64_t line = word / words % space.lines_per_shard();
   std::size_t link = 0;
@@ -99,7 +119,7 @@ void check_key(const ArrangementSpace& space, Key key, std::map<std::uint32_t, s
     const Key source = before(layout, move, classes, twists);
     if (source == kNoKey) continue;
     if (link == space.sources(shard).size()) return CHECK(link < space.sources(shard).size());
-    const auto from = layout.place(source);
+    const auto from = space.place(kept(space, orbits, source));
     const RowEntry row = space.rows(shard)[link][line];
     CHECK(space.sources(shard)[link] == from.word / space.words_per_shard());
     CHECK(row.line == from.word / words % space.lines_per_shard());
@@ -161,6 +181,102 @@ TEST(rows_of_orbits_and_twists_are_what_moves_do_to_every_key) {
     check_rows(random_sample(layout, random), random);
     check_rows(random_sample(layout, random), random);
   }
+}
+
+// Of the outer numbers that the group takes to each other the least has a shard.
+ShardOrbits orbits_of(const Layout& layout, int shard_classes, const std::vector<Symmetry>& group) {
+  std::uint64_t outer = 1;
+  for (int cls = 0; cls < shard_classes; ++cls) outer *= layout.radix(cls);
+  ShardOrbits orbits{group, {}, {}, {}, {}};
+  for (std::uint64_t number = 0; number < outer; ++number) {
+    std::vector<std::uint64_t> images;
+    for (const Symmetry& symmetry : group)
+      images.push_back(mirrored(layout, symmetry, number * (layout.keys() / outer)) /
+                       (layout.keys() / outer));
+    const auto least = std::ranges::min_element(images);
+    orbits.chosen.push_back(static_cast<std::uint32_t>(least - images.begin()));
+    if (*least < number) {
+      orbits.shards.push_back(orbits.shards[*least]);
+      continue;
+    }
+    orbits.shards.push_back(static_cast<std::uint32_t>(orbits.representatives.size()));
+    orbits.representatives.push_back(static_cast<std::uint32_t>(number));
+    orbits.weights.push_back(static_cast<std::uint32_t>(std::set(images.begin(), images.end()).size()));
+  }
+  return orbits;
+}
+
+// A board of three rows of three with class at[i] in slot i, and all that turns and mirrors make of it alike.
+void check_square(const std::vector<std::uint8_t>& at, const std::vector<int>& starts, std::size_t order) {
+  std::vector<int> counts(1U + *std::ranges::max_element(at));
+  for (const auto cls : at) ++counts[cls];
+  std::vector<std::uint8_t> parity;
+  for (std::uint8_t slot = 0; counts.size() == 9 && slot < 9; ++slot) parity.push_back(slot & 1U);
+  const Layout layout(9, counts, parity, {}, {}, {}, starts);
+  std::vector<Symmetry> group;
+  for (int mirror = 0; mirror < 8; ++mirror) {
+    Symmetry symmetry{{}, std::vector<std::uint8_t>(counts.size())};
+    for (int slot = 0; slot < 9; ++slot) {
+      int row = slot / 3, column = slot % 3;
+      if ((mirror & 1) != 0) row = 2 - row;
+      if ((mirror & 2) != 0) column = 2 - column;
+      if ((mirror & 4) != 0) std::swap(row, column);
+      symmetry.to.push_back(static_cast<std::uint8_t>(3 * row + column));
+    }
+    for (std::size_t slot = 0; slot < 9; ++slot) symmetry.classes[at[slot]] = at[symmetry.to[slot]];
+    bool fits = true;
+    for (std::size_t slot = 0; slot < 9; ++slot)
+      fits = fits && symmetry.classes[at[slot]] == at[symmetry.to[slot]];
+    if (fits && symmetry.classes[0] == 0) group.push_back(symmetry);
+  }
+  CHECK(group.size() == order);
+  const std::vector<Move> moves = grid_moves(3, 3);
+  for (const int classes : starts) {
+    if (classes > layout.upper_classes()) break;
+    const ShardOrbits orbits = orbits_of(layout, classes, group);
+    ArrangementSpace space(layout, moves, classes, Isa::portable, orbits);
+    space.prepare(all_shards(space), 2);
+    std::map<std::uint32_t, std::vector<int>> known;
+    std::uint64_t weights = 0;
+    for (std::uint64_t shard = 0; shard < space.shards(); ++shard) {
+      weights += space.weight(shard);
+      for (Key key = 0; key < space.keys_per_shard(); key += 7)
+        check_key(space, orbits.representatives[shard] * space.keys_per_shard() + key, known, orbits);
+    }
+    CHECK(weights == orbits.shards.size() && space.shard_levels() == 1);
+  }
+}
+
+TEST(rows_of_representatives_are_what_moves_and_symmetries_do_to_every_key) {
+  check_square({7, 1, 3, 2, 8, 5, 4, 6, 0}, {1, 3, 5, 7, 8}, 2);
+  check_square({8, 1, 3, 2, 4, 6, 5, 7, 0}, {1, 3}, 2);  // which bit depends on the parity
+  check_square({1, 5, 2, 6, 0, 7, 3, 8, 4}, {1, 5}, 8);
+  check_square({1, 3, 2, 3, 0, 3, 2, 3, 1}, {1, 3}, 8);
+  check_square({0, 2, 1, 3, 6, 4, 1, 5, 0}, {1, 2}, 4);
+}
+
+TEST(what_symmetries_do_not_keep_is_refused) {
+  const RowSample board = grid(2, 2, distinct(4));
+  const Layout layout(4, distinct(4), {0, 1, 1, 0}, {}, {}, {}, {1});
+  const Symmetry same{{0, 1, 2, 3}, {0, 1, 2, 3}}, mirror{{0, 2, 1, 3}, {0, 2, 1, 3}};
+  const ShardOrbits good{{same, mirror}, {0, 1, 3}, {1, 2, 1}, {0, 1, 1, 2}, {0, 0, 1, 0}};
+  ArrangementSpace(layout, board.moves, 1, Isa::portable, good);
+  const auto check_refused = [&](auto change) {
+    ShardOrbits bad = good;
+    change(bad);
+    CHECK_THROWS(ArrangementSpace(layout, board.moves, 1, Isa::portable, bad));
+  };
+  check_refused([](ShardOrbits& bad) { bad.symmetries[1].to = {0, 2, 1}; });
+  check_refused([](ShardOrbits& bad) { bad.symmetries[1].to = {0, 2, 2, 3}; });
+  check_refused([](ShardOrbits& bad) { bad.symmetries[1].classes = {0, 2, 4, 3}; });
+  check_refused([](ShardOrbits& bad) { bad.symmetries[1].classes = {1, 0, 2, 3}; });
+  check_refused([](ShardOrbits& bad) { bad.representatives[1] = 4; });
+  check_refused([](ShardOrbits& bad) { bad.weights.pop_back(); });
+  check_refused([](ShardOrbits& bad) { bad.shards[3] = 3; });
+  check_refused([](ShardOrbits& bad) { bad.chosen[3] = 2; });
+  check_refused([](ShardOrbits& bad) { bad.chosen[2] = 0; });
+  check_refused([](ShardOrbits& bad) { bad.shards.pop_back(); });
+  CHECK_THROWS(Layout(9, distinct(9), {}, {}, {}, {}, {9}));
 }
 
 TEST(shards_share_tables) {

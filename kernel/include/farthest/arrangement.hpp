@@ -4,6 +4,9 @@
 // A shard is the run of lines that share the places of the first `shard_classes` classes. Moves are legal by
 // the places of class 0 alone, so all lines of a shard have the same legal moves, and a move takes all of
 // them from one source shard. How it takes them is in a table of rows that shards share: rows.hpp.
+//
+// With symmetries a shard stands for those that they take to each other (shard_links.hpp). The number of a
+// key within its shard is then that of the layout, and so is the place of its bit.
 #pragma once
 
 #include <memory>
@@ -24,15 +27,18 @@ class Shufflers;
 class ArrangementSpace final : public Space {
  public:
   // isa: one of available_isas().
-  // Throws InvalidArgument when the moves do not fit the layout or shard_classes is not 1..upper classes.
-  ArrangementSpace(Layout layout, std::vector<Move> moves, int shard_classes, Isa isa);
+  // Throws InvalidArgument when the moves do not fit the layout, shard_classes is not 1..upper classes, or
+  // check_orbits() does.
+  ArrangementSpace(Layout layout, std::vector<Move> moves, int shard_classes, Isa isa,
+                   const ShardOrbits& orbits = {});
   ~ArrangementSpace() override;
 
   const Layout& layout() const { return layout_; }
   const std::vector<Move>& moves() const { return moves_; }
   const ProgramTable& programs() const { return programs_; }
 
-  int shard_levels() const override { return layout_.upper_classes(); }
+  std::uint64_t weight(std::uint64_t shard) const override { return weights_.empty() ? 1 : weights_[shard]; }
+  int shard_levels() const override { return weights_.empty() ? layout_.upper_classes() : 1; }
   bool reversible() const override { return reversible_; }
   const std::vector<std::uint8_t>& colours() const override { return colours_; }
   std::span<const std::uint32_t> sources(std::uint64_t shard) const override {
@@ -58,6 +64,7 @@ class ArrangementSpace final : public Space {
   std::vector<Move> moves_;
   bool reversible_;
   int shard_classes_;
+  std::vector<std::uint32_t> weights_;  // by shard; empty: each has 1
   ShardLinks links_;
   std::vector<std::uint8_t> colours_;
   std::vector<RowTable> tables_;        // of links_.keys; empty until a shard that needs it is prepared

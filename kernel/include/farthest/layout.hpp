@@ -44,6 +44,9 @@
 // The line's digits are whole groups, so that a move takes a line from one line.
 //
 // (a and a+1, a even, differ by exchanging the last two labels, so one of them is even and one odd.)
+//
+// Where symmetries relabel pieces, the classes of a line must be relabelled among themselves: then a line
+// begins with one of certain classes alone.
 #pragma once
 
 #include <span>
@@ -87,10 +90,12 @@ class Layout {
   // parity: empty, or for each slot of class 0 the parity of the digit sum there (a halved layout).
   // orbits: none for one orbit of all slots without orientations. Halved layouts have one orbit and no
   // twists. twisted: the classes whose twists the key holds, no class twice. turned: the slots whose
-  // orientations it holds, the slots of an orbit together, all of them or all but one. Throws InvalidArgument
-  // when the counts do not fill the orbits one after another, or the keys do not fit 62 bits.
+  // orientations it holds, the slots of an orbit together, all of them or all but one. starts: the classes
+  // that a line may begin with; none: any, and so it is with twists. Throws InvalidArgument when the counts
+  // do not fill the orbits one after another, or no line that begins so fits 512 words; LimitExceeded when
+  // the keys do not fit 62 bits.
   Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> parity, std::vector<Orbit> orbits = {},
-         std::vector<int> twisted = {}, std::vector<int> turned = {});
+         std::vector<int> twisted = {}, std::vector<int> turned = {}, const std::vector<int>& starts = {});
 
   static constexpr std::uint8_t kFollows = 255;
 
@@ -139,6 +144,8 @@ class Layout {
 
   WordMode mode() const { return mode_; }
   bool halved() const { return mode_ == WordMode::halved; }
+  // Halved layouts: the parity of the digit sum where class 0 is in the slot.
+  bool odd_at(int slot) const { return parity_[static_cast<std::size_t>(slot)] != 0; }
   int upper_classes() const { return upper_; }    // >= 1: class 0 is always an upper class
   int word_classes() const { return word_; }      // the last ones
   int line_slots() const { return line_slots_; }  // slots that the upper classes leave free
@@ -187,7 +194,7 @@ class Layout {
   // The first class that may be a line or word class.
   int first_lower() const;
   void choose_words();
-  void choose_lines();
+  void choose_lines(const std::vector<int>& starts);
   void choose_twists();
   void choose_group_twists();
 

@@ -12,9 +12,15 @@
 // as one number of these digits it is the *turn*, and there is one program for each turn. Where moves
 // exchange digits, there is one program for each way to do so (layout.hpp: Turn); a word of the result is
 // then made of bits of several words, each shuffled by a map of its own that leaves other bits 0.
+//
+// Where a symmetry relabels the classes of lines as well, a word may be made of several too; and in halved
+// layouts arrangements 2k and 2k + 1 may be different bits of the source, so that there is a program for
+// each parity of the line's digits.
 #pragma once
 
 #include <array>
+#include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +31,12 @@ namespace farthest {
 
 // Positions of the pulled-from line, one byte each; length = Layout::line_slots().
 using Pattern = std::vector<std::uint8_t>;
+
+// The last classes of a layout: the class that each becomes.
+using Labels = std::vector<std::uint8_t>;
+
+// Whether programs with these labels depend on the parity of digits.
+bool parity_matters(const Layout& layout, std::span<const std::uint8_t> labels);
 
 // Bit b of the shuffled word is bit source[b] of the word. Bits at and above Layout::bits() are taken from
 // bit 63, which is 0 in every word that has fewer than 64 bits; or they are `kNoBit`: 0.
@@ -52,8 +64,9 @@ class ProgramTable {
  public:
   explicit ProgramTable(const Layout& layout);
 
-  // For layouts without twists.
-  std::uint32_t intern(const Pattern& pattern);
+  // For layouts without twists. labels: of the classes of lines, which they keep; empty: all stay. odd: the
+  // sum of their digits, where parity_matters().
+  std::uint32_t intern(const Pattern& pattern, std::span<const std::uint8_t> labels = {}, bool odd = false);
   // For layouts whose moves exchange digits. What the turn does to digits of the line number does not matter.
   std::uint32_t intern(const Turn& turn);
 
@@ -63,6 +76,9 @@ class ProgramTable {
  private:
   void build_turns();
   Program build(const Pattern& pattern);
+  Program build(const Pattern& pattern, std::span<const std::uint8_t> labels, bool odd);
+  // parts: for each word that bits of word `to` are from, their map.
+  void add_word(Program& program, std::uint64_t to, const std::map<std::uint64_t, BitMap>& parts);
   Program build(const Turn& turn);
   std::uint32_t intern_map(const Pattern& pattern);
   std::uint32_t intern_map(const BitMap& map);

@@ -20,9 +20,12 @@
 //   that move   digits   what the move does to the twist digits of slots, and of the classes of the shard,
 //   digits                which is the same for all lines (instead of `turn`)
 //
-// and on the layout and the number of shard classes, which all shards have in common. It depends on no
-// parity, though in halved layouts the states of a line do: programs do not. What a move requires decides
-// which shards it leads to, and not how.
+//   symmetries   labels   classes are relabelled
+//                odd      the parity of the digits decides which programs (program.hpp)
+//
+// and on the layout and the number of shard classes, which all shards have in common. Without symmetries it
+// depends on no parity, though in halved layouts the states of a line do: programs do not. What a move
+// requires decides which shards it leads to, and not how.
 #pragma once
 
 #include <mutex>
@@ -45,7 +48,9 @@ struct RowKey {
   Pattern pattern;
   std::vector<std::uint8_t> turns;  // by position; 0 in orbits where no other class has a twist
   std::uint64_t turn = 0;           // a twist rank
-  Turn digits;  // where moves exchange twist digits: of all, those of other classes in their places
+  Turn digits;       // where moves exchange twist digits: of all, those of other classes in their places
+  Labels labels;     // what becomes of the classes that are no shard classes; empty: they stay
+  bool odd = false;  // where parity_matters(): the sum of their digits
 
   // The same as bytes.
   std::string name() const;

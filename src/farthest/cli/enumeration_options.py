@@ -111,8 +111,8 @@ RESULT_OPTIONS = (
         shell_complete=_symmetry_words,
         default="auto",
         metavar="auto|none|N",
-        help="With --map none: keep one state of those that all symmetries, or a group of N, take to each other.  "
-        "[default: auto, where it pays]",
+        help="Keep one state of those that all symmetries, or a group of N, take to each other.  [default: auto, where "
+        "it pays, with --map none]",
     ),
     click.option("--histogram-only", is_flag=True, help="The same as --map none."),
 )

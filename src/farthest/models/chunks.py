@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
+    from farthest import _kernel
     from farthest.models.records import ChunkRecord
 
 Unit = Literal["uint8", "uint16"]
@@ -96,6 +97,19 @@ class Chunk:
         import numpy
 
         return int(numpy.count_nonzero(self.distance_array() != UNREACHED[self.unit]))
+
+    def states_of(self, kernel: _kernel.Space) -> int:
+        """How many states of the space the keys stand for that have a distance."""
+        if kernel.states == kernel.keys:
+            return self.states
+        import numpy
+
+        reached = self.distance_array() != UNREACHED[self.unit]
+        each, states = kernel.keys // kernel.shards, 0
+        for shard in range(self.first // each, self.last // each + 1):
+            of_shard = reached[max(shard * each - self.first, 0) : (shard + 1) * each - self.first]
+            states += kernel.weight(shard) * int(numpy.count_nonzero(of_shard))
+        return states
 
     def code_array(self) -> NDArray[Any] | None:
         """The codes as an array with the same order; None in a dense map."""

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from farthest.errors import FarthestError, StorageError
+from farthest.spaces.contract import reduced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,19 +73,29 @@ def _by_neighbours(space: Space, lookup: Lookup, boards: Boards, remaining: int)
 
 
 def _by_layer(space: Space, layer: Iterator[Boards], boards: Boards) -> NearerMoves:
-    codes = space.encode(boards)
+    codes = _names(space, boards)
     order = numpy.argsort(codes)
     ascending = codes[order]
     found = _Found(space.cells)
     for block in layer:
         for name, rows, reached in space.neighbours(block, toward=False):
-            arrived = space.encode(reached)
+            arrived = _names(space, reached)
             places = numpy.searchsorted(ascending, arrived)
             places[places == len(ascending)] = 0
             hits = ascending[places] == arrived
             if hits.any():
                 found.add(name, order[places[hits]], block[rows[hits]])
     return found.all()
+
+
+def _names(space: Space, boards: Boards) -> NDArray[Any]:
+    """What is equal for equal boards alone."""
+    return as_bytes(boards) if reduced(space) is not None else space.encode(boards)
+
+
+def as_bytes(boards: Boards) -> NDArray[Any]:
+    """What can be compared in place of boards: their bytes."""
+    return numpy.ascontiguousarray(boards).view(f"S{boards.shape[1]}").ravel()
 
 
 class _Found:
@@ -226,7 +237,8 @@ def _level(space: Space, found: NearerMoves, boards: Boards, remaining: int) -> 
     """The level of ``boards`` with its edges to boards at distance ``remaining``, and those boards."""
     if not len(found.rows):
         raise _contradiction(remaining + 1)
-    _, first, successor = numpy.unique(space.encode(found.boards), return_index=True, return_inverse=True)
+    names = _names(space, found.boards)
+    _, first, successor = numpy.unique(names, return_index=True, return_inverse=True)
     order = numpy.argsort(found.rows, kind="stable")  # keeps the order of the moves within a row
     edges = numpy.bincount(found.rows, minlength=len(boards))
     if not edges.all():

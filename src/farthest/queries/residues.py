@@ -17,7 +17,7 @@ from farthest.errors import DamagedMapError
 from farthest.machine import available_memory, memory_limit
 from farthest.map_files.form import LOW, PAGE, WordOrder
 from farthest.models.chunks import CHUNK_KEYS, UNREACHED, WIDTHS, Chunk
-from farthest.spaces.contract import gather
+from farthest.spaces.contract import gather, reduced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,11 +73,14 @@ def layers(space: Space, form: ResidueForm, read: Read, origins: Keys, depth: in
     """The keys of each layer up to ``depth``, ascending: from the origins on, each layer from the one before."""
     layer = origins
     yield layer
+    kept = reduced(space)
     for distance in range(1, depth + 1):
         layer = _unique(
             keys[read(keys) == distance % form.modulus]  # the others are in this layer, or in the one before
             for keys in _neighbours(space, layer)
         )
+        if kept is not None:  # neighbours of one state of a class have one key of each class
+            layer = kept.alike(layer)
         yield layer
 
 
@@ -231,6 +234,10 @@ class ResidueReader:
         """The distances of codes, int32, -1 where there is none."""
         found = numpy.full(len(codes), -1, dtype=numpy.int32)
         inside = numpy.flatnonzero(codes < self._form.order.keys)
+        if self._is_expanded:
+            found[inside] = self._all[codes[inside]]
+            found[found == UNREACHED[self.unit]] = -1
+            return found
         together = self._together
         for at in range(0, len(inside), together):
             some = inside[at : at + together]
@@ -240,9 +247,15 @@ class ResidueReader:
                 if self._compiled
                 else walk(self._space, self._form, self._read, keys, self._origins, self._depth)
             )
-        if len(inside) and self._record.complete and self._record.states == self._form.order.keys:
+        if len(inside) and self._record.complete and self._record.states == self._states:
             self._check(bool((found[inside] >= 0).all()))
         return found
+
+    @property
+    def _is_expanded(self) -> bool:
+        """Whether all distances are found at the first question: walks of a kind that the kernel does not know take
+        longer."""
+        return self._compiled is None and self._gathered is not None and self._form.order.keys <= TOLD_KEYS
 
     @property
     def _together(self) -> int:
@@ -277,7 +290,7 @@ class ResidueReader:
         for chunk in layers.chunks(self.unit, self._threads):
             self._check(chunk is not None)
             assert chunk is not None
-            states += chunk.states
+            states += self._states_of(chunk)
             yield chunk
         self._check(states == self._record.states)
 
@@ -307,8 +320,7 @@ class ResidueReader:
             distances[:] = UNREACHED[self.unit]
             for depth, layer in enumerate(self._found_layers(self._depth)):
                 distances[layer] = depth
-        states = int(numpy.count_nonzero(distances != UNREACHED[self.unit]))
-        self._check(states == self._record.states)
+        self._check(self._states_of(Chunk(0, keys - 1, self.unit, distances.data)) == self._record.states)
         distances.flags.writeable = False
         return distances
 
@@ -331,8 +343,9 @@ class ResidueReader:
             reached = found >= 0
             distances = numpy.full(len(keys), UNREACHED[self.unit], dtype=self.unit)
             distances[wanted[reached]] = found[reached]
-            states += int(numpy.count_nonzero(reached))
-            yield Chunk(first, end - 1, self.unit, distances.data)
+            chunk = Chunk(first, end - 1, self.unit, distances.data)
+            states += self._states_of(chunk)
+            yield chunk
         self._check(depth is not None or states == self._record.states)
 
     @cached_property
@@ -340,12 +353,29 @@ class ResidueReader:
         boards = numpy.array(self._space.origins, dtype=numpy.uint8).reshape(-1, self._space.cells)
         return numpy.unique(self._space.encode(boards)).astype(numpy.uint64)
 
+    @cached_property
+    def _gathered(self) -> _kernel.Space | None:
+        """The kernel's space, where there is one that has the keys in the same order as the map."""
+        kernel = gather(self._space).kernel if self._space.engine == "gather" else None
+        if kernel is None or not kernel.reversible:
+            return None
+        order = WordOrder(kernel.keys, kernel.bits, kernel.words_per_group, tuple(kernel.order))
+        return kernel if order == self._form.order else None
+
+    @property
+    def _states(self) -> int:
+        """Of all keys."""
+        return self._form.order.keys if self._gathered is None else self._gathered.states
+
+    def _states_of(self, chunk: Chunk) -> int:
+        return chunk.states if self._gathered is None else chunk.states_of(self._gathered)
+
     def _layers(self, besides: int) -> ResidueLayers | None:
         """Where it is worth it, and fits in memory with so many bytes besides."""
-        if self._compiled is None or self._form.order.keys <= TOLD_KEYS:
+        kernel = self._gathered
+        if kernel is None or (self._compiled and self._form.order.keys <= TOLD_KEYS):
             return None
         origins = [int(key) for key in self._origins]
-        kernel = gather(self._space).kernel
         layers = ResidueLayers(kernel, self._form, self._pages.words, origins, self._depth)
         needed = layers.bytes + self._form.words * 8 + besides
         return layers if needed <= memory_limit(None) else None
@@ -353,11 +383,8 @@ class ResidueReader:
     @cached_property
     def _compiled(self) -> _kernel.ResidueMap | None:
         """The map for the kernel, where the space is one whose keys it knows in the same order."""
-        kernel = getattr(self._space, "kernel", None)
-        if not isinstance(kernel, _kernel.ArrangementSpace) or not kernel.reversible:
-            return None
-        order = WordOrder(kernel.keys, kernel.bits, kernel.words_per_group, tuple(kernel.order))
-        if order != self._form.order:
+        kernel = self._gathered
+        if not isinstance(kernel, _kernel.ArrangementSpace) or reduced(self._space) is not None:
             return None
         colours = numpy.frombuffer(self._form.colours.encode(), dtype=numpy.uint8) & 1
         low = self._form.ones == LOW

@@ -11,6 +11,7 @@ from farthest.errors import JobError
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import family
 from farthest.puzzles.origin import origin_patterns
+from farthest.queries.paths import as_bytes
 from farthest.spaces.contract import scatter
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.family import Symmetries
     from farthest.queries.stored_map import StoredMap
     from farthest.random_source import RandomSource
-    from farthest.spaces.contract import Boards
+    from farthest.spaces.contract import Boards, Codes
 
 
 # The goals nearest to the start, in a map that is counted from the start.
@@ -42,22 +43,24 @@ def first_goals(distance_map: StoredMap) -> FirstGoals | None:
     """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
     definition = distance_map.puzzle.definition
     depth, states, boards = -1, 0, list[str]()
-    for block in distance_map.state_blocks():
+    for block in distance_map.code_blocks():
         # Only states that are no farther than the nearest goal so far need be decoded.
         near = slice(None) if depth < 0 else block.distances <= depth
         distances = block.distances[near]
         if not distances.size:
             continue
-        labels = distance_map.space.decode(block.codes[near])
-        goals = definition.at_goal(labels)
-        if not goals.any():
-            continue
-        nearest = int(distances[goals].min())
-        if nearest != depth:
-            depth, states, boards = nearest, 0, []
-        found = labels[goals & (distances == nearest)]
-        states += len(found)
-        boards += definition.texts(found[: BOARDS_KEPT - len(boards)])
+        for rows, labels in distance_map.members(block.codes[near]):
+            goals = definition.at_goal(labels)
+            if not goals.any():
+                continue
+            nearest = int(distances[rows[goals]].min())
+            if nearest > depth >= 0:
+                continue
+            if nearest != depth:
+                depth, states, boards = nearest, 0, []
+            found = labels[goals & (distances[rows] == nearest)]
+            states += len(found)
+            boards += definition.texts(found[: BOARDS_KEPT - len(boards)])
     return None if depth < 0 else FirstGoals(depth, states, boards)
 
 
@@ -98,41 +101,68 @@ def random_states(
 def _drawn(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
     states = distance_map.states if depth is None else distance_map.layers[depth]
     keys = distance_map.space.keys
+    most = keys if distance_map.reduced is None else distance_map.reduced.kernel.states
     large = keys is not None and keys > SCANNED_KEYS and distance_map.record.keeps_residues
-    if keys is not None and states < keys and large and count * WORTH <= states:
-        return _met(distance_map, keys, count, rng, depth)
+    if most is not None and states < most and large and count * WORTH <= states:
+        return _met(distance_map, most, count, rng, depth)
     drawn = numpy.array([rng.below(states) for _ in range(count)], dtype=numpy.uint64)
-    if states == keys:  # each key is a state of those that are drawn from: its number is its key
-        return distance_map.puzzle.definition.texts(distance_map.space.decode(drawn))
+    if states == most:  # each state of a key is one of those that are drawn from
+        return _texts(distance_map, *_of_all_keys(distance_map, drawn))
     order = numpy.argsort(drawn, kind="stable")
-    ascending = drawn[order]
+    ascending = drawn[order].astype(numpy.int64)
     boards = [""] * count
     first = at = 0
-    for block in distance_map.state_blocks(depth):
+    for block in distance_map.code_blocks(depth):
         if at == count:
             break
-        end = int(numpy.searchsorted(ascending, numpy.uint64(first + len(block.codes))))
+        weights = distance_map.weights(block.codes)
+        ends = first + numpy.cumsum(weights)
+        end = int(numpy.searchsorted(ascending, ends[-1]))
         if end > at:
-            codes = block.codes[(ascending[at:end] - numpy.uint64(first)).astype(numpy.intp)]
-            texts = distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
+            some = ascending[at:end]
+            places = numpy.searchsorted(ends, some, side="right")
+            texts = _texts(distance_map, block.codes[places], some - (ends - weights)[places])
             for place, text in zip(order[at:end].tolist(), texts, strict=True):
                 boards[place] = text
-        first += len(block.codes)
-        at = end
+        first, at = int(ends[-1]), end
     return boards
 
 
-def _met(distance_map: StoredMap, keys: int, count: int, rng: RandomSource, depth: int | None) -> list[str]:
-    found: list[NDArray[numpy.uint64]] = []
-    missing = count
-    while missing:
-        drawn = numpy.array([rng.below(keys) for _ in range(max(missing, LOOKED_UP))], dtype=numpy.uint64)
-        distances = distance_map.lookup(drawn)
-        wanted = drawn[distances >= 0 if depth is None else distances == depth][:missing]
-        found.append(wanted)
-        missing -= len(wanted)
-    codes = numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.uint64)
-    return distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
+def _of_all_keys(
+    distance_map: StoredMap, numbers: NDArray[numpy.uint64]
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]:
+    """Of numbers below that of the states of all keys the keys, and which of a key's states."""
+    kept = distance_map.reduced
+    if kept is None:
+        return numbers, numpy.zeros(len(numbers), dtype=numpy.int64)
+    each, some = kept.keys // len(kept.weights), numbers.astype(numpy.int64)
+    ends = numpy.cumsum(kept.weights * each)
+    shards = numpy.searchsorted(ends, some, side="right")
+    of_shard, which = numpy.divmod(some - (ends - kept.weights * each)[shards], kept.weights[shards])
+    return (shards * each + of_shard).astype(numpy.uint64), which
+
+
+def _texts(distance_map: StoredMap, codes: Codes, which: NDArray[numpy.int64]) -> list[str]:
+    """The boards of states: of each ``which`` of those that its code stands for."""
+    if distance_map.reduced is None:
+        return distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
+    different, rows = numpy.unique(codes, return_inverse=True)
+    boards = numpy.empty((len(codes), distance_map.space.cells), dtype=numpy.uint8)
+    for of_codes, some in distance_map.members(different):
+        here = numpy.flatnonzero((rows >= of_codes[0]) & (rows <= of_codes[-1]))
+        boards[here] = some[numpy.searchsorted(of_codes, rows[here]) + which[here]]
+    return distance_map.puzzle.definition.texts(boards)
+
+
+def _met(distance_map: StoredMap, most: int, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+    found: list[str] = []
+    while missing := count - len(found):
+        drawn = numpy.array([rng.below(most) for _ in range(max(missing, LOOKED_UP))], dtype=numpy.uint64)
+        keys, which = _of_all_keys(distance_map, drawn)
+        distances = distance_map.lookup(keys)
+        wanted = numpy.flatnonzero(distances >= 0 if depth is None else distances == depth)[:missing]
+        found += _texts(distance_map, keys[wanted], which[wanted])
+    return found
 
 
 def holds_the_solvable(distance_map: StoredMap, target: str = "goal") -> bool:
@@ -215,10 +245,13 @@ def symmetry_classes(distance_map: StoredMap, *, inverses: bool = False) -> Symm
     order = len(found.maps)
     layers = len(distance_map.layers)
     sums = numpy.zeros((3, layers), dtype=numpy.int64)  # of classes, of the states in them, of fixed states
-    for block in distance_map.state_blocks():
+    # What is compared: boards, or in a map of representatives keys, of a class all that stand for states of it.
+    kept = distance_map.reduced
+    names: Callable[[Boards], NDArray[Any]] = as_bytes if kept is None else kept.encode
+    for block in distance_map.code_blocks():
         for at in range(0, len(block.labels), BOARDS_AT_ONCE):
             boards = block.labels[at : at + BOARDS_AT_ONCE]
-            least = _least_of_orbits(found, boards, _in_order, inverses=inverses)
+            least = _least_of_orbits(found, boards, names, inverses=inverses)
             distances = block.distances[at : at + BOARDS_AT_ONCE][least.rows].astype(numpy.intp)
             in_fixed = numpy.where(least.unchanged == order, least.sizes, 0)
             for row, weights in enumerate((numpy.ones_like(least.sizes), least.sizes, in_fixed)):
@@ -234,11 +267,6 @@ def symmetry_classes(distance_map: StoredMap, *, inverses: bool = False) -> Symm
     )
 
 
-def _in_order(boards: Boards) -> NDArray[Any]:
-    """What can be compared in place of boards: their bytes."""
-    return numpy.ascontiguousarray(boards).view(f"S{boards.shape[1]}").ravel()
-
-
 @dataclass(frozen=True, slots=True)
 class _Least:
     """The boards that are the least of their orbits: their ``rows``; how many symmetries leave each ``unchanged``; the
@@ -250,25 +278,25 @@ class _Least:
 
 
 def _least_of_orbits(
-    found: Symmetries, boards: Boards, in_order: Callable[[Boards], NDArray[Any]], *, inverses: bool
+    found: Symmetries, boards: Boards, names: Callable[[Boards], NDArray[Any]], *, inverses: bool
 ) -> _Least:
-    """``in_order``: what boards are compared by."""
+    """``names``: what boards are compared by; perhaps equal for boards that are alike."""
     rows = numpy.arange(len(boards))
-    own = in_order(boards)
+    own, bytes_of = names(boards), as_bytes(boards)
     unchanged = numpy.zeros(len(boards), dtype=numpy.int64)
     for each in found.maps:
-        images = in_order(each.images(boards[rows]))
-        unchanged[rows] += images == own[rows]
-        rows = rows[images >= own[rows]]
+        images = each.images(boards[rows])
+        unchanged[rows] += as_bytes(images) == bytes_of[rows]
+        rows = rows[names(images) >= own[rows]]
     sizes = len(found.maps) // numpy.maximum(unchanged, 1)
     if inverses and found.inversion is not None:
         # Whether the inverse is in another orbit of the symmetries.
         other = numpy.ones(len(boards), dtype=numpy.bool_)
         inverse = found.inversion.images(boards[rows])
         for each in found.maps:
-            images = in_order(each.images(inverse))
-            other[rows] &= images != own[rows]
-            least = images >= own[rows]
+            images = each.images(inverse)
+            other[rows] &= as_bytes(images) != bytes_of[rows]
+            least = names(images) >= own[rows]
             rows, inverse = rows[least], inverse[least]
         sizes <<= other
     return _Least(rows, unchanged[rows], sizes[rows])
@@ -278,7 +306,7 @@ def representatives(distance_map: StoredMap, depth: int, *, inverses: bool = Fal
     """The boards of a layer, one of each class: the one with the least code. Raises as ``symmetries_of``."""
     found = symmetries_of(distance_map, inverses=inverses)
     distance_map.check_depth(depth)
-    for block in distance_map.state_blocks(depth):
+    for block in distance_map.code_blocks(depth):
         for at in range(0, len(block.labels), BOARDS_AT_ONCE):
             boards = block.labels[at : at + BOARDS_AT_ONCE]
             least = _least_of_orbits(found, boards, distance_map.space.encode, inverses=inverses)

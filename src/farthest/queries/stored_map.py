@@ -15,6 +15,7 @@ from farthest.models.chunks import UNREACHED
 from farthest.models.job_reader import JobReader
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.queries.lookup import FullReader
+from farthest.spaces.contract import reduced
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.residues import ResidueReader
-    from farthest.spaces.contract import Boards, Codes, Space
+    from farthest.spaces.contract import Boards, Codes, ReducedSpace, Space
 
 
 # Many boards at a time: from text to labels.
@@ -83,17 +84,19 @@ class StateBlock:
 
     ``keys``: uint64, shape (states,): keys, or in a sparse map the states' numbers. ``codes``: shape (states,), as the
     ``space`` has them; in a dense map the keys. ``distances``: uint8 or uint16, as in the map, shape (states,).
+    ``boards``: shape (states, cells), where the code does not tell a state's board.
     """
 
     keys: NDArray[numpy.uint64]
     codes: Codes
     distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
     space: Space
+    boards: Boards | None = None
 
     @cached_property
     def labels(self) -> Boards:
         """The boards, decoded when they are first asked for: uint8, shape (states, cells)."""
-        return self.space.decode(self.codes)
+        return self.space.decode(self.codes) if self.boards is None else self.boards
 
 
 class StoredMap:
@@ -260,11 +263,42 @@ class StoredMap:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks."""
         return self._reader.layer(depth, sum(self.layers[: depth + 1]))
 
+    @cached_property
+    def reduced(self) -> ReducedSpace | None:
+        """The space where the map is one of representatives of symmetries, else None."""
+        return reduced(self.space)
+
+    def weights(self, codes: Codes) -> NDArray[numpy.int64]:
+        """How many states each code stands for: 1, but in a map of representatives."""
+        return numpy.ones(len(codes), numpy.int64) if self.reduced is None else self.reduced.weights_of(codes)
+
+    def members(self, codes: Codes) -> Iterator[tuple[NDArray[numpy.intp], Boards]]:
+        """The boards of all states that different codes stand for, some at a time: the row of its code, ascending, and
+        the board of each."""
+        if self.reduced is None:
+            yield numpy.arange(len(codes)), self.space.decode(codes)
+            return
+        some = max(BLOCK_STATES // self.reduced.order, 1)
+        for at in range(0, len(codes), some):
+            rows, boards = self.reduced.members(codes[at : at + some])
+            yield rows + at, boards
+
     def state_blocks(self, depth: int | None = None) -> Iterator[StateBlock]:
-        """The states at ``depth`` (None: all states) in the order of their codes, some at a time.
+        """The states at ``depth`` (None: all states) in the order of their codes, some at a time. In a map of
+        representatives a code comes as often as it stands for states.
 
         Reads each chunk once, and none after the last state of the layer; none where the map finds the layer quicker.
         """
+        for block in self.code_blocks(depth):
+            if self.reduced is None:
+                yield block
+                continue
+            for rows, boards in self.members(block.codes):
+                codes = block.codes[rows]
+                yield StateBlock(codes, codes, block.distances[rows], self.space, boards)
+
+    def code_blocks(self, depth: int | None = None) -> Iterator[StateBlock]:
+        """As ``state_blocks``, each code once."""
         quick = None if depth is None else self.quick_layer(depth)
         if quick is not None:
             for at in range(0, len(quick), BLOCK_STATES):
@@ -278,11 +312,11 @@ class StoredMap:
             distances, of_chunk = chunk.distance_array(), chunk.code_array()
             wanted = distances != UNREACHED[chunk.unit] if depth is None else distances == depth
             places = numpy.flatnonzero(wanted)
-            left -= len(places)
             for at in range(0, len(places), BLOCK_STATES):
                 some = places[at : at + BLOCK_STATES]
                 keys = some.astype(numpy.uint64) + numpy.uint64(chunk.first)
                 codes = keys if of_chunk is None else of_chunk[some]
+                left -= int(self.weights(codes).sum())
                 yield StateBlock(keys, codes, distances[some], self.space)
 
     # --- inside ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
 from math import comb, factorial, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from farthest import _kernel
 from farthest.arrays import np
@@ -117,10 +117,12 @@ def choose_layout(
     counts: Sequence[int],
     moves: Sequence[Move],
     origins: Iterable[Sequence[int]],
+    classes: tuple[int, ...] | None = None,
 ) -> Layout:
-    """The layout that enumerates fastest. ``counts`` by label, label 0 the blank; ``edges``: cells that moves join."""
+    """The layout that enumerates fastest. ``counts`` by label, label 0 the blank; ``edges``: cells that moves join.
+    ``classes``: an order of the labels that is kept."""
     slots = _slot_order(rows, edges, sum(counts))
-    classes = _class_order(counts)
+    classes = classes or _class_order(counts)
     layout = Layout(slots, classes, tuple(counts[label] for label in classes), None)
     return Layout(slots, classes, layout.counts, _parities(layout, moves, origins))
 
@@ -249,6 +251,14 @@ def sums_along(
     return sums
 
 
+class ShardClasses(NamedTuple):
+    """One shard for all that symmetries take to each other; see ``_kernel.ArrangementSpace``."""
+
+    starts: list[int]
+    symmetries: Sequence[tuple[list[int], list[int]]]
+    shards: tuple[list[int], list[int], list[int], list[int]]
+
+
 MEND = "make more pieces identical, take a pattern of some pieces (PUZZLE@PIECES)"
 """What makes such a puzzle smaller."""
 
@@ -287,9 +297,11 @@ class ArrangementSpace:
             self._class_of[label] = position
         self._labels = bytes(layout.classes)
 
-    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.ArrangementSpace:
+    def compile_kernel(
+        self, shard_classes: int = 1, isa: str = "", kept: ShardClasses | None = None
+    ) -> _kernel.ArrangementSpace:
         """The kernel's space, cut into shards by the places of the first ``shard_classes`` labels (as many as it
-        allows, if fewer). Raises ResourceError when there are more keys than it can number.
+        allows, if fewer), of which some may be kept. Raises ResourceError when there are more keys than it can number.
         """
         slot_of = {cell: slot for slot, cell in enumerate(self.layout.slots)}
 
@@ -307,11 +319,19 @@ class ArrangementSpace:
 
         def build(classes: int) -> _kernel.ArrangementSpace:
             return _kernel.ArrangementSpace(
-                self.cells, self.layout.counts, self.layout.parity or (), moves, classes, isa
+                self.cells,
+                self.layout.counts,
+                self.layout.parity or (),
+                moves,
+                classes,
+                isa,
+                **({} if kept is None else kept._asdict()),
             )
 
         check_keys(self.puzzle, self.arrangements, MEND)
         with kernel_limits(self.puzzle, self.keys, MEND):
+            if kept is not None:
+                return build(shard_classes)
             kernel = build(1)
             levels = min(shard_classes, kernel.shard_levels)
             return kernel if levels == 1 else build(levels)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from farthest import _kernel
     from farthest.puzzles.definition import Board, MoveName
+    from farthest.puzzles.family import BoardMap
     from farthest.puzzles.puzzle import Origin, Puzzle
 
     Boards = NDArray[np.uint8]
@@ -120,12 +121,24 @@ class ReducedSpace(GatherSpace, Protocol):
     """One that keeps representatives of symmetries: a key stands for several states (``_kernel.Space.states``), boards
     are coded by what a symmetry makes of them, and a code gives one of its boards."""
 
+    maps: Sequence[BoardMap]
+    """The symmetries, a group, the identity first."""
+    weights: NDArray[np.int64]
+    """For each shard how many states a key stands for."""
+
     @property
     def order(self) -> int:
         """The number of symmetries."""
 
-    def images(self, boards: Boards, most: int | None = None) -> Boards:
-        """The boards that symmetries take the boards to, each once; ``most`` of them, where there are more."""
+    def weights_of(self, codes: Codes) -> NDArray[np.int64]:
+        """How many states each code stands for."""
+
+    def members(self, codes: Codes) -> tuple[NDArray[np.intp], Boards]:
+        """The boards of all states that the codes, none twice, stand for: the row of its code, ascending, and the board
+        of each. A state is of one code alone."""
+
+    def alike(self, codes: Codes) -> Codes:
+        """The codes, ascending, of all states that symmetries take to those of the codes."""
 
 
 class ScatterSpace(Space, Protocol):
@@ -146,6 +159,42 @@ class ScatterSpace(Space, Protocol):
         """The codes one move away from the origin of all the codes, in any order, perhaps repeated."""
 
 
+class ReducedRunsSpace(ScatterSpace, Protocol):
+    """One that keeps representatives of symmetries as packed codes, of which only some layers are counted: sets of
+    codes, found shard by shard."""
+
+    @property
+    def order(self) -> int:
+        """The number of symmetries."""
+
+    @property
+    def shards(self) -> int:
+        """The number of shards."""
+
+    @property
+    def share(self) -> float:
+        """The part of all states that is in shards, about."""
+
+    @property
+    def moves(self) -> int:
+        """The number of moves, which lead into each shard."""
+
+    @property
+    def weights(self) -> Sequence[int]:
+        """Of each shard how many states a code stands for."""
+
+    @property
+    def origin_shard(self) -> int:
+        """The shard of the origin, a single board."""
+
+    @property
+    def runs(self) -> _kernel.ReducedRuns:
+        """The kernel's shards."""
+
+    def images(self, boards: Boards, most: int | None = None) -> Boards:
+        """The boards that symmetries take the boards to, each once; ``most`` of them, where there are more."""
+
+
 def gather(space: Space) -> GatherSpace:
     """The space, which is of that kind."""
     assert space.engine == "gather", f"puzzle {space.puzzle.name} is not enumerated by gathering"
@@ -162,6 +211,12 @@ def reduced(space: Space) -> ReducedSpace | None:
     """The space where it keeps representatives of symmetries, else None."""
     kept = space.layout_fields().get("kind") == REPRESENTATIVES
     return cast(ReducedSpace, space) if kept else None
+
+
+def reduced_runs(space: Space) -> ReducedRunsSpace | None:
+    """The space where it keeps representatives as packed codes, else None."""
+    kept = space.layout_fields().get("kind") == PACKED_REPRESENTATIVES
+    return cast(ReducedRunsSpace, space) if kept else None
 
 
 PUBLISHED = "published figures"
@@ -182,6 +237,9 @@ def known_states(space: Space, *, own_origin: bool = False) -> tuple[int, str] |
 
 REPRESENTATIVES = "representatives"
 """The kind of layouts of spaces that keep representatives of symmetries alone."""
+
+PACKED_REPRESENTATIVES = "packed representatives"
+"""The same of packed codes."""
 
 PACKED: dict[str, Any] = {"version": 1, "kind": "packed"}
 """The layout of packed codes: the definition decides all codes."""

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from farthest import _kernel
 from farthest.arrays import np
-from farthest.spaces.contract import REPRESENTATIVES, check_version, damaged_layout
+from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, check_version, damaged_layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards, ReducedSpace
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards, Space
 
     Numbers = NDArray[np.int64]
 
@@ -96,14 +96,24 @@ class Cut(ABC):
         """Inverse of ``split``."""
 
 
-class RepresentativeSpace:
-    """The space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``."""
+class Representatives(ABC):
+    """A space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``. ``maps``: the symmetries, a
+    group, the identity first. ``outer``: the number of outer numbers; ``outer_images``: what the symmetry of a number
+    makes of each."""
 
     engine: EngineKind = "gather"
     code_bytes = 8
     moves_both_ways = True
 
-    def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
+    def __init__(
+        self,
+        plain: MovedBoards,
+        maps: Sequence[Symmetry],
+        outer: int,
+        outer_images: Callable[[int], Numbers],
+        *,
+        undirected: bool,
+    ) -> None:
         self.puzzle = plain.puzzle
         self.origin = plain.origin
         self.origins = plain.origins
@@ -111,21 +121,15 @@ class RepresentativeSpace:
         self.undirected = undirected
         self.neighbours = plain.neighbours
         self.why_unreachable = plain.why_unreachable
-        self.cut = cut
-        self.maps = cut.maps
-        self._radices = [*cut.line, cut.word]
-        self._find_shards()
-
-    def _find_shards(self) -> None:
-        count = self.cut.outer
-        least = np.arange(count)
-        symmetry = np.zeros(count, dtype=np.int64)
-        size = np.zeros(count, dtype=np.int64)
+        self.maps = maps
+        least = np.arange(outer)
+        symmetry = np.zeros(outer, dtype=np.int64)
+        size = np.zeros(outer, dtype=np.int64)
         for number in range(self.order):
-            image = self.cut.outer_images(number)
+            image = outer_images(number)
             less = image < least
             least[less], symmetry[less] = image[less], number
-            size += image == np.arange(count)
+            size += image == np.arange(outer)
         self.representatives, self._shard = np.unique(least, return_inverse=True)
         self._symmetry = symmetry
         """Of each outer number its shard, and the first symmetry that takes it to the shard's."""
@@ -137,6 +141,74 @@ class RepresentativeSpace:
         return len(self.maps)
 
     @property
+    @abstractmethod
+    def keys(self) -> int:
+        """The number of keys."""
+
+    @cached_property
+    def kernel(self) -> _kernel.Space:
+        return self.compile_kernel()
+
+    @abstractmethod
+    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
+        """One shard for each class of outer numbers, at every level."""
+
+    def layout_fields(self) -> dict[str, Any]:
+        return {"version": VERSION, "kind": REPRESENTATIVES, "symmetries": self.order}
+
+    def shards_at(self, shard_classes: int) -> int:
+        return len(self.representatives)
+
+    def shard_order(self, shards: int) -> Sequence[int]:
+        return range(shards)
+
+    def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
+        return [int(key) for key in self.encode(np.array(boards, dtype=np.uint8))]
+
+    def weights_of(self, codes: Codes) -> Numbers:
+        """How many states each code stands for."""
+        found: Numbers = self.weights[codes.astype(np.int64) // (self.keys // len(self.weights))]
+        return found
+
+    def members(self, codes: Codes) -> tuple[NDArray[np.intp], Boards]:
+        """The boards of all states that the codes, none twice, stand for: the row of its code, ascending, and the board
+        of each, those of a code in the order of their cells."""
+        boards, rows, found = self.decode(codes), [], []
+        held = np.flatnonzero(self.weights_of(codes) < self.order)  # a symmetry fixes the outer number
+        for each in self.maps:
+            images, own = each.images(boards), np.ones(len(boards), dtype=np.bool_)
+            own[held] = self.encode(images[held]) == codes[held]
+            rows.append(np.flatnonzero(own))
+            found.append(images[own])
+        names = np.empty((sum(map(len, rows)), 8 + self.cells), dtype=np.uint8)
+        names[:, :8] = np.concatenate(rows).astype(">u8").view(np.uint8).reshape(-1, 8)
+        names[:, 8:] = np.concatenate(found)
+        once = np.unique(names.view(f"S{names.shape[1]}").ravel()).view(np.uint8).reshape(-1, names.shape[1])
+        return once[:, :8].copy().view(">u8").ravel().astype(np.intp), once[:, 8:]
+
+    def alike(self, codes: Codes) -> Codes:
+        """The codes, ascending, of all states that symmetries take to those of the codes."""
+        held = self.decode(codes[self.weights_of(codes) < self.order])
+        return np.unique(np.concatenate([codes, *(self.encode(each.images(held)) for each in self.maps)]))
+
+    @abstractmethod
+    def encode(self, boards: Boards) -> Codes:
+        """The boards' codes."""
+
+    @abstractmethod
+    def decode(self, codes: Codes) -> Boards:
+        """One of the boards of each code."""
+
+
+class RepresentativeSpace(Representatives):
+    """One whose states are cut into digits."""
+
+    def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
+        super().__init__(plain, cut.maps, cut.outer, cut.outer_images, undirected=undirected)
+        self.cut = cut
+        self._radices = [*cut.line, cut.word]
+
+    @property
     def lines(self) -> int:
         """Lines of a shard."""
         return prod(self.cut.line)
@@ -145,12 +217,7 @@ class RepresentativeSpace:
     def keys(self) -> int:
         return len(self.representatives) * self.lines * self.cut.word
 
-    @cached_property
-    def kernel(self) -> _kernel.Space:
-        return self.compile_kernel()
-
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
-        """One shard for each class of outer numbers, at every level."""
         tables = _Tables(self.cut)
         shape = len(self.representatives), self.cut.pulls
         sources = np.full(shape, -1)
@@ -181,30 +248,6 @@ class RepresentativeSpace:
             isa,
         )
 
-    def layout_fields(self) -> dict[str, Any]:
-        return {"version": VERSION, "kind": REPRESENTATIVES, "symmetries": self.order}
-
-    def shards_at(self, shard_classes: int) -> int:
-        return len(self.representatives)
-
-    def shard_order(self, shards: int) -> Sequence[int]:
-        return range(shards)
-
-    def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
-        return [int(key) for key in self.encode(np.array(boards, dtype=np.uint8))]
-
-    def images(self, boards: Boards, most: int | None = None) -> Boards:
-        """The boards, uint8 (N, cells), that symmetries take the boards to, each once, in the order of their cells;
-        ``most`` of them, where there are more. Takes memory for two times as many."""
-        step = len(boards) if most is None else most // self.order + 1
-        found = boards[:0]
-        for first in range(0, len(boards), step):
-            part = boards[first : first + step]
-            found = np.unique(np.concatenate([found, *(each.images(part) for each in self.maps)]), axis=0)
-            if most is not None and len(found) >= most:
-                return found[:most]
-        return found
-
     def encode(self, boards: Boards) -> Codes:
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
         outer = self.cut.split(rows)[0]
@@ -213,9 +256,12 @@ class RepresentativeSpace:
         for number in np.unique(symmetry):
             images[symmetry == number] = self.maps[number].images(rows[symmetry == number])
         keys = self._shard[outer]
-        for radix, digit in zip(self._radices, self.cut.split(images)[1].T, strict=True):
+        outer, digits = self.cut.split(images)
+        for radix, digit in zip(self._radices, digits.T, strict=True):
             keys = keys * radix + digit
-        return keys.astype(np.uint64)
+        # A board that is no state, as its orientations do not sum up to that of the origin, has the digits of another.
+        states = (self.cut.joined(outer, digits) == images).all(axis=1)
+        return np.where(states, keys.astype(np.uint64), np.uint64(NO_KEY))
 
     def decode(self, codes: Codes) -> Boards:
         keys = codes.astype(np.int64)
@@ -265,7 +311,7 @@ def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
 
 def subgroups(maps: Sequence[S]) -> Iterator[list[S]]:
     """The groups that one, two or three of the maps make, each once, while they are not very many. The maps: a group,
-    the identity first, as in each subgroup."""
+    the identity first, as in each subgroup; where two maps do the same to all states, names may be missing of it."""
     after = _products(maps)
     trivial = frozenset({0})
     known = {trivial}
@@ -279,7 +325,7 @@ def subgroups(maps: Sequence[S]) -> Iterator[list[S]]:
                 each = min(left)
                 left -= {after[member][each] for member in group}
                 made = _closure((*generators, each), after)
-                if made not in known and len(known) < MOST_GROUPS:
+                if made not in known and -1 not in made and len(known) < MOST_GROUPS:
                     known.add(made)
                     following.append((made, (*generators, each)))
                     yield [maps[i] for i in sorted(made)]
@@ -287,14 +333,15 @@ def subgroups(maps: Sequence[S]) -> Iterator[list[S]]:
 
 
 def _products(maps: Sequence[S]) -> list[list[int]]:
-    """Of each map and then each map the number of the map that they are."""
+    """Of each map and then each map the number of the map that they are, -1 where it is none of them."""
     number = {each.image: i for i, each in enumerate(maps)}
-    then = {0: np.arange(len(maps))}
+    then = {-1: np.full(len(maps) + 1, -1), 0: np.array([*range(len(maps)), -1])}
     generators: list[NDArray[np.intp]] = []
     for made in maps:
         if number[made.image] in then:
             continue
-        generators.append(np.array([number[each.then(made).image] for each in maps]))
+        products = [number.get(each.then(made).image, -1) for each in maps]
+        generators.append(np.array([*products, -1]))
         queue = list(then)
         for each in queue:
             for generator in generators:
@@ -317,7 +364,7 @@ def _closure(generators: Sequence[int], after: Sequence[Sequence[int]]) -> froze
     return frozenset(found)
 
 
-def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], ReducedSpace | None]) -> ReducedSpace:
+def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], Space | None]) -> Space:
     """The space of a stored layout. ``space_of``: makes that of so many symmetries. Raises StorageError."""
     check_version(layout, VERSION)
     order = layout.get("symmetries")

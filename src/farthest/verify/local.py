@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from farthest.errors import ResourceError
 from farthest.verify.models import Codes, Model
 from farthest.verify.report import BadState, ForwardState, Proof, Stored
-from farthest.verify.rows import Distances
+from farthest.verify.rows import Distances, Rows, RowsFinding, compare_rows
 
 BLOCK_STATES = 1 << 15
 """States to a block: with their successors some tens of megabytes."""
@@ -221,6 +221,10 @@ class MapProof(ABC):
     def texts(self, whole: MapInMemory, places: NDArray[np.int64]) -> list[str]:
         """The texts of the boards at places."""
 
+    def compare_rows(self, whole: MapInMemory, rows: Rows, counts: Sequence[int]) -> RowsFinding:
+        """What is found of the readable rows. ``counts``: the states of each layer."""
+        return compare_rows(rows, lambda places: self.texts(whole, places), whole.distances, counts)
+
     def explain(self, whole: MapInMemory, place: int) -> BadState | None:
         """The bad state at a place and those around it; None: they say nothing."""
         return None
@@ -255,26 +259,34 @@ class StateProof(MapProof):
         preceded = np.zeros(len(distances), dtype=np.bool_)  # all threads write it, none reads it
 
         def check(first: int, last: int) -> Findings:
-            return self._check_block(whole, preceded, first, last)
+            return self.check_block(whole, preceded, first, last)
 
-        counts, found = check_blocks(whole, BLOCK_STATES, check)
+        counts, found = check_blocks(whole, self.block_states, check)
         none = Finding(0, 0, None)
-        orphans = np.flatnonzero((distances != whole.unreachable) & (distances != 0) & ~preceded)
         ordered = {
             "codes": found.get("codes", none),
             "origin": self._check_origins(whole),
-            "nearer": Finding.at(sum(counts[1:]), orphans),
+            "nearer": Finding.at(sum(counts[1:]), self.orphans(whole, preceded)),
             "jump": found.get("jump", none),
             "closed": found.get("closed", none),
         }
+        ordered |= {name: one for name, one in found.items() if name not in ordered}
         if whole.depth is not None:
             beyond = np.flatnonzero((distances > whole.depth) & (distances != whole.unreachable))
             ordered["depth"] = Finding.at(sum(counts), beyond)
         return counts, ordered
 
-    def _check_block(
-        self, whole: MapInMemory, preceded: NDArray[np.bool_], first: int, last: int
-    ) -> Findings:
+    @property
+    def block_states(self) -> int:
+        """How many places are checked at a time."""
+        return BLOCK_STATES
+
+    def orphans(self, whole: MapInMemory, preceded: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The places of reached states that follow none that is nearer, but must."""
+        reached = (whole.distances != whole.unreachable) & (whole.distances != 0)
+        return np.flatnonzero(reached & ~preceded)
+
+    def check_block(self, whole: MapInMemory, preceded: NDArray[np.bool_], first: int, last: int) -> Findings:
         """Check the places first <= place < last, and mark the successors that are one farther."""
         places = np.flatnonzero(whole.distances[first:last] != whole.unreachable) + first
         if not places.size:
@@ -313,16 +325,20 @@ class StateProof(MapProof):
         distances = map(whole.distance, whole.places_of(self.model.codes(boards)).tolist())
         return tuple(dict.fromkeys(zip(self.puzzle.definition.texts(boards), distances, strict=True)))
 
+    def boards_at(self, whole: MapInMemory, places: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """The boards of the states at places."""
+        return self.model.boards(whole.codes_at(places))
+
     def texts(self, whole: MapInMemory, places: NDArray[np.int64]) -> list[str]:
-        return self.puzzle.definition.texts(self.model.boards(whole.codes_at(places)))
+        return self.puzzle.definition.texts(self.boards_at(whole, places))
 
     def nearest_goal(self, whole: MapInMemory) -> int | None:
         for depth in range(whole.unreachable):
             places = np.flatnonzero(whole.distances == depth)
             if not places.size:
                 return None
-            for first in range(0, len(places), BLOCK_STATES):
-                codes = whole.codes_at(places[first : first + BLOCK_STATES])
-                if self.puzzle.definition.at_goal(self.model.boards(codes)).any():
+            for first in range(0, len(places), self.block_states):
+                boards = self.boards_at(whole, places[first : first + self.block_states])
+                if self.puzzle.definition.at_goal(boards).any():
                     return depth
         return None

@@ -8,11 +8,12 @@ import numpy as np
 
 from farthest.errors import ForbiddenCodeError
 from farthest.families.sliding.definition import Sliding
+from farthest.spaces.contract import REPRESENTATIVES
 from farthest.verify.local import MapProof, Piece, StateProof, gather
 from farthest.verify.models import LayoutError, model_of
 from farthest.verify.models.python import stored_form
 from farthest.verify.report import Proof, Report, Stored
-from farthest.verify.rows import compare_rows
+from farthest.verify.representatives import ReducedProof
 from farthest.verify.sliding import PatternProof, SlidingProof
 
 
@@ -57,9 +58,7 @@ def verify_map(stored: Stored, pieces: Iterable[Piece], *, unit: str, length: in
     if states is None:
         return proof.report(f"{sum(proof.counts):,} states; at most {proof.arrangements:,} are possible")
     if stored.rows is not None:
-        found = compare_rows(
-            stored.rows, lambda places: states.texts(whole, places), whole.distances, proof.counts
-        )
+        found = states.compare_rows(whole, stored.rows, proof.counts)
         proof.rows(found, None if found.key is None else states.explain(whole, found.key))
     proof.compare_known(
         stored,
@@ -71,7 +70,9 @@ def verify_map(stored: Stored, pieces: Iterable[Piece], *, unit: str, length: in
 
 def _proof_of(stored: Stored) -> MapProof:
     """How the distances are proved. Raises LayoutError."""
-    definition = stored.puzzle.definition
-    if isinstance(definition, Sliding) and stored.layout.get("kind") != "packed":
+    definition, kind = stored.puzzle.definition, stored.layout.get("kind")
+    if kind == REPRESENTATIVES:
+        return ReducedProof(stored)
+    if isinstance(definition, Sliding) and kind != "packed":
         return (PatternProof if definition.blanks else SlidingProof)(stored)
     return StateProof(stored, model_of(stored.puzzle, stored.origin, stored.layout))

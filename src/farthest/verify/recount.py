@@ -446,6 +446,11 @@ class Recount:
             if self._in_file and hasattr(mmap, "MADV_DONTNEED"):
                 one.madvise(mmap.MADV_DONTNEED)
 
+    @property
+    def keys(self) -> int:
+        """How many keys the last layer has: its states."""
+        return self.states
+
     def before(self) -> Codes:
         """The least keys of the last layer but one, ascending, LAST_STATES at most."""
         at = (self.depth - 1) % len(self._layers)

@@ -24,7 +24,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.verify.models import Codes, LayoutError, Model, model_of
+from farthest.verify.models import Boards, Codes, LayoutError, Model, model_of
+from farthest.verify.models.representatives import Representatives
 from farthest.verify.recount import (
     WORD_BITS,
     BitOrder,
@@ -37,7 +38,8 @@ from farthest.verify.recount import (
     block_tables,
 )
 from farthest.verify.report import Proof, Report, Stored
-from farthest.verify.rows import compare_last_rows
+from farthest.verify.representatives import prove_codes
+from farthest.verify.rows import compare_last_rows, compare_members
 
 BLOCK_STATES = 1 << 15
 
@@ -93,14 +95,15 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
     findings = Findings()
     origins = _origins(model, numbers, findings)
     layers = _layers(tables, model, numbers, bits, origins, means, findings)
-    counts: list[int] = []
+    counts, keys = list[int](), list[int]()
     nearest_goal = None
     if layers is not None:
         at_origin = numbers.are(origins, 0, numbers.number(0))
         findings.add(("origin", 0, int((~at_origin).sum()), "a state at distance 0 has another residue"))
-        goals = _goals(stored) if any(known.goal is not None for known in puzzle.known) else None
+        goals = _goals(stored, model) if any(known.goal is not None for known in puzzle.known) else None
         for distance in range(len(stored.layers) + 1):
             counts.append(layers.states)
+            keys.append(layers.keys)
             if goals is not None and nearest_goal is None and layers.holds(goals):
                 nearest_goal = distance
             is_beyond = stored.depth is not None and distance == stored.depth
@@ -115,15 +118,24 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
     for name, (checked, failed, detail) in findings.found.items():
         if tables is None or name in ("origin", "residues"):  # "blocks" and "residues" say the others
             proof.check(name, checked, failed, detail)
-    _check_others(proof, numbers, summed)
+    _check_others(proof, numbers, summed, keys)
+    if isinstance(model, Representatives):
+        prove_codes(proof, model)
     proof.digest = _digest(counts, bits.fields, summed)
     proof.compare(stored, "uint8" if len(counts) <= 255 else "uint16")
     last = np.empty(0, dtype=np.uint64) if layers is None else layers.before()
 
     def texts(codes: Codes) -> list[str]:
-        return puzzle.definition.texts(model.boards(codes))
+        boards = model.members(codes) if isinstance(model, Representatives) else model.boards(codes)
+        return puzzle.definition.texts(boards)
 
-    proof.rows(compare_last_rows(stored.rows, last, texts, len(counts) - 1))
+    def at_the_end(boards: Boards) -> NDArray[np.int64]:
+        return np.where(_among(model.codes(boards), last), len(counts) - 1, -1)
+
+    if isinstance(model, Representatives):
+        proof.rows(compare_members(stored.rows, puzzle.definition, at_the_end, counts))
+    else:
+        proof.rows(compare_last_rows(stored.rows, last, texts, len(counts) - 1))
     proof.compare_known(stored, lambda most: texts(last[:most]), lambda: nearest_goal)
     return proof.report(f"{sum(counts):,} states; at most {proof.arrangements:,} are possible")
 
@@ -197,8 +209,10 @@ def _origins(model: Model, numbers: Numbers, findings: Findings) -> Codes:
     return origins[: len(origins) - outside]
 
 
-def _goals(stored: Stored) -> Codes:
+def _goals(stored: Stored, model: Model) -> Codes:
     """The codes of all goals, ascending, and perhaps one that is none."""
+    if isinstance(model, Representatives):
+        return np.unique(model.goals())
     model = model_of(stored.puzzle, replace(stored.origin, where="goal"), stored.layout)
     goals: Codes = np.unique(model.codes(model.origins()))
     return goals[goals < model.keys]
@@ -242,6 +256,13 @@ class CodeLayers:
     @property
     def states(self) -> int:
         """How many states the last layer has."""
+        if isinstance(self._model, Representatives):
+            return int(self._model.weights(self._layer).sum())
+        return len(self._layer)
+
+    @property
+    def keys(self) -> int:
+        """How many keys the last layer has."""
         return len(self._layer)
 
     def before(self) -> Codes:
@@ -259,9 +280,14 @@ class CodeLayers:
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(pool.map(expand, blocks))
         found = np.unique(np.concatenate([codes for codes, _ in results] or [self._layer[:0]]))
+        findings = [finding for _, findings in results for finding in findings]
+        if isinstance(self._model, Representatives):
+            found = self._model.alike(found)
+            wrong = int((~self._numbers.are(found, distance + 1, number)).sum())
+            findings.append(("residues", 0, wrong, "a key's residue is not that of one that is alike"))
         self._before, self._layer = self._layer, found
         progress(1.0)
-        return [finding for _, findings in results for finding in findings]
+        return findings
 
     def _expand(self, distance: int, number: int, codes: Codes) -> tuple[Codes, list[Finding]]:
         """The neighbours of some states of the layer that are in the next, whose states have a number, and what is
@@ -327,14 +353,14 @@ class _Sums:
                 self.counts[number] += int(np.bitwise_count(at).sum(dtype=np.int64))
 
 
-def _check_others(proof: Proof, numbers: Numbers, summed: _Sums) -> None:
-    """No key that is not reached, and no bit that belongs to no key, says otherwise."""
+def _check_others(proof: Proof, numbers: Numbers, summed: _Sums, keys: Sequence[int]) -> None:
+    """No key that is not reached, and no bit that belongs to no key, says otherwise. ``keys``: of each layer."""
     found = summed.counts
     expected = dict.fromkeys(found, 0)
-    for depth, states in enumerate(proof.counts):
+    for depth, of_layer in enumerate(keys):
         number = numbers.number(depth)
         if number:
-            expected[number] += states
+            expected[number] += of_layer
     wrong = {
         number: found[number] - expected[number] for number in found if found[number] != expected[number]
     }

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farthest.errors import BoardError
+from farthest.puzzles.definition import PuzzleDefinition
 from farthest.wording import shown
 
 Distances = NDArray[np.unsignedinteger[Any]]
@@ -157,6 +159,41 @@ def _problem(row: Row, expected: str, found: int, unreachable: int) -> str:
     if found == unreachable:
         return f"the row of key {key}: distance {distance!r}; the map does not reach that state"
     return f"the row of key {key}: distance {distance!r}; the map has {found}"
+
+
+def compare_members(
+    rows: Rows,
+    definition: PuzzleDefinition,
+    distances: Callable[[NDArray[np.uint8]], NDArray[np.int64]],
+    counts: Sequence[int],
+) -> RowsFinding:
+    """Compare all rows of a map of representatives, which are numbered from 0: each is another state, and all states
+    have one, or they are states of the last layer. ``distances``: of boards, -1 where there is none."""
+    seen: set[str] = set()
+    number = of_last = 0
+    for number, row in enumerate(rows, 1):
+        key, distance, text = row
+        problem = f"row {number - 1} is {shown(row)}; "
+        try:
+            board = definition.parse_board(text)
+        except (BoardError, AttributeError, TypeError) as error:
+            return RowsFinding(number, 1, problem + str(error))
+        (found,) = distances(np.array([board], dtype=np.uint8)).tolist()
+        if key != number - 1 or text in seen or text != definition.format_board(board):
+            return RowsFinding(
+                number, 1, problem + f"expected key {number - 1} and the text of a board without a row"
+            )
+        if distance != found or found < 0:
+            return RowsFinding(number, 1, problem + f"the map has {_word(found if found >= 0 else None)}")
+        seen.add(text)
+        of_last += found == len(counts) - 1
+    if number == sum(counts):
+        return RowsFinding(number, 0, f"all {number:,} reached states")
+    if number != of_last or not number:
+        return RowsFinding(
+            number, 1, f"{number:,} rows; expected those of all states, or of states of the last layer"
+        )
+    return RowsFinding(number, 0, f"{number:,} of the {counts[-1]:,} states of the last layer")
 
 
 def compare_last_rows(rows: Rows, layer: NDArray[np.uint64], texts: CodeTexts, depth: int) -> RowsFinding:

@@ -22,18 +22,17 @@ def test_slow_layers_are_stepped_part_by_part(monkeypatch: pytest.MonkeyPatch) -
     of = case("halved", 2)
     looks: list[int] = []
 
-    def layers() -> list[int]:
+    def layers(seconds: float) -> list[int]:
         store = MemoryStore(of.kernel, of.origins, distances=True)
-        executor = ThreadsExecutor(2, lambda: looks.append(1))
+        executor = ThreadsExecutor(2, lambda: looks.append(1), seconds=seconds)
         return [next_layer(store, executor, depth) for depth in range(1, len(of.layers))]
 
     expected = [len(layer) for layer in of.layers[1:]]
-    assert layers() == expected
+    assert layers(1.0) == expected
     assert len(looks) == len(expected), "layers that are stepped soon are stepped at once"
     looks.clear()
-    monkeypatch.setattr(executors, "CALL_SECONDS", 0.004)
     monkeypatch.setattr(executors, "step", slowly)
-    assert layers() == expected
+    assert layers(0.004) == expected
     assert len(looks) > 2 * len(expected)
 
 

@@ -50,7 +50,7 @@ def test_what_a_running_job_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(OwnedJob, "progress", told_too)
     # Each call of the kernel counts as a long one: shards are stepped one by one.
-    monkeypatch.setattr("farthest.coordinator.enumeration.executors._fitting", lambda shards, seconds: 1)
+    monkeypatch.setattr("farthest.coordinator.enumeration.executors._fitting", lambda *_: 1)
     with open_database(str(tmp_path / "maps.db"), create=True) as database, compiled(shard_classes=4):
         enumerate_puzzle(farthest.load_puzzle("eight-kinds"), database, Settings(threads=1))
     seen = [one for one in told if "blocks" in one]

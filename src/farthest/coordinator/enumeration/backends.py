@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
-from farthest.spaces.contract import gather, scatter
+from farthest.spaces.contract import gather, reduced_runs, scatter
 from farthest.stores.memory.gather_store import MemoryStore
 
 if TYPE_CHECKING:
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
     from farthest.stores.folder.store import StoreInFiles
+    from farthest.stores.memory.reduced_runs_store import ReducedRunsStore
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
+
+LONG_CALLS = 4.0
+"""Seconds of a call of the kernel where a shard takes some tenths of one: in shorter calls threads wait at the end."""
 
 Progress = Callable[[dict[str, Any]], None]
 """Called with the state of the layer under way: ``blocks``, ``blocks_done``, and of workers ``workers``, ``resent``."""
@@ -124,6 +128,28 @@ class RunsInMemory(Backend):
     def executor(self, progress: Progress, should_stop: Poll, still_ours: Poll) -> Executor:
         self._store.poll = should_stop
         return super().executor(progress, should_stop, still_ours)
+
+    def give_up(self, depth: int) -> bool:
+        self._store.give_up(depth)
+        return True
+
+
+class ReducedRunsInMemory(Backend):
+    """Sets of codes of representatives."""
+
+    _store: ReducedRunsStore
+
+    def store(self, name: str) -> JobStore:
+        from farthest.stores.memory.reduced_runs_store import ReducedRunsStore
+
+        space = reduced_runs(self.plan.space)
+        assert space is not None, "the plan says so"
+        limit, last = self.plan.needs.memory_limit, self.plan.settings.max_depth
+        self._store = ReducedRunsStore(space, memory=limit, last=last)
+        return self._store
+
+    def executor(self, progress: Progress, should_stop: Poll, still_ours: Poll) -> Executor:
+        return ThreadsExecutor(self.plan.threads, should_stop, _watch(progress), LONG_CALLS)
 
     def give_up(self, depth: int) -> bool:
         self._store.give_up(depth)

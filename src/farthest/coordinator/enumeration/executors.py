@@ -30,7 +30,7 @@ class Executor(ABC):
 class ThreadsExecutor(Executor):
     """Steps a layer in calls of the kernel, which divides each among this process's threads: in one call, unless such
     calls take long. ``poll`` is called between them, and may raise an exception; the steps of the layer are then lost.
-    ``watch``: see ``Watch``.
+    ``watch``: see ``Watch``; ``seconds``: that a call may take, about.
     """
 
     def __init__(
@@ -38,10 +38,12 @@ class ThreadsExecutor(Executor):
         threads: int,
         poll: Callable[[], None] = lambda: None,
         watch: Watch = lambda done, blocks: None,
+        seconds: float = CALL_SECONDS,
     ) -> None:
         self._threads = threads
         self._poll = poll
         self._watch = watch
+        self._seconds = seconds
         self._at_once = 0  # shards; 0: all
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
@@ -50,16 +52,17 @@ class ThreadsExecutor(Executor):
             part = shards[first : first + (self._at_once or len(shards))]
             begun = monotonic()
             step(store, depth, part, self._threads)
-            self._at_once = _fitting(len(part), monotonic() - begun)
+            self._at_once = _fitting(len(part), monotonic() - begun, self._seconds)
             first += len(part)
             if first < len(shards):
                 self._watch(first, len(shards))
             self._poll()
 
 
-def _fitting(shards: int, seconds: float) -> int:
-    """How many shards to step in one call, after ``shards`` took ``seconds``; 0: all, as calls are short."""
-    return 0 if seconds < CALL_SECONDS / 2 else max(1, int(shards * CALL_SECONDS / seconds))
+def _fitting(shards: int, seconds: float, wanted: float) -> int:
+    """How many shards to step in one call of ``wanted`` seconds, after ``shards`` took ``seconds``; 0: all, as calls
+    are short."""
+    return 0 if seconds < wanted / 2 else max(1, int(shards * wanted / seconds))
 
 
 def next_layer(store: ShardStore, executor: Executor, depth: int) -> int:

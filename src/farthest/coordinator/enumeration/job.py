@@ -18,7 +18,13 @@ from farthest.coordinator.attempt import (
     memory_errors,
     stop_requests,
 )
-from farthest.coordinator.enumeration.backends import Backend, BitmapsInMemory, InFiles, RunsInMemory
+from farthest.coordinator.enumeration.backends import (
+    Backend,
+    BitmapsInMemory,
+    InFiles,
+    ReducedRunsInMemory,
+    RunsInMemory,
+)
 from farthest.coordinator.enumeration.executors import next_layer
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import Plan, check_workers, notice_of_files, plan
@@ -37,6 +43,7 @@ from farthest.errors import (
 from farthest.models.chunks import digest_of, layers_digest
 from farthest.models.records import Takeovers
 from farthest.models.stored_job import enumeration_parameters, origin_of, puzzle_of, space_of
+from farthest.spaces.contract import reduced_runs
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -595,4 +602,6 @@ def _backend_of(plan: Plan, servers: Servers | None, notice: Callable[[str], Non
         return CeleryBackend(plan, servers, notice)
     if plan.files is not None:
         return InFiles(plan)
+    if reduced_runs(plan.space) is not None:
+        return ReducedRunsInMemory(plan)
     return RunsInMemory(plan) if plan.space.engine == "scatter" else BitmapsInMemory(plan)

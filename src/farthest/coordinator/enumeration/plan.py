@@ -20,6 +20,7 @@ from farthest.coordinator.enumeration.resources import (
     PACKED_SECONDS,
     PATTERN_SECONDS,
     PROCESS_BYTES,
+    REDUCED_RUNS_SECONDS,
     SCATTER_BYTES,
     SCATTER_SECONDS,
     SHARD_BYTES,
@@ -28,6 +29,7 @@ from farthest.coordinator.enumeration.resources import (
     layers_by_growth,
     map_bytes,
     published_layers,
+    reduced_runs_memory,
     residue_planes,
     runs_memory,
     seconds_in_memory,
@@ -43,9 +45,17 @@ from farthest.errors import (
     SettingError,
 )
 from farthest.machine import cores
-from farthest.spaces import compile_space, reduced_space
+from farthest.spaces import compile_space, reduced_runs_space, reduced_space
 from farthest.spaces.arrangement import WORD_BITS
-from farthest.spaces.contract import PACKED, gather, is_packed, known_states, reduced, scatter
+from farthest.spaces.contract import (
+    PACKED,
+    gather,
+    is_packed,
+    known_states,
+    reduced,
+    reduced_runs,
+    scatter,
+)
 from farthest.stores.blocks import searches_in_place
 from farthest.wording import bytes_text
 
@@ -56,7 +66,7 @@ if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapPlace
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.contract import GatherSpace, ReducedSpace, ScatterSpace, Space
+    from farthest.spaces.contract import GatherSpace, ReducedRunsSpace, ScatterSpace, Space
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Cut
 
@@ -85,6 +95,9 @@ LEFT_BEFORE = "an earlier attempt has left them"
 
 LEAST_REDUCED = 2**28
 """Arrangements from which on representatives of symmetries are kept: fewer are enumerated in a second as they are."""
+
+LEAST_REDUCED_RUNS = 2**24
+"""The same of states where only some layers are counted: outer numbers take a second or two before the first layer."""
 
 LARGEST_SHARD = 2**29
 """Bytes of a shard of representatives at the most: a step needs several in memory."""
@@ -184,7 +197,19 @@ def space_for(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space:
     else:
         if not limited or not _too_large(space, settings, machine):
             return space
-    return compile_space(puzzle, settings.origin, dict(PACKED))
+    packed = compile_space(puzzle, settings.origin, dict(PACKED))
+    return _reduced_runs(packed, settings) or packed
+
+
+def _reduced_runs(packed: Space, settings: Settings) -> Space | None:
+    """The space of representatives of packed boards, where it pays."""
+    assert settings.max_depth is not None, "only some layers are asked for"
+    if settings.symmetry == 1 or not settings.histogram_only or settings.workers == "celery":
+        return None
+    layers = published_layers(packed, settings.max_depth) or layers_by_growth(packed, settings.max_depth)
+    if sum(layers) < LEAST_REDUCED_RUNS:
+        return None
+    return reduced_runs_space(packed.puzzle, settings.origin, settings.symmetry)
 
 
 def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | None:
@@ -194,14 +219,11 @@ def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | No
     asked = order is not None and order > 1
     if order == 1 or not (asked or (settings.histogram_only and settings.max_depth is None)):
         return None
-    if asked and not settings.histogram_only and machine.stored:
-        raise PuzzleError(
-            f"puzzle {puzzle.name}: representatives of symmetries give the layers, and no map yet; use --map none, or "
-            "leave out --symmetry"
-        )
     if not asked and puzzle.definition.arrangements() < LEAST_REDUCED:
         return None
-    space = reduced_space(puzzle, settings.origin, order)
+    space: Space | None = reduced_space(puzzle, settings.origin, order)
+    if asked and settings.max_depth is not None and (space is None or _too_large(space, settings, machine)):
+        space = _packed_reduced(puzzle, settings, stored=machine.stored) or space
     if space is None and asked:
         raise PuzzleError(
             f"puzzle {puzzle.name}: no space of representatives of {order} symmetries: there is no such "
@@ -211,12 +233,31 @@ def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | No
     return space if space is None or asked or _pays(space) else None
 
 
-def _pays(space: ReducedSpace) -> bool:
-    kernel = space.kernel
+def _packed_reduced(puzzle: Puzzle, settings: Settings, *, stored: bool) -> Space | None:
+    """The space of representatives of packed boards that is asked for. Raises PuzzleError where they do not serve."""
+    space = reduced_runs_space(puzzle, settings.origin, settings.symmetry)
+    if space is None:
+        return None
+    if settings.workers == "celery":
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: workers keep no packed boards by representatives; leave out --workers celery, or "
+            "--symmetry"
+        )
+    if stored and not settings.histogram_only:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: packed boards by representatives give layers, and no map; use --map none, or leave "
+            "out --symmetry"
+        )
+    return space
+
+
+def _pays(space: Space) -> bool:
+    kernel, kept = gather(space).kernel, reduced(space)
     return (
         kernel.bits == WORD_BITS
         and kernel.words_per_shard * 8 <= LARGEST_SHARD
-        and space.order >= LEAST_SYMMETRIES
+        and kept is not None
+        and kept.order >= LEAST_SYMMETRIES
     )
 
 
@@ -378,6 +419,8 @@ class _Planner:
     def scattered(self) -> Plan:
         """Sorted runs, in memory if they fit; a space that is given by its successors."""
         space, settings, limit = scatter(self._space), self._settings, self._machine.memory
+        if (kept := reduced_runs(space)) is not None:
+            return self._representatives(kept)
         total, _ = known_states(space) or (0, "")
         states = total if total and settings.max_depth is None else None
         found = self._runs(space, states)
@@ -393,6 +436,16 @@ class _Planner:
             each = PACKED_SECONDS if is_packed(space.layout_fields()) else SCATTER_SECONDS
             found = self._timed(found, each * stepped, states=stepped)
         return self._with_room_for_map(found.unless(self._too_many_keys()))
+
+    def _representatives(self, space: ReducedRunsSpace) -> Plan:
+        """Sets of codes of representatives, in memory."""
+        limit, depth = self._machine.memory, self._settings.max_depth
+        assert depth is not None, "only some layers are asked for"
+        layers = published_layers(space, depth) or layers_by_growth(space, depth)
+        kept = [int(states * space.share) for states in layers[:-1]]  # the last one is only counted
+        needed = reduced_runs_memory(space, kept, self._machine.threads)
+        found = self._begun(self._most_states(), min(needed, limit), 0, shards=space.shards)
+        return self._timed(found, REDUCED_RUNS_SECONDS * space.moves * sum(kept))
 
     def _runs(self, space: ScatterSpace, states: int | None) -> Plan:
         """Memory and disk, if the number of states is known; else the limit, at which such a run ends."""
@@ -509,7 +562,7 @@ class _Planner:
         about = {
             "memory_limit": self._machine.memory,
             "keys": space.keys,
-            "symmetries": None if (kept := reduced(space)) is None else kept.order,
+            "symmetries": kept.order if (kept := reduced(space) or reduced_runs(space)) else None,
             "states": states,
             "states_from": states_from,
             "engine": space.engine,

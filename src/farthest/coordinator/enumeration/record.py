@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import chain, compress, islice, repeat
+from itertools import chain, compress, count, islice, repeat
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from farthest.coordinator.attempt import OwnedJob, added, claimed
@@ -29,14 +29,14 @@ from farthest.models.records import (
     MapFileRecord,
     job_token,
 )
-from farthest.spaces.contract import reduced
+from farthest.spaces.contract import reduced, reduced_runs
 from farthest.stores.contract import unit_for
 
 if TYPE_CHECKING:
     from farthest.map_files.place import MapWriter
     from farthest.models.maps import MapFiles
     from farthest.spaces.arrangement import ArrangementSpace
-    from farthest.spaces.contract import Space
+    from farthest.spaces.contract import ReducedSpace, Space
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
 
@@ -47,6 +47,9 @@ READ_BYTES = 125e6
 """Bytes of an unpacked map that are read and restored a second: half of what was measured on 4 cores, for slower disks
 and busy machines. Dense, in memory and in Redis alike: sliding-3x4 at depth 30 240e6 to 320e6, pegs-english at depth 14
 310e6, pancake-11 at depth 8 200e6. Sparse: benchmarks/two-rows.toml at depth 45 160e6."""
+
+MEMBERS_OF = 4096
+"""Keys of representatives whose boards are made together."""
 
 LITTLE_SECONDS = 0.1
 """A checkpoint that takes no longer is read in any case."""
@@ -254,13 +257,15 @@ class JobRecorder(OwnedJob):
     def _rows(self, found: Found) -> Iterable[Row]:
         """Readable rows: of all states where they are not too many and have distances, else of the last layer."""
         has_map, space, store = self._settings.stores_distances, found.space, found.store
+        kept = reduced(space)
         if has_map and sum(found.layers) <= STATE_ROWS:
-            return state_rows(space, store.chunks(found.depth, CHUNK_KEYS))
+            chunks = store.chunks(found.depth, CHUNK_KEYS)
+            return state_rows(space, chunks) if kept is None else member_rows(kept, chunks)
         limit = STATE_ROWS if found.complete else min(STATE_ROWS, LAST_BOARDS)
         if has_map and space.keys is None:
             return layer_rows(space, store.chunks(found.depth, CHUNK_KEYS), found.depth, limit)
         codes = store.keys(found.depth, limit)
-        numbered = space.keys is None or reduced(space) is not None  # a code may stand for several boards
+        numbered = space.keys is None or kept is not None  # a code may stand for several boards
         boards = board_texts(space, codes, limit)
         keys: Iterable[Any] = range(len(boards)) if numbered else codes
         return zip(keys, repeat(found.depth), boards, strict=False)
@@ -338,15 +343,16 @@ def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes], most: int |
     if not keys:
         return []
     by_representatives = reduced(space)
-    template = None if by_representatives is not None else space.puzzle.definition.line_template()
-    if template is None:
+    if by_representatives is not None:
+        return list(islice((board for _, board in _member_texts(by_representatives, keys)), most))
+    template = space.puzzle.definition.line_template()
+    runs = reduced_runs(space)
+    if template is None or runs is not None:
         import numpy
 
         dtype = numpy.uint64 if space.code_bytes == 8 else f"S{space.code_bytes}"
         boards = space.decode(numpy.array(keys, dtype=dtype))
-        if by_representatives is not None:
-            boards = by_representatives.images(boards, most)
-        return space.puzzle.definition.texts(boards)
+        return space.puzzle.definition.texts(boards if runs is None else runs.images(boards, most))
     row, positions, table = template
     rows = bytearray(row * len(keys))
     cast("ArrangementSpace", space).write_boards(cast("Sequence[int]", keys), rows, positions)
@@ -362,6 +368,27 @@ def state_rows(space: Space, chunks: Iterator[Chunk]) -> Iterator[Row]:
     return chain.from_iterable(
         _sparse_rows(space, chunk) if chunk.width else _dense_rows(space, chunk) for chunk in chunks
     )
+
+
+def member_rows(space: ReducedSpace, chunks: Iterator[Chunk]) -> Iterator[Row]:
+    """A row for every state that the reached keys of a map's chunks stand for, in key order, numbered."""
+    numbers = count()
+    for chunk in chunks:
+        distances = chunk.distance_array()
+        reached = (distances != UNREACHED[chunk.unit]).nonzero()[0]
+        of_keys = distances[reached].tolist()
+        for row, board in _member_texts(space, (reached + chunk.first).tolist()):
+            yield next(numbers), of_keys[row], board
+
+
+def _member_texts(space: ReducedSpace, keys: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    """The boards of all states that keys stand for, in their order, each with the row of its key."""
+    import numpy
+
+    for first in range(0, len(keys), MEMBERS_OF):
+        some = numpy.array(keys[first : first + MEMBERS_OF], dtype=numpy.uint64)
+        rows, boards = space.members(some)
+        yield from zip((rows + first).tolist(), space.puzzle.definition.texts(boards), strict=True)
 
 
 def layer_rows(space: Space, chunks: Iterator[Chunk], depth: int, limit: int) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from farthest.wording import counted
 if TYPE_CHECKING:
     from farthest import _kernel
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.contract import ScatterSpace, Space
+    from farthest.spaces.contract import ReducedRunsSpace, ScatterSpace, Space
 
 # Layers
 
@@ -155,6 +155,15 @@ def runs_memory(space: ScatterSpace, layers: Sequence[int], *, counted_only: boo
     return SCATTER_BYTES * held + min(ROOM, SCATTER_BYTES * sum(layers)) + PROCESS_BYTES
 
 
+def reduced_runs_memory(space: ReducedRunsSpace, layers: Sequence[int], threads: int) -> int:
+    """Memory for layers of so many codes of representatives: three at once where moves can be taken back, else all; and
+    of each thread the successors of a shard."""
+    held = max((sum(layers[at : at + 3]) for at in range(len(layers))), default=0)
+    codes = held if space.undirected else sum(layers)
+    successors = space.moves * max(layers, default=0) // space.shards
+    return space.code_bytes * (codes + 2 * threads * successors) + PROCESS_BYTES
+
+
 def residue_planes(*, in_place: bool) -> int:
     """Bits of a key in a residue map."""
     return 1 if in_place else 2
@@ -183,6 +192,9 @@ for hanoi-4-9)."""
 
 PACKED_SECONDS = 0.25e-6
 """The same of packed boards: cube-3x3x3 to depth 7 (0.18e-6), cube-3x3x3-qtm to depth 9, 15-puzzle to depth 27."""
+
+REDUCED_RUNS_SECONDS = 65e-9
+"""A successor among codes of representatives: cube-3x3x3 to depth 9."""
 
 PATTERN_SECONDS = 0.2e-6
 """A placement of the pieces of an additive pattern (docs/patterns.md: 15-puzzle@1-7 and @8-15, on two cores)."""

@@ -10,6 +10,7 @@ inverses  = true                      # whether the inverse of each generator is
 
 file      = "2x2x2.def"               # instead of all but goals and start: a file of another program, beside this one
 of        = "cube-3x3x3<U,R>"         # or: another puzzle by its name, some of its moves, a pattern
+colours   = { yellow = "white" }      # with ``of``: other colours of its net; pieces that then look alike are alike
 
 [permutation.generators]              # name = cycles, images, or images and turns
 R = "(1 2+1 3+2)(4+1)"                # 1 goes to 2, 2 to 3 turned by 1, 3 to 1 turned by 2; 4 stays, turned by 1
@@ -38,6 +39,7 @@ from typing import Any
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation import FAMILY
 from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
+from farthest.families.permutation.colours import recoloured
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
 from farthest.families.permutation.groups import Turns
@@ -54,6 +56,7 @@ from farthest.families.permutation.net import NetTable
 from farthest.puzzles.catalogue import find_or_refuse
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import token_problem
+from farthest.puzzles.picture import NAMED_COLOURS
 from farthest.puzzles.reader import MOST_BYTES, read_bytes
 from farthest.puzzles.tables import BoardsTable, Flag, Given, GivenBoard, Number, Table, Text
 from farthest.wording import near_match, shown
@@ -275,6 +278,7 @@ class PermutationTable(BoardsTable, _PiecesTable):
     header = "permutation"
     file = Given()
     of = Text(write="cube-3x3x3", what="the name of a puzzle")
+    colours = Given()
     numbering = Number(0, 1, write=1, default=1, what="the number of the first slot")
     inverses = Flag(default=True)
     generators = Given()
@@ -284,6 +288,10 @@ class PermutationTable(BoardsTable, _PiecesTable):
 
     def read(self) -> Permutation:
         """The definition. Raises PuzzleError naming key, line, what was expected and a mend."""
+        if "colours" in self and "of" not in self:
+            raise self.fail(
+                "colours", "expected beside of, the name of a puzzle; write the colours into its net"
+            )
         definition = (
             self._from_file()
             if "file" in self
@@ -331,15 +339,15 @@ class PermutationTable(BoardsTable, _PiecesTable):
 
     # Another puzzle, or a file of another program
 
-    def _check_alone(self, instead: str) -> None:
+    def _check_alone(self, *instead: str) -> None:
         for key in self.fields:
-            if key not in (instead, "goals", "start", "net", "turns"):
+            if key not in (*instead, "goals", "start", "net", "turns"):
                 raise self.fail(
-                    key, f"{key} and {instead} are both given; expected one of them, leave one out"
+                    key, f"{key} and {instead[0]} are both given; expected one of them, leave one out"
                 )
 
     def _from_other(self) -> Permutation:
-        self._check_alone("of")
+        self._check_alone("of", "colours")
         try:
             other = find_or_refuse(self.of)
         except PuzzleError as error:
@@ -353,7 +361,32 @@ class PermutationTable(BoardsTable, _PiecesTable):
             raise self.fail(
                 "of", f'{other.name} has the metric {other.metric}; write metric = "{other.metric}" above'
             )
-        return permutation(other)
+        definition = permutation(other)
+        return self._recoloured(definition) if "colours" in self else definition
+
+    def _recoloured(self, definition: Permutation) -> Permutation:
+        """The puzzle whose net has the colours of the key ``colours``."""
+        colours = self.colours
+        had = [] if definition.net is None else sorted({each.colour for each in definition.net.stickers})
+        if not had:
+            raise self.fail(
+                "colours", f"{self.of} has no net, so that its faces have no colours; leave it out"
+            )
+        if not isinstance(colours, dict) or not colours:
+            raise self.fail(
+                "colours",
+                f'expected colours, got {shown(colours)}; write colours = {{ {had[0]} = "{had[-1]}" }}',
+            )
+        for old, new in colours.items():
+            if old not in had:
+                raise self.fail("colours", f"{self.of} has no {shown(old)}; its colours are {', '.join(had)}")
+            if not isinstance(new, str) or new not in NAMED_COLOURS:
+                known = ", ".join(NAMED_COLOURS)
+                raise self.fail("colours", f"{old} becomes {shown(new)}; expected one of {known}")
+        try:
+            return recoloured(definition, colours)
+        except PuzzleError as error:
+            raise self.fail("colours", f"{error}; choose other colours") from None
 
     def _from_file(self) -> Permutation:
         from farthest.families.permutation.foreign import read_foreign

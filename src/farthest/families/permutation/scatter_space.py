@@ -156,6 +156,7 @@ class PackedPermutationSpace(PackedSpace):
             PackedMove(move.to, [self._turned(slot, turn) for slot, turn in enumerate(move.delta)])
             for move in plain.moves_away
         ]
+        self._moves_toward, self._moves_away = plain.moves_toward, plain.moves_away
         super().__init__(plain, radices, None, moves, undirected=plain.undirected)
 
     def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:

@@ -21,6 +21,7 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import check_keys, is_packed
 
 if TYPE_CHECKING:
+    from farthest.families.permutation.reduced_runs import ReducedRunsSpace
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Space
     from farthest.spaces.reduced import RepresentativeSpace
@@ -66,6 +67,13 @@ def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> Repres
     from farthest.families.permutation.reduced_space import reduced_space
 
     return reduced_space(puzzle, origin, order)
+
+
+def compile_reduced_runs(puzzle: Puzzle, origin: Origin, order: int | None) -> ReducedRunsSpace | None:
+    """See ``spaces.reduced_runs_space``."""
+    from farthest.families.permutation.reduced_runs import reduced_runs
+
+    return None if permutation(puzzle).slots > MAX_SLOTS else reduced_runs(puzzle, origin, order)
 
 
 def _too_many_slots(puzzle: Puzzle) -> ResourceError:

@@ -19,31 +19,76 @@ from farthest.spaces.arrangement import ArrangementSpace, Layout, Move, choose_l
 from farthest.spaces.contract import is_packed
 
 if TYPE_CHECKING:
-    from farthest.families.sliding.patterns import PatternSpace
+    from farthest.spaces.contract import Space
     from farthest.spaces.packed import PackedSpace
+    from farthest.spaces.reduced import Representatives
 
 
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> ArrangementSpace | PackedSpace | PatternSpace:
+) -> Space:
     definition = sliding(puzzle)
     if definition.blanks:
         from farthest.families.sliding.patterns import PatternSpace
 
         return PatternSpace(puzzle, origin, layout)
+    packed = is_packed(layout)
+    space = _arrangements(puzzle, origin, None if packed else layout)
+    return _packed(space) if packed else space
+
+
+def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> Representatives | None:
+    """See ``spaces.reduced_space``."""
+    definition = sliding(puzzle)
+    origins = origin_boards(puzzle, origin)
+    if definition.blanks or len(origins) != 1:
+        return None
+    from farthest.families.sliding.symmetries import group_of
+    from farthest.spaces.reduced import subgroup
+    from farthest.spaces.reduced_arrangement import ReducedArrangementSpace, choose_cut, label_sets
+
+    maps = group_of(definition, origins[0])
+    chosen = subgroup(maps, len(maps) if order is None else order)
+    if chosen is None or len(chosen) == 1:
+        return None
+    pieces = range(1, len(definition.counts))
+    cut = choose_cut(
+        [(0,), *label_sets([each.labels for each in chosen], pieces)],
+        definition.counts,
+        len(chosen),
+        halved=_arrangements(puzzle, origin, None).layout.parity is not None,
+    )
+    if cut is None:
+        return None
+    plain = _arrangements(puzzle, origin, None, cut.classes)
+    slots, classes = plain.layout.slots, plain.layout.classes
+    relabellings = [
+        (
+            [slots.index(each.cells[cell]) for cell in slots],
+            [classes.index(each.labels[label]) for label in classes],
+        )
+        for each in chosen
+    ]
+    return ReducedArrangementSpace(plain, chosen, relabellings, cut)
+
+
+def _arrangements(
+    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None, classes: tuple[int, ...] | None = None
+) -> ArrangementSpace:
+    """``classes``: an order in which labels are placed, where no layout is given."""
+    definition = sliding(puzzle)
     forward = tuple(moves_of(definition, puzzle.metric))
     backward = tuple(move.inverse() for move in forward)
     origins = origin_boards(puzzle, origin)
     toward, away = (forward, backward) if origin.direction == "to" else (backward, forward)
-    packed = is_packed(layout)
     chosen = (
         choose_layout(
-            definition.rows, definition.edges + definition.arcs, definition.counts, forward, origins
+            definition.rows, definition.edges + definition.arcs, definition.counts, forward, origins, classes
         )
-        if layout is None or packed
+        if layout is None
         else Layout.from_dict(layout, definition.counts)
     )
-    space = ArrangementSpace(
+    return ArrangementSpace(
         puzzle,
         origin,
         origins,
@@ -52,7 +97,6 @@ def compile(  # noqa: A001 - what families call it
         moves_away=away,
         undirected=not definition.arcs,
     )
-    return _packed(space) if packed else space
 
 
 def _packed(space: ArrangementSpace) -> PackedSpace:

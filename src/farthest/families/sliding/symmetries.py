@@ -42,6 +42,18 @@ class Symmetry:
         images[:, list(self.cells)] = numpy.array(self.labels, dtype=numpy.uint8)[boards]
         return images
 
+    @property
+    def image(self) -> tuple[int, ...]:
+        """What it does to cells, and so to labels."""
+        return self.cells
+
+    def then(self, other: Symmetry) -> Symmetry:
+        """This one and then the other."""
+        return Symmetry(
+            tuple(other.cells[cell] for cell in self.cells),
+            tuple(other.labels[label] for label in self.labels),
+        )
+
 
 def symmetries(definition: Sliding, goals: Sequence[Board]) -> list[Symmetry]:
     """All except the identity, for a grid with one goal without wildcards; else none."""
@@ -68,7 +80,7 @@ def grid_images(definition: Sliding) -> list[tuple[int, ...]]:
         cells[grid[grid >= 0]] = image[grid >= 0]
         if list(cells) != list(range(definition.cells)):
             found.append(tuple(cells.tolist()))
-    return found
+    return list(dict.fromkeys(found))  # some are the same where the grid is one line
 
 
 def _images(grid: NDArray[numpy.intp]) -> list[NDArray[numpy.intp]]:
@@ -88,10 +100,13 @@ def _relabelled(goal: Board, cells: Sequence[int], labels: int) -> tuple[int, ..
 
 def grid_symmetries(definition: Sliding, fixed: Board) -> Symmetries | None:
     """All that fix a board; None for a graph that is no grid."""
-    if not definition.rows:
-        return None
+    return Symmetries(group_of(definition, fixed)) if definition.rows else None
+
+
+def group_of(definition: Sliding, fixed: Board) -> list[Symmetry]:
+    """All that fix a board, the identity first."""
     identity = Symmetry(tuple(range(definition.cells)), tuple(range(len(definition.tokens))))
-    return Symmetries([identity, *symmetries(definition, [fixed])])
+    return [identity, *symmetries(definition, [fixed])]
 
 
 @dataclass(frozen=True, slots=True)

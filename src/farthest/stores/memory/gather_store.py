@@ -288,7 +288,7 @@ class MemoryStore(LayersInMemory):
             _kernel.clear(self.kernel, bitmap.layer)
         found = 0
         for chunk in chunks:
-            here = chunk.states
+            here = chunk.states_of(self.kernel)
             if not here:  # as most of a checkpoint that was taken early
                 continue
             found += here

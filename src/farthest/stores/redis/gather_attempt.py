@@ -56,7 +56,7 @@ def read_blocks(
     found, block, bitmaps = 0, -1, dict[int, Bitmap]()
     keys_per_block = kernel.keys // kernel.shards * blocks.per_block
     for chunk in chunks:
-        here = chunk.states
+        here = chunk.states_of(kernel)
         if not here:  # as most of a checkpoint that was taken early
             continue
         found += here

@@ -114,8 +114,10 @@ class Assembly:
         numbers = dict(zip(fold.depths, fold.numbers, strict=True))
         bitmaps = self._bitmaps(block, fold.planes, numbers.__getitem__)
         words = np.stack([np.asarray(bitmap.words, dtype=np.uint64) for bitmap in bitmaps], axis=1)
-        states = int(np.bitwise_count(np.bitwise_or.reduce(words, axis=1)).sum(dtype=np.int64))
-        return words.reshape(-1), states
+        shards = self._blocks.shards(block)
+        numbered = np.bitwise_count(np.bitwise_or.reduce(words, axis=1)).reshape(len(shards), -1)
+        weights = np.array([self._kernel.weight(shard) for shard in shards], dtype=np.int64)
+        return words.reshape(-1), int(numbered.sum(axis=1, dtype=np.int64) @ weights)
 
     def _add_base(self, base: Base, first: int, end: int, threads: int) -> None:
         """Adds the checkpoint's distances of these keys to the planes of the block that they are in."""
@@ -235,7 +237,7 @@ class PartMaker:
 
     def make(self, fold: Fold, part: int, base: Base | None) -> tuple[list[MadeChunk], int]:
         """The chunks of a part, and how many states they have. ``base``: finds those of the checkpoint."""
-        cut, assembly = self.cut(fold), self._assembly(fold)
+        store, cut, assembly = self._store, self.cut(fold), self._assembly(fold)
         if fold.planes:
             words, states = assembly.words(part)
             payload = words.tobytes()
@@ -246,7 +248,7 @@ class PartMaker:
         for one in assembly.chunks(CHUNK_KEYS, 1, base, cut.range_of(part)):
             stored, digest = encode(one), chunk_digest(one.distances)
             made.append(MadeChunk(one.first, one.last, one.unit, stored.checksum, digest, stored.payload))
-            states += one.states
+            states += one.states_of(store.kernel)
         return made, states
 
     def _assembly(self, fold: Fold) -> Assembly:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.contract import REPRESENTATIVES
 
 Boards = NDArray[np.uint8]
 """Boards: shape (boards, cells)."""
@@ -77,6 +78,8 @@ class Model(Protocol):
 def model_of(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
     """The model of a puzzle."""
     name = "digits" if puzzle.family in OF_DIGITS else puzzle.family
+    if layout.get("kind") == REPRESENTATIVES:
+        name = "representatives"
     module = import_module(f"farthest.verify.models.{name}")
     return cast(Model, module.model(puzzle, origin, layout))
 

@@ -1,0 +1,120 @@
+"""Maps of representatives: every question is answered as by the map of all states."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import numpy as np
+import pytest
+
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
+from farthest.models.database import open_database
+from farthest.queries.distance_map import DistanceMap, open_map
+from farthest.queries.states import first_goals
+from farthest.spaces import reduced_space
+from symmetric_puzzles import symmetric_puzzle
+
+CASES = [(61, 24, False), (33, 8, True), (33, 4, False), (75, 16, True), (9, 12, True), (41, 4, False)]
+"""Seeds of puzzles, of 640 to 5,760 states, the last with one-way moves; the order of a group; whether residues."""
+
+
+@pytest.fixture(params=CASES, ids=str, scope="module")
+def maps(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[DistanceMap, DistanceMap]]:
+    """The map of all states, and that of representatives."""
+    seed, order, residues = request.param
+    puzzle, place = symmetric_puzzle(seed), tmp_path_factory.mktemp("maps") / "farthest.db"
+    assert puzzle is not None
+    with open_database(place, create=True) as database:
+        plain = enumerate_puzzle(puzzle, database, Settings(symmetry=1))
+        reduced = enumerate_puzzle(puzzle, database, Settings(symmetry=order, residues=residues))
+    assert (reduced.layers, sorted(reduced.farthest)) == (plain.layers, sorted(plain.farthest))
+    with ExitStack() as opened:
+        yield (
+            opened.enter_context(open_map(plain.job or 0, place)),
+            opened.enter_context(open_map(reduced.job or 0, place)),
+        )
+
+
+Maps = tuple[DistanceMap, DistanceMap]
+
+
+def boards_of(opened: DistanceMap) -> list[tuple[str, int]]:
+    texts = opened.puzzle.definition.texts
+    return [
+        pair
+        for block in opened.state_blocks()
+        for pair in zip(texts(block.labels), block.distances.tolist(), strict=True)
+    ]
+
+
+def test_the_states_are_the_same(maps: Maps) -> None:
+    plain, reduced = maps
+    assert reduced.reduced is not None
+    assert reduced.reduced.keys != plain.space.keys
+    expected, found = boards_of(plain), boards_of(reduced)
+    assert len(found) == len(expected)
+    assert sorted(found) == sorted(expected)
+    for depth in (0, 1, plain.depth):
+        assert sorted(reduced.states_at(depth)) == sorted(plain.states_at(depth))
+    assert first_goals(reduced) == first_goals(plain)
+
+
+def test_distances_of_boards_with_and_without_one(maps: Maps) -> None:
+    plain, reduced = maps
+    rng = np.random.default_rng(1)
+    some = np.concatenate([block.labels[::37] for block in plain.state_blocks()])
+    assert (reduced.distances(some) == plain.distances(some)).all()
+    turned = some.copy()  # the sum of orientations of an orbit is often another
+    slots = plain.puzzle.definition.cells // 2
+    turned[np.arange(len(turned)), rng.integers(slots, 2 * slots, len(turned))] = 0
+    found = plain.distances(turned)
+    assert (reduced.distances(turned) == found).all()
+
+
+def test_solutions_are_of_the_board_that_is_asked(maps: Maps) -> None:
+    plain, reduced = maps
+    for board in plain.random(12, seed=4):
+        assert reduced.path(board).moves == plain.path(board).moves
+        assert reduced.count_solutions(board) == plain.count_solutions(board)
+        assert list(reduced.solutions(board, 50)) == list(plain.solutions(board, 50))
+        assert reduced.neighbours(board) == plain.neighbours(board)
+
+
+def test_classes(maps: Maps) -> None:
+    plain, reduced = maps
+    found = reduced.symmetry_classes()
+    assert found == plain.symmetry_classes()
+    for depth in (1, plain.depth):
+        assert len(list(reduced.representatives(depth))) == found.layers[depth].classes
+
+
+def test_random_states_are_drawn_with_the_same_chance(maps: Maps) -> None:
+    """The last layer but one, each of whose states is drawn some 20 times."""
+    plain, reduced = maps
+    depth = next(at for at in range(plain.depth, -1, -1) if 10 <= plain.layers[at] <= 3000)
+    states = plain.layers[depth]
+    drawn = Counter(reduced.random(20 * states, distance=depth, seed=1))
+    assert drawn.keys() <= set(plain.states_at(depth))
+    chi_squared = sum((drawn[board] - 20) ** 2 / 20 for board in plain.states_at(depth))
+    assert abs(chi_squared - states) < 5 * (2 * states) ** 0.5
+    texts = {board for board, _ in boards_of(plain)}
+    assert texts.issuperset(reduced.random(500, seed=2))
+
+
+def test_a_space_of_the_group_is_the_map_s(maps: Maps) -> None:
+    _, reduced = maps
+    space = reduced_space(reduced.puzzle, reduced.origin, reduced.reduced.order if reduced.reduced else 0)
+    assert space is not None
+    assert reduced.record.layout == space.layout_fields()
+
+
+def test_maps_are_proved(maps: Maps) -> None:
+    _, reduced = maps
+    report = reduced.verify()
+    assert report.ok, report.failures
+    assert report.layers == reduced.layers

@@ -1,0 +1,227 @@
+"""Packed boards by representatives: layers, classes and boards of small puzzles, beside a plain search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from farthest import _kernel
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import plan
+from farthest.coordinator.settings import Settings
+from farthest.errors import PuzzleError, StorageError
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.gather_space import origin_boards
+from farthest.families.permutation.reduced_runs import ReducedRunsSpace, reduced_runs
+from farthest.families.permutation.symmetries import symmetries
+from farthest.models.database import open_database
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.puzzle import Puzzle
+from farthest.spaces import compile_space
+from farthest.stores.memory.reduced_runs_store import ReducedRunsStore
+from symmetric_puzzles import symmetric_puzzle
+
+Boards = NDArray[np.uint8]
+
+
+def plain_layers(puzzle: Puzzle, depth: int) -> Iterator[Boards]:
+    """The boards (N, cells) of the first layers, by the moves alone, which may be one-way."""
+    definition = puzzle.defined_as(Permutation)
+    slots, moduli = definition.slots, np.array(definition.slot_moduli)
+    layer = np.array(origin_boards(puzzle, puzzle.origin), dtype=np.uint8)
+    known = np.unique(layer.view(f"V{layer.shape[1]}"))
+    for _ in range(depth + 1):
+        yield layer
+        images = []
+        for move in definition.generators:
+            to, delta = np.array(move.to), np.array(move.delta)
+            image = np.empty_like(layer)
+            image[:, :slots] = layer[:, to]  # taken back: distances are to the origin
+            if definition.oriented:
+                image[:, slots:] = (layer[:, slots + to] - delta) % moduli
+            images.append(image)
+        found = np.unique(np.concatenate(images), axis=0)
+        names = np.ascontiguousarray(found).view(f"V{found.shape[1]}").ravel()
+        layer = found[~np.isin(names, known)]
+        if not len(layer):
+            return
+        known = np.concatenate([known.ravel(), names])
+
+
+def classes(space: ReducedRunsSpace, boards: Boards) -> int:
+    """How many classes the boards are in."""
+    images = [each.images(boards) for each in space.kept.maps]
+    if space.kept.inverses:
+        found = symmetries(space.puzzle.defined_as(Permutation), space.origins[0]).inversion
+        assert found is not None
+        images += [found.images(each) for each in images]
+    assert len(images) == space.order
+    names = [np.ascontiguousarray(each).view(f"V{each.shape[1]}").ravel() for each in images]
+    number = {name: at for at, name in enumerate(names[0].tolist())}
+    return len(
+        {min(number[name] for name in each) for each in zip(*(n.tolist() for n in names), strict=True)}
+    )
+
+
+def layers_of(space: ReducedRunsSpace, depth: int) -> tuple[list[int], list[int], list[Boards]]:
+    """States, classes and the boards of the codes of the layers."""
+    store = ReducedRunsStore(space)
+    boards = [space.decode(np.array(store.keys(0, 10), dtype=_dtype(space)))]
+    for at in range(1, depth + 1):
+        shards = store.begin(at, store.reachable(at))
+        step = store.open(at, shards)
+        if shards:
+            store.commit(at, step, step.run(2))
+        if not sum(store.counts(at).values()):
+            break
+        boards.append(space.decode(np.array(store.keys(at, 10**6), dtype=_dtype(space))))
+    return [sum(store.counts(at).values()) for at in range(len(boards))], list(store.classes.values()), boards
+
+
+def _dtype(space: ReducedRunsSpace) -> str:
+    return "u8" if space.code_bytes == 8 else f"S{space.code_bytes}"
+
+
+def compare(puzzle: Puzzle, depth: int, order: int | None = None) -> ReducedRunsSpace:
+    space = reduced_runs(puzzle, puzzle.origin, order)
+    assert space is not None
+    states, found, boards = layers_of(space, depth)
+    expected = list(plain_layers(puzzle, depth))
+    assert states == [len(layer) for layer in expected]
+    for ours, layer in zip(boards, expected, strict=True):
+        assert (space.images(ours) == _in_order(space, layer)).all()
+    assert found[: len(expected)] == [classes(space, layer) for layer in expected]
+    return space
+
+
+def _in_order(space: ReducedRunsSpace, boards: Boards) -> Boards:
+    return space.decode(np.sort(space.encode(boards)))
+
+
+@pytest.mark.parametrize(
+    ("name", "depth", "order", "shards"),
+    [
+        ("cube-3x3x3-slices", 9, 48, 5),  # all pieces differ: with inverses
+        ("cube-3x3x3-antislices", 9, 24, 8),
+        ("cube-3x3x3-half-turns", 4, 8, 524),
+        ("cube-3x3x3-ur", 6, 8, 764),
+        ("fto", 3, 24, 22),  # by the places of two pieces; others are alike
+        ("mathieu-m22", 6, 2, 242),
+    ],
+)
+def test_layers_classes_and_boards(name: str, depth: int, order: int, shards: int) -> None:
+    space = compare(load(name), depth)
+    assert (space.order, space.shards) == (order, shards)
+    assert sum(space.weights) * space.share == pytest.approx(shards)
+
+
+@pytest.mark.parametrize("seed", [0, 5, 14, 18, 26, 33, 45, 84, 106, 122])
+def test_random_puzzles(seed: int) -> None:
+    puzzle = symmetric_puzzle(seed)
+    assert puzzle is not None
+    compare(puzzle, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [("cube-3x3x3-slices", n) for n in (2, 4, 8, 24, 48)] + [("fto", n) for n in (2, 3, 6, 8)],
+)
+def test_every_group_gives_the_same_layers(name: str, order: int) -> None:
+    assert compare(load(name), 3, order).order == order
+
+
+@pytest.mark.slow
+def test_the_cube() -> None:
+    puzzle = load("cube-3x3x3")
+    known = [1, 18, 243, 3240, 43239, 574908, 7618438]
+    by_48 = reduced_runs(puzzle, puzzle.origin, 48)
+    assert by_48 is not None
+    # The number of classes of corners; positions up to symmetry at forum.cubeman.org.
+    assert by_48.shards == 984
+    assert layers_of(by_48, 6)[:2] == (known, [1, 2, 9, 75, 934, 12077, 159131])
+    by_96 = reduced_runs(puzzle, puzzle.origin)
+    assert by_96 is not None
+    assert (by_96.order, by_96.shards) == (96, 654)
+    assert layers_of(by_96, 6)[0] == known
+
+
+def test_a_run_by_representatives(tmp_path: Path) -> None:
+    puzzle = load("cube-3x3x3-ur")
+    plain = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, max_depth=3, symmetry=1))
+    settings = Settings(histogram_only=True, max_depth=3, symmetry=8)
+    with open_database(tmp_path / "farthest.db", create=True) as database:
+        found = enumerate_puzzle(puzzle, database, settings)
+    assert (found.layers, found.digest) == (plain.layers, plain.digest)
+    assert sorted(found.farthest) == sorted(plain.farthest)
+    assert len(plain.farthest) == plain.layers[-1]
+
+
+@pytest.mark.slow
+def test_the_plan_takes_representatives_where_they_pay() -> None:
+    def chosen(depth: int, symmetry: int | None = None) -> int | None:
+        asked = Settings(histogram_only=True, max_depth=depth, symmetry=symmetry)
+        return plan(load("cube-3x3x3"), asked, Machine(asked, stored=False)).needs.symmetries
+
+    assert chosen(5) is None  # done in no time
+    assert chosen(10) == 96
+    assert chosen(10, 1) is None
+    assert chosen(10, 48) == 48
+
+
+def test_what_has_no_representatives_is_refused() -> None:
+    puzzle = load("cube-3x3x3-ur")
+    wrong = Settings(histogram_only=True, max_depth=5, symmetry=7)
+    by_workers = Settings(histogram_only=True, max_depth=5, symmetry=8, workers="celery")
+    with_map = Settings(max_depth=5, symmetry=8)
+    for settings, problem in (
+        (wrong, "no space of representatives of 7 symmetries"),
+        (by_workers, "workers keep no packed boards by representatives"),
+        (with_map, "give layers, and no map"),
+    ):
+        with pytest.raises(PuzzleError, match=problem):
+            plan(puzzle, settings, Machine(settings))
+
+
+def test_a_layout_that_is_not_the_puzzle_s_is_refused() -> None:
+    puzzle = load("cube-3x3x3-slices")
+    fields = {"version": 1, "kind": "packed representatives", "symmetries": 48}
+    assert compile_space(puzzle, None, fields).layout_fields() == fields
+    for change in ({"symmetries": 96}, {"symmetries": "48"}, {"version": 2}, {"more": 1}):
+        with pytest.raises(StorageError, match="stored key layout"):
+            compile_space(puzzle, None, {**fields, **change})
+
+
+def test_the_kernel_refuses_what_does_not_fit() -> None:
+    fields = [(0, 4, 2), (0, 0, 2)]
+    same = np.arange(512, dtype=np.uint16)
+    shard = [([(0, 0)], [0])]
+    for width, places, points, shards in (
+        (0, fields, same, shard),
+        (8, [(1, 0, 2), (0, 0, 2)], same, shard),
+        (8, fields, same[:-1], shard),
+        (8, fields, same + np.uint16(1), shard),  # more than two bits hold
+        (8, fields, same + np.uint16(256), shard),
+        (8, fields, same, [([(1, 0)], [])]),
+        (8, fields, same, [([(0, 1)], [])]),
+        (8, fields, same, [([(0, 0)], [1])]),
+    ):
+        with pytest.raises(ValueError):
+            _kernel.ReducedRuns(width, places, [points], shards)
+    runs = _kernel.ReducedRuns(8, fields, [same], shard)
+    code = np.array([17], dtype=np.uint64)
+    assert runs.step([0], [code], [[]]) == [(1, 1, code.tobytes())]
+    assert runs.step([0], [code], [[code]]) == [(0, 0, b"")]
+    for shards_, layer, exclude in (
+        ([1], [code], [[]]),
+        ([0], [], [[]]),
+        ([0], [code], []),
+        ([0], [b"1234567"], [[]]),
+        ([0], [code], [[b"1"]]),
+    ):
+        with pytest.raises(ValueError):
+            runs.step(shards_, layer, exclude)
