@@ -68,10 +68,10 @@ nb::bytes blob_of(UnitStepper& stepper, const std::vector<Key>& keys) {
   return bytes_of(stepper.blob_of(keys));
 }
 
-std::vector<Key> keys_of(UnitStepper& stepper, nb::handle blob, std::size_t limit) {
-  const ByteView view(blob);
+std::vector<Key> keys_of(UnitStepper& stepper, nb::handle blob, std::size_t limit, nb::handle without) {
+  const ByteView view(blob), other(without);
   const nb::gil_scoped_release release;
-  return stepper.keys_of(view.bytes(), limit);
+  return stepper.keys_of(view.bytes(), limit, other.bytes());
 }
 
 void mark(UnitStepper& stepper, nb::handle blob, unsigned number, std::size_t planes,
@@ -111,10 +111,11 @@ void bind_unit_step(nb::module_& m) {
       .def("blob_of", &blob_of, "keys"_a,
            "The blob of a shard that has these states, as keys counted from the shard's first. Raises "
            "ValueError.")
-      .def("keys_of", &keys_of, nb::sig("def keys_of(self, blob: " BUFFER ", limit: int) -> list[int]"),
-           "blob"_a, "limit"_a,
-           "The least `limit` states of a shard's blob, ascending, as keys counted from the shard's first. "
-           "Raises ValueError where it is damaged.")
+      .def("keys_of", &keys_of,
+           nb::sig("def keys_of(self, blob: " BUFFER ", limit: int, without: " BUFFER " = b'') -> list[int]"),
+           "blob"_a, "limit"_a, "without"_a = nb::bytes("", 0),
+           "The least `limit` states of a shard's blob that `without`, another one, has not, ascending, as "
+           "keys counted from the shard's first. Raises ValueError where one is damaged.")
       .def("mark", &mark,
            nb::sig("def mark(self, blob: " BUFFER ", number: int, planes: int, words: " BUFFER ") -> None"),
            "blob"_a, "number"_a, "planes"_a, "words"_a.noconvert(),

@@ -44,7 +44,10 @@ class BitmapCodec::Encoder {
     for (std::size_t at = 0; at < bitmap.size(); at += kSegment) {
       const auto segment = bitmap.subspan(at, std::min(kSegment, bitmap.size() - at));
       const std::uint64_t found = codec_.splits_->ones(segment.data(), segment.size() / BitmapSplits::kBlock);
-      write(segment.data(), 8 * segment.size(), found, 0);
+      if (found > segment.size() * 6)
+        write_rest(segment, found);
+      else
+        write(segment.data(), 8 * segment.size(), found, 0);
       ones += found;
     }
     if (ones == 0) out_ = begin;
@@ -71,6 +74,18 @@ class BitmapCodec::Encoder {
     out_ = begin;
     *out_++ = kRaw;
     append(array, bytes_of(bits));
+  }
+
+  void write_rest(std::span<const std::uint8_t> segment, std::uint64_t ones) {
+    std::uint8_t* const rest = room(codec_.rest_, segment.size());
+    for (std::size_t i = 0; i < segment.size(); ++i) rest[i] = static_cast<std::uint8_t>(~segment[i]);
+    std::uint8_t* const begin = out_;
+    *out_++ = kRest;
+    write(rest, 8 * segment.size(), 8 * segment.size() - ones, 0);
+    if (static_cast<std::size_t>(out_ - begin) <= segment.size()) return;
+    out_ = begin;
+    *out_++ = kRaw;
+    append(segment.data(), segment.size());
   }
 
   void append(const std::uint8_t* from, std::size_t size) {

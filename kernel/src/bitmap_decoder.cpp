@@ -61,6 +61,12 @@ class BitmapCodec::Decoder {
         if (bits < kLeastSplit) damaged();
         read_pairs(array, bits, depth);
         break;
+      case kRest:
+        if (depth != 0 || *at_ == kRest) damaged();
+        read(array, bits, 0);
+        std::transform(array, array + bytes_of(bits), array,
+                       [](std::uint8_t byte) { return static_cast<std::uint8_t>(~byte); });
+        return;
       default:
         damaged();
     }

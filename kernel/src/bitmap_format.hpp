@@ -11,7 +11,7 @@
 namespace farthest {
 namespace {
 
-enum Kind : std::uint8_t { kZeros, kList, kRaw, kBytes, kPairs, kCut };
+enum Kind : std::uint8_t { kZeros, kList, kRaw, kBytes, kPairs, kCut, kRest };
 
 constexpr std::uint8_t kFormat = 1;
 constexpr std::size_t kChecksum = 8;

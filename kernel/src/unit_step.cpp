@@ -118,13 +118,15 @@ std::uint8_t* UnitStepper::slot_flags(std::size_t slot) const {
 
 void UnitStepper::load_piece(const SlotLoad& load, std::uint64_t piece) {
   const std::uint64_t first = pieces_.begin(piece), last = pieces_.end(piece);
+  const std::size_t words = space_.words_per_line();
   std::uint8_t* const flags = slot_flags(load.slot);
   const Blob blob = PieceBlobs(load.blob, pieces_.count()).at(piece);
   if (blob.empty()) {
     std::fill(flags + first, flags + last, std::uint8_t{0});
+    if (space_.united())  // a step reads what the shard itself has, whatever the flags say
+      std::fill(slot_words(load.slot) + first * words, slot_words(load.slot) + last * words, Word{0});
     return;
   }
-  const std::size_t words = space_.words_per_line();
   const Word* line = slot_words(load.slot) + first * words;
   Borrowed scratch(*this);
   scratch->codec.decode(blob, {words_.bytes().data() + load.slot * slot_size_ + first * words * sizeof(Word),
@@ -237,15 +239,16 @@ std::vector<std::uint8_t> UnitStepper::blob_of(const std::vector<Key>& keys) {
   return keys.empty() ? std::vector<std::uint8_t>{} : scratch->out;
 }
 
-std::vector<Key> UnitStepper::keys_of(Blob blob, std::size_t limit) {
-  PieceBlobs blobs(blob, pieces_.count());
+std::vector<Key> UnitStepper::keys_of(Blob blob, std::size_t limit, Blob without) {
+  PieceBlobs blobs(blob, pieces_.count()), others(without, pieces_.count());
   Borrowed scratch(*this);
   std::vector<Key> keys;
   // Keys ascend from group to group of words; within a group they are put in order.
   const std::uint64_t group = space_.words_per_group();
   for (std::uint64_t piece = 0; piece < pieces_.count() && keys.size() < limit; ++piece) {
-    const Blob one = blobs.next();
+    const Blob one = blobs.next(), other = others.next();
     if (one.empty()) continue;
+    scratch->decode_together({other}, pieces_.bytes(piece), scratch->exclude);
     scratch->codec.decode(one,
                           {reinterpret_cast<std::uint8_t*>(scratch->fresh.data()), pieces_.bytes(piece)});
     const std::uint64_t begin = pieces_.begin(piece) * space_.words_per_line();
@@ -253,7 +256,7 @@ std::vector<Key> UnitStepper::keys_of(Blob blob, std::size_t limit) {
     for (std::uint64_t first = 0; first < words && keys.size() < limit; first += group) {
       const auto had = static_cast<std::ptrdiff_t>(keys.size());
       for (std::uint64_t word = first; word < first + group; ++word)
-        for (Word rest = scratch->fresh[word]; rest != 0; rest &= rest - 1)
+        for (Word rest = scratch->fresh[word] & ~scratch->exclude[word]; rest != 0; rest &= rest - 1)
           if (const int bit = std::countr_zero(rest); bit < space_.bits())
             keys.push_back(space_.key_at(begin + word, bit));
       std::sort(keys.begin() + had, keys.end());

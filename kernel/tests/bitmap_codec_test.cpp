@@ -64,7 +64,8 @@ Bytes random_bitmap(Random& random, std::size_t size, std::uint64_t share, std::
 
 std::uint64_t share_of(double density) { return static_cast<std::uint64_t>(density * 4294967296.0); }
 
-constexpr double kDensities[] = {1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.07, 0.12, 0.17, 0.24, 0.26, 0.5, 0.9, 1.0};
+constexpr double kDensities[] = {1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.07, 0.12,  0.17,
+                                 0.24, 0.26, 0.5,  0.74, 0.76, 0.9,  0.999, 1.0};
 
 // All instruction sets write the same blob, which all read.
 void check_bitmap(const Bytes& bitmap) {

@@ -1,4 +1,4 @@
-// Codes bitmaps of which up to a quarter are ones, in any pattern, without a branch on the data.
+// Codes bitmaps of which up to a quarter are ones, or zeros, in any pattern, without a branch on the data.
 //
 // An *array* is a sequence of bits, the lowest of a byte first. It is coded as one byte, its kind, and
 //
@@ -19,6 +19,9 @@
 //             which   a bit for each pair of one one, 1 where it is the second. Filled up to whole bytes
 //   kCut    the array cut into segments of 2^18 bytes, each an array. This is the whole bitmap where it is
 //           longer than that and has more than 32 ones, and nothing else is
+//   kRest   an array: the zeros. This is a bitmap or a segment of which more than three quarters are ones,
+//   where
+//           that is shorter than its bits, and nothing else is
 //
 // What fills up is zeros. The lengths of all parts follow from the numbers of ones in those before them.
 //
@@ -71,6 +74,7 @@ class BitmapCodec {
   Isa isa_;
   const BitmapSplits* splits_;
   std::vector<std::unique_ptr<Parts>> parts_;
+  Bytes rest_;
 };
 
 }  // namespace farthest

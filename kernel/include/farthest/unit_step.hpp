@@ -63,9 +63,9 @@ class UnitStepper {
   // The blob of a shard that has these states, as keys counted from the shard's first.
   std::vector<std::uint8_t> blob_of(const std::vector<Key>& keys);
 
-  // The least `limit` states of a shard's blob, as keys counted from the shard's first, ascending. Throws
-  // InvalidArgument as load().
-  std::vector<Key> keys_of(Blob blob, std::size_t limit);
+  // The least `limit` states of a shard's blob that another one has not, as keys counted from the shard's
+  // first, ascending. Throws InvalidArgument as load().
+  std::vector<Key> keys_of(Blob blob, std::size_t limit, Blob without = {});
 
   // Adds a shard's states to the words of a residue map (map_files), of which word w of plane p is
   // words[w * planes + p]: sets the bit of each in the planes that `number` names. Throws InvalidArgument as

@@ -31,7 +31,7 @@ graph:
     two       undirected: those of the layers d-1 and d-2
     all       any: all states found
     united    any, where layers are united (``_kernel.Space.united``): V(d), all states up to d, is kept instead of the
-              layer d, so what is not new is in the array, or file, that the step goes out from
+              layer d: nothing is taken away
 """
 
 ONLY_COUNTS = "this store keeps no distances: it only counts"
@@ -48,7 +48,7 @@ def excluded(*, graded: bool, undirected: bool, alternating: bool = False, unite
 
 def excluded_layers(rule: Excluded, depth: int) -> range:
     """The depths of the layers whose states are not new at ``depth``."""
-    first = {"none": depth, "before": depth - 2, "two": depth - 2, "all": 0, "united": depth - 1}[rule]
+    first = {"none": depth, "before": depth - 2, "two": depth - 2, "all": 0, "united": depth}[rule]
     return range(max(first, 0), depth - 1 if rule == "before" else depth)
 
 

@@ -47,7 +47,7 @@ def entropy(density: float, size: int) -> float:
     return -size * (density * math.log2(density) + (1 - density) * math.log2(1 - density))
 
 
-DENSITIES = [1e-6, 1e-4, 0.001, 0.01, 0.03, 0.07, 0.12, 0.17, 0.25, 0.5, 1.0]
+DENSITIES = [1e-6, 1e-4, 0.001, 0.01, 0.03, 0.07, 0.12, 0.17, 0.25, 0.5, 0.76, 0.99, 1.0]
 
 
 @pytest.mark.parametrize("density", DENSITIES)
@@ -86,7 +86,7 @@ def test_a_bitmap_without_ones_has_no_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("density", "most"), [(0.001, 1.05), (0.005, 1.05), (0.03, 1.05), (0.12, 1.06), (0.17, 1.1)]
+    ("density", "most"), [(0.001, 1.05), (0.005, 1.05), (0.03, 1.05), (0.12, 1.06), (0.17, 1.1), (0.97, 1.05)]
 )
 def test_independent_bits_take_little_more_than_their_entropy(density: float, most: float) -> None:
     size = 2**19
@@ -108,7 +108,10 @@ def one_at(*places: int) -> NDArray[np.uint8]:
         (one_at(300), b"\1\1" + (300 << 1 | 1).to_bytes(2, "little")),
         # Three ones: 7 bits.
         (one_at(1, 2, 511), b"\1\3" + (1 << 1 | 1 | 1 << 8 | 0b1000 << 16 | 124 << 20).to_bytes(4, "little")),
-        (np.full(64, 255, np.uint8), b"\2" + b"\xff" * 64),
+        (np.full(64, 85, np.uint8), b"\2" + b"\x55" * 64),
+        # The zeros of what is mostly ones.
+        (np.full(64, 255, np.uint8), b"\6\0"),
+        (~one_at(300), b"\6\1\1" + (300 << 1 | 1).to_bytes(2, "little")),
     ],
 )
 def test_blobs_are_as_described(bitmap: NDArray[np.uint8], array: bytes) -> None:

@@ -462,8 +462,10 @@ class Enumeration:
     def _search_with(self, executor: Executor, store: JobStore, stop: StopRequest) -> bool:
         limit = self._settings.max_depth
         keys = None if self._plan.space.keys is None else self._plan.needs.states_at_most
+        # Bitmaps of all keys have no more layers then; of other spaces it is not sure that moves are as they say.
+        all_found = keys if self._plan.space.engine == "gather" else None
         self._checkpoints.begin()
-        while limit is None or self._found.depth < limit:
+        while self._found.total != all_found and (limit is None or self._found.depth < limit):
             depth = self._found.depth + 1
             begun = perf_counter()
             try:
@@ -489,7 +491,7 @@ class Enumeration:
                 raise KeyboardInterrupt
             self._still_ours()
             self._memory.check()
-        return self._found.total == keys  # all keys are found: the depth limit has cut nothing off
+        return self._found.total == keys  # then the depth limit has cut nothing off
 
     def _goes_on(self, store: JobStore, depth: int) -> bool:
         """Whether there may be states beyond an empty layer: in an additive pattern the blank may move on without a new

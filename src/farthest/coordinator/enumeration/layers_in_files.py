@@ -7,6 +7,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import exp, log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,7 +143,8 @@ class BitmapsInFiles(LayersInFiles):
         self._allowed = memory
         self._classes = shard_classes(space)
         in_place = searches_in_place(space.kernel, space.keys_of(space.origins))
-        disk = disk_at_peak(layers, space.keys, in_place=in_place, residues=residues)
+        self._united = space.kernel.united and not space.kernel.graded and residues is None
+        disk = disk_at_peak(layers, space.keys, in_place=in_place, united=self._united, residues=residues)
         if space.shards_at(self._classes) > QUICKLY_PLANNED:
             refusal = self._want_of_disk(disk)
             if refusal is not None:
@@ -160,7 +162,9 @@ class BitmapsInFiles(LayersInFiles):
 
     def _cut(self, units: int | None = None) -> FolderCut:
         base = PROCESS_BYTES + self._gathered.shards_at(self._classes) * SHARD_BYTES
-        return cut_for_files(self._gathered, self._allowed, base, units=units)
+        return cut_for_files(
+            self._gathered, self._allowed, base, units=units, layers_stay=self._residues is not None
+        )
 
     def _store(self, folder: EnumerationFolder) -> FolderStore:
         cut = self.cut if folder.units == self.units else self._cut(folder.units)
@@ -171,6 +175,7 @@ class BitmapsInFiles(LayersInFiles):
             cut.slots,
             folder,
             in_place=cut.in_place,
+            united=cut.united,
             residues=self._residues,
             threads=self._threads,
         )
@@ -178,7 +183,8 @@ class BitmapsInFiles(LayersInFiles):
     def _identity(self) -> dict[str, Any]:
         form = self._residues
         of_map = {} if form is None else {"residues": [form.modulus, *form.ones]}
-        return {**of_map, **super()._identity(), "shard_classes": self._classes}
+        united = {"united": True} if self._united else {}
+        return {**of_map, **united, **super()._identity(), "shard_classes": self._classes}
 
 
 class RunsInFiles(LayersInFiles):
@@ -279,17 +285,18 @@ def file_needs(cut: FolderCut, states: Sequence[int], residues: ResidueForm | No
         touched = shards * (1 - exp(-number / shards))
         units = min(len(plan.units), number)
         tables = int(units * file_bytes(shards // len(plan.units)) + touched * pieces * BLOB_BYTES)
-        sizes.append(coded_bytes(number, keys) + tables)
+        stored = sum(states[: depth + 1]) if cut.united else number
+        sizes.append(coded_bytes(stored, keys) + tables)
         before = sizes[depth - 1] * again[depth & 1] if depth else 0
         older = 0
-        if depth and not kernel.graded:
+        if depth and not kernel.graded and not cut.united:
             older = sum(sizes[max(depth - 2, 0) : depth - 1 + (not cut.in_place)])
         bitmap = int(touched * kernel.words_per_shard * 8)
         layers.append(LayerTraffic(sizes[depth], int(before) + older, bitmap))
-    if not (kernel.graded or kernel.reversible):
+    if not (kernel.graded or kernel.reversible or cut.united):
         return _with_visited(layers, states, keys)
     marks = [size if residues is not None and residues.number(at) else 0 for at, size in enumerate(sizes)]
-    disk = _most_at_once(sizes, marks, in_place=cut.in_place)
+    disk = _most_at_once(sizes, marks, together=2 if cut.in_place or cut.united else 3)
     marked = sum(layer.bitmap for layer, size in zip(layers, marks, strict=True) if size)
     return FileNeeds(disk, tuple(layers), sum(marks), marked)
 
@@ -312,18 +319,23 @@ def _with_visited(layers: Sequence[LayerTraffic], states: Sequence[int], keys: i
 
 
 def disk_at_peak(
-    states: Sequence[int], keys: int, *, in_place: bool, residues: ResidueForm | None = None
+    states: Sequence[int],
+    keys: int,
+    *,
+    in_place: bool,
+    united: bool = False,
+    residues: ResidueForm | None = None,
 ) -> int:
     """Bytes of the coded bitmaps of all layers that are there at once, without what else is in their files: before the
     space is cut, which takes long where it is large. ``keys``: of the space."""
-    sizes = [coded_bytes(number, keys // 2 if in_place else keys) for number in states]
+    stored = accumulate(states) if united else states
+    sizes = [coded_bytes(number, keys // 2 if in_place else keys) for number in stored]
     marks = [size if residues is not None and residues.number(at) else 0 for at, size in enumerate(sizes)]
-    return _most_at_once(sizes, marks, in_place=in_place)
+    return _most_at_once(sizes, marks, together=2 if in_place or united else 3)
 
 
-def _most_at_once(sizes: Sequence[int], marks: Sequence[int], *, in_place: bool) -> int:
-    """The most bytes of two or three layers in a row, and of the layers before them that are ``marks`` of a map."""
-    together = 2 if in_place else 3
+def _most_at_once(sizes: Sequence[int], marks: Sequence[int], *, together: int) -> int:
+    """The most bytes of some layers in a row, and of the layers before them that are ``marks`` of a map."""
     return max(sum(marks[:at]) + sum(sizes[at : at + together]) for at in range(len(sizes)))
 
 

@@ -6,6 +6,7 @@ L(d+1) = pull(L(d)) without what is excluded:
     undirected                                                 L(d) and L(d-1)
     graded (all paths to a state are equally long)             nothing
     any                                                        all layers
+    any, united                                                nothing: L(d) stands for all states up to d
 
 Shards are stepped by units (plan.py). While one is stepped, what the next one needs is read, and the one before is
 written, by a thread each.
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.stores.contract import excluded
-from farthest.stores.folder.journal import Room
+from farthest.stores.folder.journal import SLAB, Room
 from farthest.stores.folder.layer_files import LayerFiles, UnitSources
 from farthest.stores.folder.store import StoreInFiles
 
@@ -75,7 +76,8 @@ class UnitStepInput:
 
 class FolderStore(StoreInFiles[LayerFiles]):
     """``JobStore`` over files, which only counts. ``plans``: by the parity of the depth; ``in_place``: each is of the
-    shards of one colour, else both are the same. ``origins``: keys. ``slots``: for sources in memory. ``residues``:
+    shards of one colour, else both are the same. ``united``: layers are (``stores/contract.py``), and shards among
+    their sources in the plans. ``origins``: keys. ``slots``: for sources in memory. ``residues``:
     the form of the residue map that is to be made at the end, for which some layers are kept.
     """
 
@@ -88,18 +90,21 @@ class FolderStore(StoreInFiles[LayerFiles]):
         folder: EnumerationFolder,
         *,
         in_place: bool,
+        united: bool = False,
         residues: ResidueForm | None = None,
         threads: int = 1,
     ) -> None:
         self.kernel = kernel
         unit = max(len(shards) for plan in plans for shards in plan.units)
-        self._most_read = unit * kernel.words_per_shard * 8  # bytes of sources at once
+        self._most_read = (1 + united) * unit * kernel.words_per_shard * 8  # bytes of sources at once
         self._slots = slots
         self._stepper = _kernel.UnitStepper(kernel, slots)
         self._stepping = threading.Lock()  # held while the slots are used
         self._reader = ThreadPoolExecutor(1, "farthest-read")
         self._turns = 0  # units read
         self._rooms: list[Room] = []  # that are free
+        longest = _kernel.longest_shard_blob(kernel)
+        self._slab = longest * max(1, SLAB // longest)
         self._forget_inputs()
 
         def open_files() -> None:
@@ -108,7 +113,9 @@ class FolderStore(StoreInFiles[LayerFiles]):
             self._files = LayerFiles(
                 folder,
                 plans,
-                excluded(graded=kernel.graded, undirected=kernel.reversible, alternating=in_place),
+                excluded(
+                    graded=kernel.graded, undirected=kernel.reversible, alternating=in_place, united=united
+                ),
                 lambda depth: residues is not None and residues.number(depth) != 0,
             )
             if self._files.depth < 0:
@@ -133,7 +140,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
     # ShardStore
 
     def reachable(self, depth: int) -> list[int]:
-        sources = self._counts[depth - 1].keys()
+        sources = self._files.held(depth - 1)
         plan = self._files.plan(depth)
         return [
             shard
@@ -211,7 +218,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
 
     def _read_unit(self, depth: int, unit: int, turn: int, held: list[int | None]) -> UnitRead:
         sources = self._files.missing(depth, unit, held)
-        room, older = (self._rooms.pop() if self._rooms else Room() for _ in range(2))
+        room, older = (self._rooms.pop() if self._rooms else Room(self._slab) for _ in range(2))
         with self.folder.errors():
             loads = self._files.read_some(sources, self._most_read, room)
             exclude = self._files.excluded(depth, unit, older)
@@ -264,10 +271,10 @@ class FolderStore(StoreInFiles[LayerFiles]):
     def keys(self, depth: int, limit: int) -> list[int]:
         per_shard = self.kernel.keys // self.kernel.shards
         keys: list[int] = []
-        for shard, blob in self._files.blobs(depth):
+        for shard, blob, older in self._files.blobs(depth):
             if len(keys) >= limit:
                 break
             with self._damage(f"layer {depth}"):
-                found = self._stepper.keys_of(blob, limit - len(keys))
+                found = self._stepper.keys_of(blob, limit - len(keys), older)
             keys += [shard * per_shard + key for key in found]
         return keys

@@ -9,6 +9,9 @@ to the unit is in its V file and in its layers since then. When these are RENEWE
 file of all: it is written before the unit's layer, which commits both; then the V file before and the layers that are
 in it are removed, but those that the next layer is found from.
 
+Where layers are united, L<d>.<unit> has all states of a unit up to depth d; its table tells the number of those of
+depth d alone. Files of depth d-2 stay until a state of depth d is found: the last layer is told from them.
+
 Files of layers that a residue map is made of stay until the enumeration ends.
 """
 
@@ -116,6 +119,15 @@ class LayerFiles(UnitFiles):
             if states
         }
 
+    def held(self, depth: int) -> set[int]:
+        """The shards with states in the files of a depth."""
+        return {
+            shard
+            for unit, table in self.tables[depth].items()
+            for shard, size in zip(self.plan(depth).units[unit], table.sizes, strict=True)
+            if size
+        }
+
     def committed(self, depth: int) -> set[int]:
         """The units of the layer under way that are written."""
         return set(self.tables[depth])
@@ -136,9 +148,17 @@ class LayerFiles(UnitFiles):
         """Whether the unit's layer ``earlier`` is still needed once its layer ``depth`` is written: all units are found
         from the layer before."""
         newest = self.visited[unit][0] if unit in self.visited else -1
+        if self._rule == "united" and earlier == depth - 2:
+            return not self._found_at(depth)
         return earlier >= depth - 1 or (
             earlier > newest and earlier in excluded_layers(self._rule, depth + 1)
         )
+
+    def _found_at(self, depth: int) -> bool:
+        """Whether states of a depth are found."""
+        if depth < len(self.folder.layers):
+            return self.folder.layers[depth].states > 0
+        return any(table.total for table in self.tables[depth].values())
 
     def renews(self, depth: int, unit: int) -> bool:
         """Whether the step of a unit is to give the blobs of all its states up to ``depth``."""
@@ -235,11 +255,15 @@ class LayerFiles(UnitFiles):
                             blobs.append(self.blob_at(file, table, at, room))
         return exclude
 
-    def blobs(self, depth: int) -> Iterator[tuple[int, memoryview]]:
-        """(shard, blob) of each shard that has states at ``depth``, by ascending shards."""
+    def blobs(self, depth: int) -> Iterator[tuple[int, memoryview, memoryview]]:
+        """Of each shard that has states at ``depth``, ascending: (shard, blob, that of the states that are in it and
+        not at that depth)."""
         for shard in sorted(self.states(depth)):
             unit, at = self._where[depth & 1][shard]
-            yield shard, self.blob(depth, unit, self.tables[depth][unit], at)
+            older = memoryview(b"")
+            if self._rule == "united" and unit in self.tables.get(depth - 1, ()):
+                older = self.blob(depth - 1, unit, self.tables[depth - 1][unit], at)
+            yield shard, self.blob(depth, unit, self.tables[depth][unit], at), older
 
     def blob(self, depth: int, unit: int, table: UnitTable, at: int) -> memoryview:
         """The blob of the shard that is number ``at`` of a unit, whose file holds what ``table`` says."""

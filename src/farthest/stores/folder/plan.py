@@ -1,9 +1,10 @@
 """The plan of a layer: the order in which its units are stepped, and where their sources are kept meanwhile.
 
 A *unit* is a run of shards that are stepped and stored together. Shards are put in an order in which neighbours have
-sources in common (``GatherSpace.shard_order``). A source is decoded into one of the slots of a cache; where all slots
-are taken, the one whose shard is needed again last is used (Belady, IBM Systems Journal 5, 1966). With slots for a
-twentieth of a layer most sources of a sliding board are then decoded once a layer.
+sources in common: ``GatherSpace.shard_order``, or that of ``greedy_order`` for representatives of symmetries, whose
+sources are all over. A source is decoded into one of the slots of a cache; where all slots are taken, the one whose
+shard is needed again last is used (Belady, IBM Systems Journal 5, 1966). With slots for a twentieth of a layer most
+sources of a sliding board are then decoded once a layer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import ResourceError
+from farthest.spaces.contract import reduced
 from farthest.stores.blocks import cut, searches_in_place
+from farthest.stores.contract import excluded
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -32,21 +35,28 @@ class Plan:
     """To step ``shards``, in this order, in about ``units`` units, with ``slots`` slots.
 
     ``units[u]``: the shards of unit u. ``slots[u]``: for each of them the slot of each of its sources, in the order of
-    the kernel's ``sources``. ``sources[u]``: the slot of each shard that the unit needs. Raises ResourceError where the
-    slots do not hold the sources of one unit.
+    the kernel's ``sources``, and of the shard itself where layers are ``united``. ``sources[u]``: the slot of each
+    shard that the unit needs. Raises ResourceError where the slots do not hold the sources of one unit.
     """
 
-    def __init__(self, kernel: _kernel.Space, shards: Sequence[int], units: int, slots: int) -> None:
+    def __init__(
+        self, kernel: _kernel.Space, shards: Sequence[int], units: int, slots: int, *, united: bool = False
+    ) -> None:
         count = max(1, min(units, len(shards)))
         cuts = [len(shards) * unit // count for unit in range(count + 1)]
         self.units = [list(shards[a:b]) for a, b in pairwise(cuts)]
-        pulls = [[kernel.sources(shard) for shard in unit] for unit in self.units]
+        pulls = [[_read(kernel, shard, united=united) for shard in unit] for unit in self.units]
         needed = [sorted({source for sources in unit for source in sources}) for unit in pulls]
         self.sources = _placed(needed, slots)
         self.slots = [
             [[where[source] for source in sources] for sources in unit]
             for unit, where in zip(pulls, self.sources, strict=True)
         ]
+
+
+def _read(kernel: _kernel.Space, shard: int, *, united: bool) -> list[int]:
+    """The shards that the step of one reads."""
+    return kernel.sources(shard) + [shard] * united
 
 
 def _placed(needed: Sequence[Sequence[int]], slots: int) -> list[dict[int, int]]:
@@ -97,14 +107,56 @@ def _next_use(units: list[int], after: int) -> int:
     return units[at] if at < len(units) else NEVER
 
 
+def greedy_order(
+    kernel: _kernel.Space, shards: Sequence[int], held: int, *, united: bool = False
+) -> list[int]:
+    """The shards in an order in which sources are read seldom where ``held`` of them fit the memory: the next is always
+    the first of those with the fewest sources not held. Those go that were read longest ago."""
+    read = {shard: sorted({*_read(kernel, shard, united=united)}) for shard in shards}
+    needed_by: dict[int, list[int]] = {}
+    for shard, sources in read.items():
+        for source in sources:
+            needed_by.setdefault(source, []).append(shard)
+    place_of = {shard: place for place, shard in enumerate(shards)}
+    missing = {shard: len(sources) for shard, sources in read.items()}
+    nearest = [(missing[shard], place, shard) for shard, place in place_of.items()]  # some are outdated
+    heapq.heapify(nearest)
+    kept: dict[int, None] = {}  # in the order in which they were read
+
+    def change(source: int, by: int) -> None:
+        for shard in needed_by[source]:
+            if shard in missing:
+                missing[shard] += by
+                heapq.heappush(nearest, (missing[shard], place_of[shard], shard))
+
+    order: list[int] = []
+    while nearest:
+        count, _, shard = heapq.heappop(nearest)
+        if missing.get(shard) != count:
+            continue
+        order.append(shard)
+        del missing[shard]
+        for source in read[shard]:
+            if source in kept:
+                del kept[source]
+            else:
+                change(source, -1)
+            kept[source] = None
+        for source in list(kept)[: max(len(kept) - held, 0)]:
+            del kept[source]
+            change(source, 1)
+    return order
+
+
 SHARD_SIZE = 4 * 2**20
 """Bytes of a shard's bitmap, where labels allow it: small beside a layer, large beside what a read costs."""
 
-UNIT_SHARE = 32
+UNIT_SHARE = {"none": 32, "before": 32, "two": 32, "all": 32, "united": 128}
 """A unit's bitmaps take this part of the memory at most; what is not for units is for slots."""
-UNITS_HELD = {"in place": 5, "two": 8, "all": 14}
+UNITS_HELD = {"none": 8, "before": 5, "two": 8, "all": 14, "united": 11}
 """Room for so many units: what was read for the unit that is stepped and for the next one, its sources and one older
-layer, two or all; what is found and what is written. All is coded."""
+layer, two or all; of united layers, whose sources are all over, twice as many; what is found and what is written. All
+is coded."""
 
 MOST_UNITS = 4096
 
@@ -114,20 +166,24 @@ UNITS_TRIED = 100
 
 @dataclass(frozen=True, slots=True)
 class FolderCut:
-    """``kernel`` with ``classes`` shard classes; the plans by the parity of the depth; ``slots`` for sources.
-    ``memory``: bytes that all this takes."""
+    """``kernel`` with ``classes`` shard classes; whether layers are ``united``; the plans by the parity of the depth;
+    ``slots`` for sources. ``memory``: bytes that all this takes."""
 
     kernel: _kernel.Space
     classes: int
     in_place: bool
+    united: bool
     plans: tuple[Plan, Plan]
     slots: int
     memory: int
 
 
-def cut_for_files(space: GatherSpace, memory: int, base: int, *, units: int | None = None) -> FolderCut:
+def cut_for_files(
+    space: GatherSpace, memory: int, base: int, *, units: int | None = None, layers_stay: bool = False
+) -> FolderCut:
     """Cuts a space so that it is stepped within ``memory`` bytes, of which ``base`` are taken besides. ``units``: so
-    many a layer, as an earlier attempt had; None: as many as memory makes necessary. Raises WantedError."""
+    many a layer, as an earlier attempt had; None: as many as memory makes necessary. ``layers_stay``: for a map, so
+    they are not united. Raises WantedError."""
     classes = shard_classes(space)
     kernel = space.compile_kernel(classes)
     slot = _kernel.UnitStepper.slot_bytes(kernel)
@@ -135,34 +191,45 @@ def cut_for_files(space: GatherSpace, memory: int, base: int, *, units: int | No
     if room < slot:
         raise _too_little(space, memory, memory - room + 16 * slot)
     in_place, orders = _orders(space, kernel)
-    held = UNITS_HELD["in place" if in_place else "two" if kernel.reversible or kernel.graded else "all"]
+    rule = excluded(
+        graded=kernel.graded,
+        undirected=kernel.reversible,
+        alternating=in_place,
+        united=kernel.united and not layers_stay,
+    )
+    united, held, share = rule == "united", UNITS_HELD[rule], UNIT_SHARE[rule]
     most = len(orders[0])
-    least = base + kernel.row_bytes + slot * _least_slots(kernel, orders, held)
+    least = base + kernel.row_bytes + slot * _least_slots(kernel, orders, held, united=united)
     if memory < least:
         raise _too_little(space, memory, least)
-    count = units or min(max(-(-most * slot * UNIT_SHARE // max(room, 1)), 1), most)
+    count = units or min(max(-(-most * slot * share // max(room, 1)), 1), most)
     while True:
         unit = -(-most // count) * slot
         slots = min((room - held * unit) // slot, kernel.shards - most if in_place else kernel.shards)
         try:
-            plans = [Plan(kernel, order, count, slots) for order in orders]
+            if (
+                reduced(space) is not None
+            ):  # by the number of units alone, which an earlier attempt may have chosen
+                most_held = -(-most // count) * (share - held)
+                orders = [greedy_order(kernel, order, most_held, united=united) for order in orders]
+            plans = [Plan(kernel, order, count, slots, united=united) for order in orders]
         except ResourceError:
             if units is not None or count >= min(most, MOST_UNITS):
                 raise _too_little(space, memory, max(memory, least) * 3 // 2) from None
             count = min(2 * count, most, MOST_UNITS)
             continue
         used = base + kernel.row_bytes + slots * slot + held * unit
-        return FolderCut(kernel, classes, in_place, (plans[0], plans[-1]), slots, used)
+        return FolderCut(kernel, classes, in_place, united, (plans[0], plans[-1]), slots, used)
 
 
-def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], held: int) -> int:
+def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], held: int, *, united: bool) -> int:
     """As many slots as the smallest units and their sources take, by some of these units."""
     most = 1
     for order in orders:
         unit = -(-len(order) // MOST_UNITS)
         for first in range(0, len(order), max(1, len(order) // UNITS_TRIED)):
             shards = order[first : first + unit]
-            sources = {source for shard in shards for source in kernel.sources(shard)}
+            sources = {source for shard in shards for source in _read(kernel, shard, united=united)}
             most = max(most, len(sources) + held * unit)
     return most
 

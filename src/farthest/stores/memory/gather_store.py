@@ -201,7 +201,8 @@ class MemoryStore(LayersInMemory):
         return wanted
 
     def open(self, depth: int, shards: Sequence[int]) -> BitmapStepInput:
-        exclude = self._found or [self._layer(earlier) for earlier in excluded_layers(self._excluded, depth)]
+        excluded = [depth - 1] if self._united else excluded_layers(self._excluded, depth)
+        exclude = self._found or [self._layer(earlier) for earlier in excluded]
         return BitmapStepInput(
             self.kernel,
             self._free_shards(depth, shards),
