@@ -1,5 +1,6 @@
-"""Representatives of puzzles whose boards are contents of cells, where moves and symmetries take each cell to a cell:
-which symmetries there are, and which cells are the outer number, the lines and the bits of a line.
+"""Representatives of puzzles whose boards are contents of cells, where a move or a symmetry takes each cell to a cell,
+and what it makes of a cell's content depends on that content alone: which symmetries there are, and which cells are the
+outer number, the lines and the bits of a line.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ MOST_WORDS = 256
 
 @dataclass(frozen=True, slots=True)
 class CellMap:
-    """What is in cell i goes to cell ``to[i]``, and content x becomes ``contents[i][x]``."""
+    """What is in cell i goes to cell ``to[i]``, and content x becomes ``contents[i][x]``; -1: with x in cell i the map
+    cannot be made, be it a pull."""
 
     to: tuple[int, ...]
     contents: tuple[tuple[int, ...], ...]
@@ -56,7 +58,7 @@ class CellMap:
         return CellMap(
             tuple(other.to[cell] for cell in self.to),
             tuple(
-                tuple(other.contents[cell][content] for content in contents)
+                tuple(content if content < 0 else other.contents[cell][content] for content in contents)
                 for cell, contents in zip(self.to, self.contents, strict=True)
             ),
         )
@@ -140,12 +142,14 @@ class CellCut(Cut):
         self.outer, *self.line, self.word = (contents ** len(group) for group in groups)
 
     def _image(self, group: tuple[int, ...], image: CellMap) -> Numbers:
-        """What a map makes of each value of the digit of a group."""
+        """What a map makes of each value of the digit of a group; -1: it cannot be made."""
         values = np.arange(self._contents ** len(group))
-        found = np.zeros_like(values)
+        found, none = np.zeros_like(values), np.zeros(len(values), dtype=np.bool_)
         for cell in group:
             contents = np.array(image.contents[cell])[values // self._weight[cell] % self._contents]
             found += contents * self._weight[image.to[cell]]
+            none |= contents < 0
+        found[none] = -1
         return found
 
     def outer_images(self, symmetry: int) -> Numbers:
@@ -204,9 +208,13 @@ def _same_rows(some: Boards, others: Boards) -> bool:
 
 
 def _groups(cells: int, contents: int, pulls: int, maps: Sequence[CellMap]) -> list[tuple[int, ...]] | None:
-    """The cells of the outer number, of lines and of a line, unions of orbits: a line of full words, of 8 to 32 if that
-    can be, outer numbers enough for few stabilisers, and then as few as that."""
-    orbits = sorted({tuple(sorted({each.to[cell] for each in maps})) for cell in range(cells)}, key=len)
+    """The cells of the outer number, of lines and of a line, unions of orbits: a line, of the first cells that can be,
+    of full words, of 8 to 32 if that can be; outer numbers, of the last, enough for few stabilisers, and then as few as
+    that."""
+    orbits = sorted(
+        {tuple(sorted({each.to[cell] for each in maps})) for cell in range(cells)},
+        key=lambda orbit: (len(orbit), orbit),
+    )
     least = min(LEAST_OUTER * len(maps), MOST_OUTER)
 
     def rank(word: Sequence[int]) -> tuple[Any, ...]:
@@ -219,7 +227,7 @@ def _groups(cells: int, contents: int, pulls: int, maps: Sequence[CellMap]) -> l
         rest = [orbit for orbit in orbits if not set(orbit) & set(word)]
         outers = [
             outer
-            for outer in _unions(rest)
+            for outer in _unions(rest[::-1])
             if contents ** len(outer) <= MOST_OUTER
             and contents ** (cells - len(word) - len(outer)) <= MOST_LINES
         ]

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
+NO_LINE, NO_BIT = 2**31, 2**16 - 1
+"""What the kernel takes for a term, and in a map of bits, where a pull cannot be made."""
+
 MOST_GROUPS = 500
 """Subgroups that are tried, at the most."""
 
@@ -51,7 +54,7 @@ S = TypeVar("S", bound=Symmetry)
 class DigitImages(NamedTuple):
     """What becomes of a digit of the states of some outer numbers. It depends on ``name`` and on the number's row of
     ``rows``, shape (outer numbers, any). ``there``: the place of the digit that it becomes. ``values``: makes of a row
-    the new value of each value."""
+    the new value of each value; -1 where the pull cannot be made."""
 
     name: Hashable
     rows: NDArray[Any]
@@ -278,6 +281,7 @@ class _Tables:
     def __init__(self, cut: Cut) -> None:
         self._cut = cut
         self._weights = [*(prod(cut.line[place + 1 :]) for place in range(len(cut.line))), 1]
+        self._none = [*(NO_LINE for _ in cut.line), NO_BIT]
         self.lists: list[list[Numbers]] = [[] for _ in self._weights]
         self._known: dict[tuple[int, Hashable, bytes], int] = {}
 
@@ -291,7 +295,8 @@ class _Tables:
             for row in each:
                 numbers.append(self._known.setdefault((place, name, row.tobytes()), len(lists)))
                 if numbers[-1] == len(lists):
-                    lists.append(values(row) * self._weights[there])
+                    terms = values(row)
+                    lists.append(np.where(terms < 0, self._none[place], terms * self._weights[there]))
             found[:, place] = np.array(numbers)[which.ravel()]
         return found
 
