@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kContents = 256;
 
 // Codes are divided by their hash into boxes of about so many, which stay in the cache with their table.
-constexpr std::size_t kBoxCodes = 4096, kMostBoxes = 2048;
+constexpr std::size_t kBoxCodes = 8192, kMostBoxes = 2048;
 
 constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
 
@@ -82,14 +82,26 @@ class RunsOf final : public ReducedRuns {
  public:
   RunsOf(std::size_t width, const std::vector<PackedField>& fields, const std::vector<PointMap>& maps,
          std::vector<RunShard> shards)
-      : width_(width), shards_(std::move(shards)) {
+      : width_(width), shards_(std::move(shards)), maps_(maps) {
     check_fields(fields, width);
-    for (const PackedField& field : fields) {
-      cells_.push_back({static_cast<std::size_t>(field.word), field.shift,
-                        (std::uint64_t{1} << field.bits) - 1, images_of_map_});
-      images_of_map_ += std::size_t{1} << field.bits;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const bool in_order = i == 0 || fields[i].word > fields[i - 1].word ||
+                            (fields[i].word == fields[i - 1].word && fields[i].shift < fields[i - 1].shift);
+      if (!in_order) throw InvalidArgument("fields must be in their order in the code");
+      cells_.push_back({static_cast<std::size_t>(fields[i].word), fields[i].shift,
+                        (std::uint64_t{1} << fields[i].bits) - 1, images_of_map_});
+      images_of_map_ += std::size_t{1} << fields[i].bits;
     }
-    for (const PointMap& map : maps) add(map, fields);
+    std::size_t word = 0;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      const Cell& cell = cells_[i];
+      for (; word <= cell.word; ++word) first_of_word_.push_back(i);
+      const bool last = i + 1 == cells_.size() || cells_[i + 1].word != cell.word;
+      steps_.push_back({static_cast<std::uint32_t>(cell.shift - (last ? 0 : cells_[i + 1].shift)),
+                        static_cast<std::uint32_t>(cell.mask), static_cast<std::uint32_t>(cell.first)});
+    }
+    first_of_word_.push_back(cells_.size());
+    for (const PointMap& map : maps) add(map);
     for (const RunShard& shard : shards_) {
       for (const RunLink& link : shard.links)
         if (link.source >= shards_.size() || link.map >= maps.size())
@@ -130,12 +142,17 @@ class RunsOf final : public ReducedRuns {
     std::size_t first;  // image, of its content 0
   };
 
-  void add(const PointMap& map, const std::vector<PackedField>& fields) {
-    if (map.size() != fields.size() * kContents) throw InvalidArgument("a map needs 256 points a cell");
-    for (std::size_t i = 0; i < fields.size(); ++i)
+  // From the last cell of a word to its first one the shift to the next.
+  struct Step {
+    std::uint32_t shift, mask, first;
+  };
+
+  void add(const PointMap& map) {
+    if (map.size() != cells_.size() * kContents) throw InvalidArgument("a map needs 256 points a cell");
+    for (std::size_t i = 0; i < cells_.size(); ++i)
       for (std::size_t content = 0; content <= cells_[i].mask; ++content) {
         const std::uint16_t point = map[i * kContents + content];
-        if (point / kContents >= fields.size()) throw InvalidArgument("a map leads out of the board");
+        if (point / kContents >= cells_.size()) throw InvalidArgument("a map leads out of the board");
         const Cell& to = cells_[point / kContents];
         if (point % kContents > to.mask) throw InvalidArgument("a map gives more than a cell can hold");
         Code image{};
@@ -148,18 +165,34 @@ class RunsOf final : public ReducedRuns {
     if (codes.size() % width_ != 0) throw InvalidArgument("the bytes are not whole codes");
   }
 
+  static std::uint64_t content(const Cell& cell, const Code& code) {
+    return word_of(code, cell.word) >> cell.shift & cell.mask;
+  }
+
   // What the map makes of a code: each cell gives some of its bits.
-  Code image(std::uint32_t map, const Code& code) const {
-    const Code* images = &images_[map * images_of_map_];
+  Code image(const Code* images, const Code& code) const {
     Code out{};
-    for (const Cell& cell : cells_) {
-      const Code& part = images[cell.first + (word_of(code, cell.word) >> cell.shift & cell.mask)];
-      if constexpr (std::is_same_v<Code, Key>)
-        out |= part;
-      else
-        for (std::size_t word = 0; word < out.size(); ++word) out[word] |= part[word];
+    for (std::size_t word = 0; word + 1 < first_of_word_.size(); ++word) {
+      std::uint64_t rest = word_of(code, word);
+      for (std::size_t i = first_of_word_[word + 1]; i-- > first_of_word_[word];) {
+        rest >>= steps_[i].shift;
+        const Code& part = images[steps_[i].first + (rest & steps_[i].mask)];
+        if constexpr (std::is_same_v<Code, Key>)
+          out |= part;
+        else
+          for (std::size_t w = 0; w < out.size(); ++w) out[w] |= part[w];
+      }
     }
     return out;
+  }
+
+  // Of the last cell it is mostly clear: of the first ones symmetries of a shard keep much.
+  bool is_fixed(const std::uint16_t* points, const Code& code) const {
+    for (std::size_t i = cells_.size(); i-- > 0;) {
+      const std::uint16_t point = points[i * kContents + content(cells_[i], code)];
+      if (content(cells_[point / kContents], code) != point % kContents) return false;
+    }
+    return true;
   }
 
   FoundCodes step_one(const RunShard& shard, const std::vector<Bytes>& layer,
@@ -174,29 +207,34 @@ class RunsOf final : public ReducedRuns {
     boxes.end_of_old();
     for (const RunLink& link : shard.links) {
       const Bytes codes = layer[link.source];
+      const Code* images = &images_[link.map * images_of_map_];
       for (std::size_t at = 0; at < codes.size(); at += width_)
-        boxes.put(image(link.map, loaded<Code>(codes.data() + at, width_)));
+        boxes.put(image(images, loaded<Code>(codes.data() + at, width_)));
     }
     FoundCodes found;
+    std::uint64_t pairs = 0;
     for (std::size_t box = 0; box < boxes.count(); ++box) {
       const std::span<const Code> fresh = boxes.fresh(box);
       found.states += fresh.size();
-      found.classes += classes(shard, fresh);
+      pairs += fixed(shard, fresh);
       if (most == std::numeric_limits<std::uint64_t>::max())
         store(fresh, found.codes);
       else
         keep_least(fresh, most, boxes.kept);
     }
     if (!boxes.kept.empty()) store(boxes.kept, found.codes);
+    found.classes = pairs / (shard.fixing.size() + 1);
+    if (pairs % (shard.fixing.size() + 1) != 0)
+      throw InvalidArgument("a shard is not closed under its symmetries");
     return found;
   }
 
-  // A state counts for its class where it is the least of its images.
-  std::uint64_t classes(const RunShard& shard, std::span<const Code> codes) const {
-    if (shard.fixing.empty()) return codes.size();
-    return static_cast<std::uint64_t>(std::ranges::count_if(codes, [&](const Code& code) {
-      return std::ranges::none_of(shard.fixing, [&](auto map) { return image(map, code) < code; });
-    }));
+  // How many pairs of a state and a symmetry there are that fixes it (Burnside's lemma).
+  std::uint64_t fixed(const RunShard& shard, std::span<const Code> codes) const {
+    std::uint64_t found = codes.size();
+    for (const std::uint32_t map : shard.fixing)
+      for (const Code& code : codes) found += is_fixed(maps_[map].data(), code) ? 1 : 0;
+    return found;
   }
 
   static void keep_least(std::span<const Code> codes, std::uint64_t most, std::vector<Code>& kept) {
@@ -221,8 +259,11 @@ class RunsOf final : public ReducedRuns {
   std::size_t width_;
   std::vector<RunShard> shards_;
   std::vector<Cell> cells_;
+  std::vector<Step> steps_;
+  std::vector<std::size_t> first_of_word_;  // cell
   std::size_t images_of_map_ = 0;
   std::vector<Code> images_;  // [map][cell][content]
+  std::vector<PointMap> maps_;
 };
 
 }  // namespace

@@ -133,6 +133,13 @@ def test_same_layers_by_representatives(workers: Cluster) -> None:
     assert (result.layers, result.digest) == (expected.layers, expected.digest)
 
 
+def test_same_maps_by_representatives(workers: Cluster) -> None:
+    name = "cube-3x3x3-urf-edges"
+    result = workers.run(name, "--map", "full", "--symmetry", "6")
+    expected = enumerate_puzzle(load(name), None, Settings(symmetry=6))
+    assert (result.layers, result.digest) == (expected.layers, expected.digest)
+
+
 def test_same_digests_where_states_are_scattered(workers: Cluster, tmp_path: Path) -> None:
     """Dense, where moves go both ways and one way, sparse, and a class of the user's whose codes are byte strings."""
     own = tmp_path / "frogs.toml"

@@ -124,6 +124,15 @@ def test_a_residue_map_is_that_of_one_process(
     nothing_is_left(contents)
 
 
+@pytest.mark.parametrize("kind", ["folder"], indirect=True)
+def test_a_residue_map_of_representatives(cluster: Cluster, contents: Contents) -> None:
+    job = cluster.submit("pyraminx@edges", "--map", "residues", "--symmetry", "24")
+    assert sum(cluster.wait(job).layers) == 11520
+    said = cluster.start("verify", str(job))
+    assert said.process.wait(60) == 0
+    nothing_is_left(contents)
+
+
 @pytest.mark.parametrize(
     ("kind", "engine"),
     [

@@ -29,8 +29,12 @@ from farthest.spaces.contract import gather
 from farthest.stores.folder.layer_files import LayerFiles
 from farthest.stores.residues import residue_form
 
-TIGHT = {"pancake-9": PROCESS_BYTES + 105_000, "sliding-2x5": PROCESS_BYTES + 240_000}
-"""Bytes of memory that the layers' bitmaps do not fit: two bits a state, and one."""
+TIGHT = {
+    "pancake-9": PROCESS_BYTES + 105_000,
+    "sliding-2x5": PROCESS_BYTES + 240_000,
+    "cube-3x3x3-urf-edges": PROCESS_BYTES + 5_000_000,
+}
+"""Bytes of memory that the layers' bitmaps do not fit: two bits a state, one, and two for representatives."""
 
 LAYERS = load("sliding-2x5").known[0].layers or ()
 
@@ -55,6 +59,7 @@ def layers_left(folder: Path) -> list[Path]:
     [
         ("pancake-9", {"max_depth": 6}),
         pytest.param("pancake-9", {}, marks=pytest.mark.slow),
+        pytest.param("cube-3x3x3-urf-edges", {"symmetry": 6}, marks=pytest.mark.slow),
         pytest.param("sliding-2x5", {}, marks=pytest.mark.slow),
         pytest.param("sliding-2x5", {"max_depth": 33}, marks=pytest.mark.slow),
         pytest.param("sliding-2x5", {"max_depth": 34}, marks=pytest.mark.slow),

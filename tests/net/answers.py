@@ -68,9 +68,9 @@ search that is cut smaller), or files put on the disk."""
 
 DIFFERENT = {
     "seconds", "layer_seconds", "created", "started", "finished", "database", "version", "verified", "layer_files",
-    "figures",
+    "figures", "layers_digest",
 }  # fmt: skip
-"""Fields of JSON that are not compared: times, places, and the version of the program."""
+"""Fields of JSON that are not compared: times, places, the version of the program, and what is told since."""
 
 LONG = 1000
 """Characters of an answer that is kept as it is; of a longer one the SHA-256."""

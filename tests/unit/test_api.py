@@ -48,6 +48,18 @@ def test_the_verbs(tmp_path: Path) -> None:
         farthest.open_map("3-puzzle", file)
 
 
+def test_by_representatives(tmp_path: Path) -> None:
+    file, name = str(tmp_path / "maps.db"), "pyraminx@edges"
+    plain = farthest.histogram(name)
+    assert farthest.histogram(name, symmetry=24).layers == plain.layers
+    with farthest.enumerate(name, database=file, symmetry=8) as opened:
+        assert (opened.layers, opened.record.keys, plain.states) == (plain.layers, 3264, 11520)
+        assert sorted(opened.farthest()) == sorted(plain.farthest)
+    assert farthest.submit(name, database=file, symmetry=24).parameters["symmetry"] == 24
+    with pytest.raises(farthest.PuzzleError, match="no space of representatives of 7 symmetries"):
+        farthest.histogram(name, symmetry=7)
+
+
 def test_the_queue(tmp_path: Path) -> None:
     file = str(tmp_path / "maps.db")
     origin = farthest.Origin("from", "start")

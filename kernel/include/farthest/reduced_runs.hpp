@@ -44,7 +44,7 @@ class ReducedRuns {
 
   // For each of `shards` the states that its links give and that none of exclude[i] has. layer: the codes of
   // all shards. most: the least codes of a shard that are kept. Throws InvalidArgument where sizes do not
-  // fit.
+  // fit, or a shard turns out not to be closed under its symmetries.
   virtual std::vector<FoundCodes> step(const std::vector<std::uint32_t>& shards,
                                        const std::vector<Bytes>& layer,
                                        const std::vector<std::vector<Bytes>>& exclude, std::uint64_t most,

@@ -37,6 +37,7 @@ def enumerate(  # noqa: A001 - the verb of the command line
     threads: SupportsIndex | None = None,
     memory: SupportsIndex | None = None,
     map: Literal["full", "residues"] | None = None,
+    symmetry: SupportsIndex | None = None,
     progress: bool | None = None,
 ) -> DistanceMap:
     """Enumerate a puzzle, store its map, and return the map.
@@ -45,6 +46,8 @@ def enumerate(  # noqa: A001 - the verb of the command line
     0; None: what the puzzle says. ``max_depth``: the last layer wanted. ``threads``: None: one a processor.
     ``memory``: bytes that may be used. ``map``: "full" keeps every distance in the database, "residues" a bit or two of
     each in a file, for puzzles whose moves can be taken back; None: full, residues beyond 2^30 keys where they can be.
+    ``symmetry``: keep one state of those that a group of so many symmetries takes to each other; 1: all states; None:
+    by all symmetries where it pays. The map answers for all states in either case.
     ``progress``: a progress bar; None: in a notebook and on a terminal; True: elsewhere too, as lines on standard
     error. An enumeration that was broken off is resumed. Where the memory is used up before ``max_depth``, the map ends
     with the last complete layer (its ``depth``). Raises PuzzleError, BoardError (of the origin), ResourceError,
@@ -58,7 +61,7 @@ def enumerate(  # noqa: A001 - the verb of the command line
 
     loaded = puzzle_given(puzzle)
     settings = _settings(
-        loaded, origin, max_depth, threads, memory, residues=None if map is None else _residues(map)
+        loaded, origin, max_depth, threads, memory, symmetry, residues=None if map is None else _residues(map)
     )
     opened = open_database(database, create=True)
     try:
@@ -78,6 +81,7 @@ def histogram(
     max_depth: SupportsIndex | None = None,
     threads: SupportsIndex | None = None,
     memory: SupportsIndex | None = None,
+    symmetry: SupportsIndex | None = None,
     progress: bool | None = None,
 ) -> Outcome:
     """Enumerate a puzzle for its layers and farthest boards alone: the least memory, and nothing is stored.
@@ -89,7 +93,7 @@ def histogram(
     from farthest.coordinator.enumeration.job import enumerate_puzzle
 
     loaded = puzzle_given(puzzle)
-    settings = _settings(loaded, origin, max_depth, threads, memory, histogram_only=True)
+    settings = _settings(loaded, origin, max_depth, threads, memory, symmetry, histogram_only=True)
     with progress_bar(progress) as bar:
         return enumerate_puzzle(loaded, None, settings, EnumerationBar(bar))
 
@@ -100,6 +104,7 @@ def _settings(
     max_depth: SupportsIndex | None,
     threads: SupportsIndex | None,
     memory: SupportsIndex | None,
+    symmetry: SupportsIndex | None,
     *,
     histogram_only: bool = False,
     residues: bool | None = None,
@@ -111,6 +116,7 @@ def _settings(
         max_depth=whole("max_depth", max_depth),
         threads=whole("threads", threads),
         memory=whole("memory", memory),
+        symmetry=whole("symmetry", symmetry),
         histogram_only=histogram_only,
         residues=residues,
     )
@@ -143,6 +149,7 @@ def submit(
     origin: GivenOrigin | None = None,
     max_depth: SupportsIndex | None = None,
     histogram_only: bool = False,
+    symmetry: SupportsIndex | None = None,
 ) -> JobRecord:
     """Queue an enumeration for `farthest coordinator` services; the job.
 
@@ -152,7 +159,7 @@ def submit(
     from farthest.models.database import open_database
 
     loaded = puzzle_given(puzzle)
-    settings = _settings(loaded, origin, max_depth, None, None, histogram_only=histogram_only)
+    settings = _settings(loaded, origin, max_depth, None, None, symmetry, histogram_only=histogram_only)
     with open_database(database, create=True) as opened:
         return submit_puzzle(loaded, opened, settings)[0]
 

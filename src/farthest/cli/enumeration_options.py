@@ -112,7 +112,7 @@ RESULT_OPTIONS = (
         default="auto",
         metavar="auto|none|N",
         help="Keep one state of those that all symmetries, or a group of N, take to each other.  [default: auto, where "
-        "it pays, with --map none]",
+        "it pays]",
     ),
     click.option("--histogram-only", is_flag=True, help="The same as --map none."),
 )

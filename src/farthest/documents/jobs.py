@@ -9,7 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
+from farthest.models.chunks import layers_digest
 from farthest.models.records import FINISHED, QUEUED, RUNNING, SEARCH, Progress, Verification
+from farthest.spaces.contract import REPRESENTATIVES
 from farthest.wording import rate_text, seconds_text, times
 
 if TYPE_CHECKING:
@@ -34,8 +36,8 @@ class JobDocument(TypedDict):
     ]
     parameters: Annotated[
         dict[str, Any],
-        "what decides the result: `direction`, `where`, `max_depth`, `histogram_only`, and `map` (`residues`) of a "
-        "residue map; of a search `board`, `target`, `algorithm`, `heuristic`, `all`, `limit`",
+        "what decides the result: `direction`, `where`, `max_depth`, `histogram_only`, perhaps `symmetry`, and `map` "
+        "(`residues`) of a residue map; of a search `board`, `target`, `algorithm`, `heuristic`, `all`, `limit`",
     ]
     states: int | None
     eccentricity: int | None
@@ -91,6 +93,9 @@ class EnumerationDocument(JobDocument):
     keys: int | None
     unit: Annotated[str | None, "length of the map, type of a distance"]
     layers: list[int]
+    layers_digest: Annotated[
+        str | None, "SHA-256 of the layers alone: equal whatever is kept; null without layers"
+    ]
     layer_seconds: Annotated[list[float | None], "states at each depth, and how long each layer took"]
 
 
@@ -119,7 +124,11 @@ def map_text(record: JobRecord) -> str:
         return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
     if not record.has_map:
         return "none: only layers and farthest boards were kept"
-    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
+    kept = record.layout.get("symmetries") if record.layout.get("kind") == REPRESENTATIVES else None
+    of_classes = "" if kept is None else f" of representatives of {kept} symmetries"
+    return f"{record.keys or 0:,} keys{of_classes}" + (
+        ", residues in a file" if record.keeps_residues else ""
+    )
 
 
 def asked_rows(record: JobRecord) -> Rows:
@@ -247,5 +256,6 @@ def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> En
         record,
         **job_fields(record),
         layers=[layer.states for layer in layers],
+        layers_digest=layers_digest([layer.states for layer in layers]) if layers else None,
         layer_seconds=[layer.seconds for layer in layers],
     )

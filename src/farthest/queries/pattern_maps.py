@@ -2,7 +2,8 @@
 
 A process reads each map once, and its threads share it. Large maps of permutation puzzles are kept by representatives
 where symmetries allow it, and with two distances in a byte where these are small. A map is made small as it is read: it
-is never whole in memory.
+is never whole in memory. Where it was enumerated by representatives, its distances are given to the keys of all states,
+or to those representatives that searches look up.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from farthest.puzzles.catalogue import find
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import MARK, Origin, Puzzle
 from farthest.queries.stored_map import StoredMap
+from farthest.spaces import compile_space
+from farthest.spaces.contract import NO_KEY, reduced
+from farthest.spaces.reduced import RepresentativeSpace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +39,8 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Space
 
     Bytes = NDArray[numpy.uint8]
-    Pieces = Iterable[tuple[int, Bytes]]
+    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16]
+    Pieces = Iterable[tuple[int, Distances]]
     """The first key of consecutive distances, and these: all keys, in order."""
 
 LARGE_KEYS = 2**26
@@ -46,13 +51,17 @@ REDUCED_KEYS = 2**27
 hundred (docs/patterns.md)."""
 
 
+TRANSLATED = 2**16
+"""Keys whose codes in a map of representatives are found together."""
+
+
 def may_be_compact(puzzle: Puzzle, record: JobRecord) -> bool:
     """Whether a map is large, one that searches look up by key, and of distances of a byte."""
     return (
         puzzle.family == "permutation"
         and record.unit == "uint8"
         and (record.eccentricity or 0) < _kernel.Representatives.unset
-        and (record.keys or 0) >= LARGE_KEYS
+        and max(record.keys or 0, record.states or 0) >= LARGE_KEYS
     )
 
 
@@ -62,19 +71,26 @@ def compacted(database: Database, record: JobRecord, space: Space) -> HalfBytes 
     from farthest.families.permutation.representatives import representatives_of
 
     halves = (record.eccentricity or 0) < HALF
-    keys = record.keys or 0
+    keys = space.keys or 0
     representatives = representatives_of(space) if keys >= REDUCED_KEYS else None
     if representatives is None:
-        return _halved(record, _pieces(database, record), keys) if halves else None
+        return _halved(record, _pieces(database, record, space), keys) if halves else None
     entries = memory_of(record, representatives.kernel.entries)
     entries[:] = _kernel.Representatives.unset
+    kept = reduced(space_of(record, space.puzzle))
+    places = representatives.places_in(space, kept) if isinstance(kept, RepresentativeSpace) else None
+    pieces = _pieces(database, record, space) if places is None else iter(())
+    if places is not None:
+        stored = _stored(database, record)
+        for first, keys_there in places:
+            entries[first : first + len(keys_there)] = stored[keys_there]
 
-    def take(piece: tuple[int, Bytes]) -> tuple[int, int] | None:
+    def take(piece: tuple[int, Distances]) -> tuple[int, int] | None:
         first, distances = piece
         wrong = representatives.kernel.take(first, distances, entries)
         return None if wrong is None else (wrong, int(distances[wrong - first]))
 
-    for found in in_order(take, _pieces(database, record)):
+    for found in in_order(take, pieces):
         if found is not None:
             raise _damaged(record, space, *found)
     differing = representatives.differing(entries)
@@ -99,9 +115,29 @@ def memory_of(record: JobRecord, size: int) -> Bytes:
         ) from None
 
 
-def _pieces(database: Database, record: JobRecord) -> Iterator[tuple[int, Bytes]]:
+def _pieces(database: Database, record: JobRecord, space: Space) -> Iterator[tuple[int, Distances]]:
+    """The distances of the keys of a space: the map's, or that of all states where the map is of representatives."""
+    kept = reduced(space_of(record, space.puzzle))
+    if kept is None:
+        for chunk in StoredMap(database, record).chunks_once():
+            yield chunk.first, chunk.distance_array()
+        return
+    stored, keys = _stored(database, record), space.keys or 0
+    for first in range(0, keys, TRANSLATED):
+        some = numpy.arange(first, min(first + TRANSLATED, keys), dtype=numpy.uint64)
+        codes = kept.encode(space.decode(some))
+        found = stored[numpy.where(codes == NO_KEY, 0, codes)]
+        found[codes == NO_KEY] = numpy.iinfo(stored.dtype).max
+        yield first, found
+
+
+def _stored(database: Database, record: JobRecord) -> Distances:
+    """All distances as they are stored."""
+    unit = numpy.dtype(record.unit)
+    distances: Distances = memory_of(record, (record.keys or 0) * unit.itemsize).view(unit)
     for chunk in StoredMap(database, record).chunks_once():
-        yield chunk.first, numpy.asarray(chunk.distance_array(), dtype=numpy.uint8)
+        distances[chunk.first : chunk.last + 1] = chunk.distance_array()
+    return distances
 
 
 def _halved(record: JobRecord, pieces: Pieces, keys: int) -> HalfBytes:
@@ -179,6 +215,8 @@ class PatternMaps:
 
     def _read(self, puzzle: Puzzle, record: JobRecord, *, compact: bool) -> PatternMap:
         space = space_of(record, puzzle)
+        if reduced(space) is not None:
+            space = compile_space(puzzle, origin_of(record))
         if space.keys is None:
             raise JobError(
                 f"job {record.id} ({record.name}): its map is sparse; expected one with a distance for each key"
@@ -190,8 +228,8 @@ class PatternMaps:
                 return PatternMap(puzzle, space, small, holes, record.id)
         unit = numpy.dtype(record.unit)
         distances = memory_of(record, space.keys * unit.itemsize).view(unit)
-        for chunk in StoredMap(self._database, record).chunks_once():
-            distances[chunk.first : chunk.last + 1] = chunk.distance_array()
+        for first, some in _pieces(self._database, record, space):
+            distances[first : first + len(some)] = some
         distances.flags.writeable = False
         return WholePatternMap(puzzle, space, distances, holes, record.id)
 

@@ -7,7 +7,7 @@ string of fixed length, of which few are states. Codes are ordered as numbers, b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
@@ -121,10 +121,13 @@ class ReducedSpace(GatherSpace, Protocol):
     """One that keeps representatives of symmetries: a key stands for several states (``_kernel.Space.states``), boards
     are coded by what a symmetry makes of them, and a code gives one of its boards."""
 
-    maps: Sequence[BoardMap]
-    """The symmetries, a group, the identity first."""
-    weights: NDArray[np.int64]
-    """For each shard how many states a key stands for."""
+    @property
+    def maps(self) -> Sequence[BoardMap]:
+        """The symmetries, a group, the identity first."""
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """For each shard how many states a key stands for."""
 
     @property
     def order(self) -> int:
@@ -186,6 +189,9 @@ class ReducedRunsSpace(ScatterSpace, Protocol):
     @property
     def origin_shard(self) -> int:
         """The shard of the origin, a single board."""
+
+    def sources(self, shard: int) -> Iterable[int]:
+        """The shards of the layer before that lead into a shard."""
 
     @property
     def runs(self) -> _kernel.ReducedRuns:

@@ -258,13 +258,26 @@ class RepresentativeSpace(Representatives):
         images = np.empty_like(rows)
         for number in np.unique(symmetry):
             images[symmetry == number] = self.maps[number].images(rows[symmetry == number])
-        keys = self._shard[outer]
+        keys = self.told(outer)[1]
         outer, digits = self.cut.split(images)
-        for radix, digit in zip(self._radices, digits.T, strict=True):
-            keys = keys * radix + digit
+        keys += self._inner(digits)
         # A board that is no state, as its orientations do not sum up to that of the origin, has the digits of another.
         states = (self.cut.joined(outer, digits) == images).all(axis=1)
         return np.where(states, keys.astype(np.uint64), np.uint64(NO_KEY))
+
+    def told(self, outer: Numbers) -> tuple[Numbers, Numbers]:
+        """Of outer numbers the symmetry that takes each to its shard's, and the shard's first key."""
+        return self._symmetry[outer], self._shard[outer] * (self.keys // len(self.weights))
+
+    def inner_of(self, boards: Boards) -> Numbers:
+        """What boards that are not coded by a symmetry add to the first key of a shard."""
+        return self._inner(self.cut.split(boards)[1])
+
+    def _inner(self, digits: Numbers) -> Numbers:
+        found = np.zeros(len(digits), dtype=np.int64)
+        for radix, digit in zip(self._radices, digits.T, strict=True):
+            found = found * radix + digit
+        return found
 
     def decode(self, codes: Codes) -> Boards:
         keys = codes.astype(np.int64)

@@ -10,7 +10,7 @@ it is among all arrangements with that outer number.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import permutations
+from itertools import product
 from math import comb, log2
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -52,12 +52,12 @@ SHARD_BYTES = 2**24
 LEAST_OUTER = 64
 """Outer numbers for each symmetry at the least: of few, many would have a stabiliser."""
 
-LINE = 7
-"""The logarithm of the words that a line should have."""
+LINE = 6
+"""The logarithm of the words that a line should have: of longer ones, symmetries have many large programs."""
 
 WORD_BYTES = 8
 
-LAST_SETS = 4
+LAST_SETS = 3
 """Sets of labels, last ones, whose orders are compared."""
 
 
@@ -174,16 +174,17 @@ def _orders(sets: Sequence[tuple[int, ...]], counts: Sequence[int]) -> Iterator[
     def kind(labels: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(counts[label] for label in labels)
 
-    rest = sorted(sets[1:], key=lambda labels: ([-count for count in kind(labels)], labels))
+    rest = sorted(sets[1:], key=lambda labels: (-len(labels), [-count for count in kind(labels)], labels))
     kinds = [kind(labels) for labels in rest]
-    for length in range(1, min(LAST_SETS, len(rest)) + 1):
-        for last in sorted(set(permutations(kinds, length))):
-            left = list(rest)
-            tail: list[tuple[int, ...]] = []
-            for wanted in reversed(last):
-                tail.insert(0, next(labels for labels in reversed(left) if kind(labels) == wanted))
-                left.remove(tail[0])
-            yield (*left, *tail)
+    for last in product(sorted(set(kinds)), repeat=min(LAST_SETS, len(rest))):
+        if any(last.count(wanted) > kinds.count(wanted) for wanted in last):
+            continue
+        left = list(rest)
+        tail: list[tuple[int, ...]] = []
+        for wanted in reversed(last):
+            tail.insert(0, next(labels for labels in reversed(left) if kind(labels) == wanted))
+            left.remove(tail[0])
+        yield (*left, *tail)
 
 
 def _labels_that_leave(cut: Cut, counts: Sequence[int], bits: int) -> int:

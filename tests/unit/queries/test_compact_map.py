@@ -32,6 +32,7 @@ from farthest.search.deepening import deepen
 from farthest.search.plain import native_plain
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY
+from farthest.spaces.reduced import RepresentativeSpace
 
 SEARCHED = [
     ("pyraminx", "UL=RB.turns:all", "sym:@UL=RB.turns:all"),
@@ -82,6 +83,30 @@ def test_every_distance_is_that_of_the_whole_map(
     assert found.nbytes < len(whole) * 3
     keys = numpy.arange(len(whole), dtype=numpy.uint64)
     assert (found[keys] == whole).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "symmetry", "by_tables"),
+    [
+        ("pyraminx@edges", 24, False),
+        pytest.param("cube-3x3x3@places:FR=FL=BL=BR.turns:corners", 16, True, marks=pytest.mark.slow),
+        pytest.param("cube-3x3x3@FR=FL=BL=BR.turns:edges", 4, False, marks=pytest.mark.slow),
+    ],
+)
+def test_maps_of_representatives_serve_as_those_of_all_states(
+    tmp_path: Path, name: str, symmetry: int, by_tables: bool
+) -> None:
+    """Kept by representatives, of other classes than the enumeration's, and whole."""
+    plain = farthest.enumerate(name, database=str(tmp_path / "plain.db"), symmetry=1)
+    reduced = farthest.enumerate(name, database=str(tmp_path / "reduced.db"), symmetry=symmetry)
+    with plain, reduced:
+        whole, keys = plain.array(), numpy.arange(plain.space.keys or 0, dtype=numpy.uint64)
+        found = PatternMaps(reduced.database, compact=True)(plain.puzzle).distances
+        assert isinstance(found, ReducedMap)
+        assert isinstance(reduced.space, RepresentativeSpace)
+        assert (found.representatives.places_in(plain.space, reduced.space) is not None) == by_tables
+        assert (found[keys] == whole).all()
+        assert (PatternMaps(reduced.database).whole(plain.puzzle).distances == whole).all()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from farthest.queries.distance_map import DistanceMap, open_map
-from farthest.queries.states import first_goals
+from farthest.queries.states import first_goals, symmetries_of
 from farthest.spaces import reduced_space
 from symmetric_puzzles import symmetric_puzzle
 
@@ -89,6 +90,8 @@ def test_classes(maps: Maps) -> None:
     plain, reduced = maps
     found = reduced.symmetry_classes()
     assert found == plain.symmetry_classes()
+    if symmetries_of(plain).inversion is not None:
+        assert reduced.symmetry_classes(inverses=True) == plain.symmetry_classes(inverses=True)
     for depth in (1, plain.depth):
         assert len(list(reduced.representatives(depth))) == found.layers[depth].classes
 
@@ -104,6 +107,34 @@ def test_random_states_are_drawn_with_the_same_chance(maps: Maps) -> None:
     assert abs(chi_squared - states) < 5 * (2 * states) ** 0.5
     texts = {board for board, _ in boards_of(plain)}
     assert texts.issuperset(reduced.random(500, seed=2))
+
+
+def test_files_have_a_row_for_each_state(maps: Maps, tmp_path: Path) -> None:
+    plain, reduced = maps
+    rows = []
+    for opened, name in (plain, "plain.csv"), (reduced, "reduced.csv"):
+        assert opened.export(tmp_path / name) == plain.states
+        rows.append(sorted(line.split(",", 1)[1] for line in (tmp_path / name).read_text().splitlines()))
+    assert rows[0] == rows[1]
+    reduced.export(tmp_path / "reduced.npz")
+    with np.load(tmp_path / "reduced.npz") as arrays:
+        assert (reduced.distances(arrays["labels"]) == arrays["distances"]).all()
+        assert (reduced.space.encode(arrays["labels"]) == arrays["keys"]).all()
+        assert len(np.unique(arrays["labels"], axis=0)) == plain.states
+
+
+def test_a_depth_limit(tmp_path: Path) -> None:
+    puzzle = symmetric_puzzle(33)
+    assert puzzle is not None
+    with open_database(tmp_path / "farthest.db", create=True) as database:
+        for residues in (False, True):
+            settings = Settings(symmetry=8, max_depth=3, residues=residues)
+            with open_map(enumerate_puzzle(puzzle, database, settings).job or 0, database.place) as opened:
+                assert not opened.complete
+                assert opened.verify().ok
+                assert Counter(distance for _, distance in boards_of(opened)) == dict(
+                    enumerate(opened.layers)
+                )
 
 
 def test_a_space_of_the_group_is_the_map_s(maps: Maps) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from farthest import _kernel
 from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.enumeration.machine import Machine
+from farthest.coordinator.enumeration.plan import space_for
 from farthest.coordinator.settings import Settings
 from farthest.families.sliding.space import compile_reduced
 from farthest.models.database import open_database
@@ -17,7 +19,7 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.queries.distance_map import open_map
 from farthest.spaces import compile_space
-from farthest.spaces.contract import NO_KEY, gather
+from farthest.spaces.contract import NO_KEY, gather, reduced
 from farthest.spaces.reduced import Representatives
 from farthest.spaces.reduced_arrangement import choose_cut, label_sets
 from naive import distances as plain_distances
@@ -123,3 +125,16 @@ def test_the_kernel_refuses_a_residue_map_of_representatives() -> None:
     words = np.zeros(kernel.words * 2, dtype=np.uint64)
     with pytest.raises(ValueError, match="a key for each state"):
         _kernel.ResidueMap(kernel, words, np.ones(1000, np.uint8), b"", False, np.zeros(1, np.uint64))
+
+
+def test_grids_are_kept_by_representatives_where_that_saves_memory() -> None:
+    def order(puzzle: Puzzle, symmetry: int | None = None) -> int:
+        settings = Settings(histogram_only=True, symmetry=symmetry)
+        space = reduced(space_for(puzzle, settings, Machine(settings)))
+        return 1 if space is None else space.order
+
+    mirrored = grid("1 2 3 4 / 5 6 7 _ / 8 9 10 11")
+    assert order(mirrored) == 2
+    assert order(mirrored, 1) == 1
+    assert order(grid("1 2 3 4 / 5 6 7 8 / 9 10 11 _")) == 1
+    assert order(load("8-puzzle")) == 1  # too few states

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from farthest import _kernel
 from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.enumeration.layers_in_files import UnitsExecutor
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import plan
 from farthest.coordinator.settings import Settings
@@ -23,6 +25,9 @@ from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
+from farthest.stores.contract import step
+from farthest.stores.folder.journal import EnumerationFolder
+from farthest.stores.folder.reduced_runs_store import ReducedRunsFolderStore
 from farthest.stores.memory.reduced_runs_store import ReducedRunsStore
 from symmetric_puzzles import symmetric_puzzle
 
@@ -161,6 +166,55 @@ def test_a_run_by_representatives(tmp_path: Path) -> None:
     assert len(plain.farthest) == plain.layers[-1]
 
 
+@pytest.mark.parametrize("memory", [0, 10**9])
+def test_layers_in_files_are_gone_on_with(
+    tmp_path: Path, memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farthest.stores.folder.reduced_runs_store.SMALL_LAYER", 0)
+    puzzle = load("cube-3x3x3-ur")
+    space = reduced_runs(puzzle, puzzle.origin)
+    assert space is not None
+    in_memory = layers_of(space, 5)[0]
+    found = [1]
+
+    def opened() -> ReducedRunsFolderStore:
+        folder = EnumerationFolder(tmp_path / "farthest-test", {"of": "the test"}, space.shards)
+        return ReducedRunsFolderStore(space, folder, memory, 5, threads=2)
+
+    store = opened()
+    for depth in range(1, 6):
+        units = store.units(depth, store.begin(depth, store.reachable(depth)))
+        for _ in range(depth):  # a part of the layer; then another attempt
+            step(store, depth, next(units), 2)
+        store.leave()
+        store = opened()
+        done = store.begin(depth, store.reachable(depth))
+        left = [shard for unit in store.units(depth, done) for shard in unit]
+        assert 0 < len(left) < space.shards
+        UnitsExecutor(2, lambda: None, lambda done, blocks: None).run_layer(store, depth, done)
+        found.append(sum(store.counts(depth).values()))
+    assert found == in_memory
+    least = np.array(store.keys(5, 1000), dtype=_dtype(space))
+    boards = list(plain_layers(puzzle, 5))[-1]
+    assert np.isin(least, space.encode(boards)).all()
+    store.drop()
+
+
+def test_a_run_in_files(tmp_path: Path) -> None:
+    puzzle = load("cube-3x3x3-ur")
+    settings = Settings(histogram_only=True, max_depth=4, symmetry=8)
+    in_memory = enumerate_puzzle(puzzle, None, settings)
+    with open_database(tmp_path / "farthest.db", create=True) as database:
+        found = enumerate_puzzle(puzzle, database, replace(settings, scratch=tmp_path))
+    assert len(found.figures) == 5
+    assert (found.layers, found.digest, found.farthest) == (
+        in_memory.layers,
+        in_memory.digest,
+        in_memory.farthest,
+    )
+    assert not list(tmp_path.glob("farthest-*"))
+
+
 @pytest.mark.slow
 def test_the_plan_takes_representatives_where_they_pay() -> None:
     def chosen(depth: int, symmetry: int | None = None) -> int | None:
@@ -203,6 +257,7 @@ def test_the_kernel_refuses_what_does_not_fit() -> None:
     for width, places, points, shards in (
         (0, fields, same, shard),
         (8, [(1, 0, 2), (0, 0, 2)], same, shard),
+        (8, [(0, 0, 2), (0, 4, 2)], same, shard),
         (8, fields, same[:-1], shard),
         (8, fields, same + np.uint16(1), shard),  # more than two bits hold
         (8, fields, same + np.uint16(256), shard),
@@ -216,6 +271,12 @@ def test_the_kernel_refuses_what_does_not_fit() -> None:
     code = np.array([17], dtype=np.uint64)
     assert runs.step([0], [code], [[]]) == [(1, 1, code.tobytes())]
     assert runs.step([0], [code], [[code]]) == [(0, 0, b"")]
+    # 1 becomes 0, which is not there: the shard has not all images of its states.
+    halves = np.arange(512, dtype=np.uint16)
+    halves[256:258] = 257, 256
+    torn = _kernel.ReducedRuns(8, fields, [same, halves], [([(0, 0)], [1])])
+    with pytest.raises(ValueError, match="not closed"):
+        torn.step([0], [code], [[]])
     for shards_, layer, exclude in (
         ([1], [code], [[]]),
         ([0], [], [[]]),

@@ -17,7 +17,9 @@ from farthest.coordinator.enumeration.executors import Executor, Watch
 from farthest.coordinator.enumeration.resources import (
     PROCESS_BYTES,
     SHARD_BYTES,
+    most_at_once,
     moves_into,
+    reduced_runs_memory,
 )
 from farthest.errors import ResourceError
 from farthest.stores.blocks import searches_in_place
@@ -25,6 +27,7 @@ from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder, file_bytes, same_identity
 from farthest.stores.folder.plan import WantedError, cut_for_files, shard_classes
+from farthest.stores.folder.reduced_runs_store import ReducedRunsFolderStore
 from farthest.stores.folder.run_files import RENEWED
 from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
 from farthest.stores.folder.store import StoreInFiles
@@ -34,7 +37,7 @@ from farthest.wording import bytes_text
 if TYPE_CHECKING:
     from farthest import _kernel
     from farthest.map_files.form import ResidueForm
-    from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
+    from farthest.spaces.contract import GatherSpace, ReducedRunsSpace, ScatterSpace, Space
     from farthest.stores.contract import ShardStore
     from farthest.stores.folder.plan import FolderCut, Plan
 
@@ -207,6 +210,42 @@ class RunsInFiles(LayersInFiles):
     def _store(self, folder: EnumerationFolder) -> ScatterFolderStore:
         memory = self.memory - PROCESS_BYTES
         return ScatterFolderStore(self._scattered, folder, memory, threads=self._threads)
+
+
+class ReducedRunsInFiles(LayersInFiles):
+    """Of packed boards by representatives. ``layers``: codes of each depth that is kept, before the ``last``, which is
+    counted; ``memory``: bytes that are needed where none are read again. Raises ResourceError where the memory is too
+    small for the shards that are stepped at once."""
+
+    def __init__(
+        self,
+        space: ReducedRunsSpace,
+        scratch: Path,
+        allowed: int,
+        threads: int,
+        layers: Sequence[int],
+        last: int,
+    ) -> None:
+        super().__init__(space, scratch, allowed, threads)
+        self._reduced, self._last = space, last
+        self.shards = self.units = space.shards
+        sizes = [states * space.code_bytes for states in layers]
+        stepping = reduced_runs_memory(space, layers, threads) - most_at_once(sizes)
+        if stepping > allowed:
+            raise ResourceError(
+                f"puzzle {space.puzzle.name}: to step {threads} shards takes {bytes_text(stepping)} of memory; allow "
+                "more with --memory, or take fewer threads with --threads"
+            )
+        self.held = allowed - stepping
+        self.memory = min(allowed, stepping + max(sizes, default=0))
+        traffic = [LayerTraffic(size, before, 0) for size, before in zip(sizes, [0, *sizes], strict=False)]
+        self.needs = FileNeeds(most_at_once(sizes), tuple(traffic))
+
+    def _store(self, folder: EnumerationFolder) -> ReducedRunsFolderStore:
+        return ReducedRunsFolderStore(self._reduced, folder, self.held, self._last, threads=self._threads)
+
+    def _identity(self) -> dict[str, Any]:
+        return {**super()._identity(), "last": self._last}
 
 
 # What they need: disk, bytes written and read, processor seconds

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from farthest import _kernel
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.resources import (
     MAP_SECONDS,
@@ -101,6 +102,9 @@ LEAST_REDUCED_RUNS = 2**24
 
 LARGEST_SHARD = 2**29
 """Bytes of a shard of representatives at the most: a step needs several in memory."""
+
+MOST_KEPT = 2 / 3
+"""Of the words of all states, where a link by a symmetry costs about as much as one without."""
 
 LEAST_SYMMETRIES = 4
 """A link by a symmetry costs up to twice as much as one without."""
@@ -213,11 +217,11 @@ def _reduced_runs(packed: Space, settings: Settings) -> Space | None:
 
 
 def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | None:
-    """The space of representatives, where it is asked for, or pays: where layers alone are counted, in much memory.
-    Raises PuzzleError where it is asked for and cannot be."""
+    """The space of representatives, where it is asked for, or pays. Raises PuzzleError where it is asked for and cannot
+    be."""
     order = settings.symmetry
     asked = order is not None and order > 1
-    if order == 1 or not (asked or (settings.histogram_only and settings.max_depth is None)):
+    if order == 1 or not (asked or settings.max_depth is None):
         return None
     if not asked and puzzle.definition.arrangements() < LEAST_REDUCED:
         return None
@@ -253,12 +257,11 @@ def _packed_reduced(puzzle: Puzzle, settings: Settings, *, stored: bool) -> Spac
 
 def _pays(space: Space) -> bool:
     kernel, kept = gather(space).kernel, reduced(space)
-    return (
-        kernel.bits == WORD_BITS
-        and kernel.words_per_shard * 8 <= LARGEST_SHARD
-        and kept is not None
-        and kept.order >= LEAST_SYMMETRIES
-    )
+    if kept is None or kernel.words_per_shard * 8 > LARGEST_SHARD:
+        return False
+    if isinstance(kernel, _kernel.ArrangementSpace):  # links cost about the same with a symmetry and without
+        return kernel.words <= MOST_KEPT * gather(compile_space(space.puzzle, space.origin)).kernel.words
+    return kernel.bits == WORD_BITS and kept.order >= LEAST_SYMMETRIES
 
 
 def _too_large(space: Space, settings: Settings, machine: Machine) -> bool:
@@ -445,7 +448,40 @@ class _Planner:
         kept = [int(states * space.share) for states in layers[:-1]]  # the last one is only counted
         needed = reduced_runs_memory(space, kept, self._machine.threads)
         found = self._begun(self._most_states(), min(needed, limit), 0, shards=space.shards)
-        return self._timed(found, REDUCED_RUNS_SECONDS * space.moves * sum(kept))
+        found = self._timed(found, REDUCED_RUNS_SECONDS * space.moves * sum(kept))
+        return self._representatives_in_files(space, found, kept, needed) or found
+
+    def _representatives_in_files(
+        self, space: ReducedRunsSpace, found: Plan, kept: Sequence[int], needed: int
+    ) -> Plan | None:
+        """With layers in files, where they do not fit the memory, a folder is named, or an earlier attempt has left
+        files."""
+        from farthest.coordinator.enumeration.layers_in_files import ReducedRunsInFiles
+
+        machine, depth = self._machine, self._settings.max_depth
+        if not space.undirected or depth is None:
+            return None
+        try:
+            files = ReducedRunsInFiles(space, machine.scratch, machine.memory, machine.threads, kept, depth)
+        except ResourceError as error:
+            return found.unless(error) if needed > machine.memory else None
+        if self._in_files or needed > machine.memory:
+            why = self._why_files(found.needing(memory=needed).needs)
+        elif machine.scratch_is_named:
+            why = "a folder is named"
+        elif any(files.begun()):
+            why = LEFT_BEFORE
+        else:
+            return None
+        found = replace(found, files=files).needing(
+            layers_in="files",
+            why=why,
+            scratch=files.scratch,
+            memory=files.memory,
+            units=files.units,
+            **_traffic(files),
+        )
+        return found.unless(files.want_of_disk())
 
     def _runs(self, space: ScatterSpace, states: int | None) -> Plan:
         """Memory and disk, if the number of states is known; else the limit, at which such a run ends."""
@@ -582,7 +618,7 @@ class _Planner:
         if processor > WORTH_MEASURING:
             processor *= machine.speed
         if self._settings.stores_distances:
-            processor += MAP_SECONDS * (states or found.needs.states_at_most)
+            processor += MAP_SECONDS * (states or found.needs.keys or found.needs.states_at_most)
         seconds = wall * processor / min(machine.threads, machine.cores)
         return found.needing(processor_seconds=processor, seconds=seconds, threads=machine.threads)
 

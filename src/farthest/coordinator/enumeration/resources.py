@@ -156,12 +156,16 @@ def runs_memory(space: ScatterSpace, layers: Sequence[int], *, counted_only: boo
 
 
 def reduced_runs_memory(space: ReducedRunsSpace, layers: Sequence[int], threads: int) -> int:
-    """Memory for layers of so many codes of representatives: three at once where moves can be taken back, else all; and
+    """Memory for layers of so many codes of representatives, three at once where moves can be taken back, else all; and
     of each thread the successors of a shard."""
-    held = max((sum(layers[at : at + 3]) for at in range(len(layers))), default=0)
-    codes = held if space.undirected else sum(layers)
+    codes = most_at_once(layers) if space.undirected else sum(layers)
     successors = space.moves * max(layers, default=0) // space.shards
     return space.code_bytes * (codes + 2 * threads * successors) + PROCESS_BYTES
+
+
+def most_at_once(sizes: Sequence[int]) -> int:
+    """The most of three layers in a row."""
+    return max((sum(sizes[at : at + 3]) for at in range(len(sizes))), default=0)
 
 
 def residue_planes(*, in_place: bool) -> int:

@@ -204,9 +204,18 @@ class ReducedRunsSpace(PackedPermutationSpace):
                 break
         return self.boards(found[:most])
 
-    @cached_property
+    @property
     def runs(self) -> _kernel.ReducedRuns:
         """The kernel's shards."""
+        return self._kernel[0]
+
+    def sources(self, shard: int) -> set[int]:
+        """The shards of the layer before that lead into a shard."""
+        return {source for source, _ in self._kernel[1][shard]}
+
+    @cached_property
+    def _kernel(self) -> tuple[_kernel.ReducedRuns, list[list[tuple[int, int]]]]:
+        """With the links of each shard: (shard, map)."""
         back = [_inverse(each) for each in self._symmetries]
         maps: dict[tuple[int, int], int] = {}
         tables: list[PointMap] = []
@@ -226,12 +235,9 @@ class ReducedRunsSpace(PackedPermutationSpace):
             for shard in self._outer.fixed[symmetry]:
                 fixing[shard].append(len(tables))
             tables.append(self._symmetries[symmetry])
-        return _kernel.ReducedRuns(
-            self.code_bytes,
-            self.fields,
-            [table.ravel() for table in tables],
-            list(zip(links, fixing, strict=True)),
-        )
+        flat = [table.ravel() for table in tables]
+        shards = list(zip(links, fixing, strict=True))
+        return _kernel.ReducedRuns(self.code_bytes, self.fields, flat, shards), links
 
     # Symmetries as maps of contents
 

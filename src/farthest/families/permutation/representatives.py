@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from farthest.families.permutation.layout import Layout
     from farthest.families.permutation.symmetries import Image
     from farthest.spaces.contract import Space
+    from farthest.spaces.reduced import RepresentativeSpace
 
 
 Part = tuple[Literal["places", "turns"], int]
@@ -178,6 +179,9 @@ def _splits(
 if TYPE_CHECKING:
     Numbers = NDArray[np.uint32]
 
+SAMPLED = 2**12
+"""Entries whose keys in a space of representatives are also found by boards."""
+
 AT_ONCE = 2**15
 """Images of so many boards are made together."""
 
@@ -261,11 +265,50 @@ class Representatives:
                     return int(classes[place]) * self.split.moved + int(number)
         return None
 
+    def places_in(
+        self, space: Space, kept: RepresentativeSpace
+    ) -> Iterator[tuple[int, NDArray[np.int64]]] | None:
+        """The keys of a space of representatives that stand for the entries, some at a time from entry 0 on: (the first
+        entry, keys). ``space``: that of the entries' keys. None where a side alone does not tell its share of them."""
+        leads = np.flatnonzero(self.reductions & 255 == 0)  # of each class the least number
+        moved = np.arange(self.split.moved)
+        of_leads = _Shares(kept, space.decode(_keys(self.split, leads, np.zeros_like(leads))))
+        of_moved = _Shares(kept, space.decode(_keys(self.split, np.zeros_like(moved), moved)))
+
+        def keys(classes: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+            outer = of_leads.outer[classes] + (of_moved.outer - of_moved.outer[0])[numbers]
+            symmetry, first = kept.told(outer % kept.cut.outer)
+            found = first + of_leads.inner[symmetry, classes]
+            found += (of_moved.inner - of_moved.inner[:, :1])[symmetry, numbers]
+            return found
+
+        rng = np.random.default_rng(1)
+        some, there = rng.integers(0, len(leads), SAMPLED), rng.integers(0, len(moved), SAMPLED)
+        if (keys(some, there) != kept.encode(space.decode(_keys(self.split, leads[some], there)))).any():
+            return None
+        together = max(2**20 // len(moved), 1)
+        return (
+            (
+                at * len(moved),
+                keys(np.arange(at, min(at + together, len(leads)))[:, None], moved[None, :]).ravel(),
+            )
+            for at in range(0, len(leads), together)
+        )
+
     def key_of(self, entry: int) -> int:
         """The representative key of an entry."""
         number, moved = divmod(entry, self.split.moved)
         reduced = np.flatnonzero(self.reductions == number << 8)[0]
         return int(_keys(self.split, np.array([reduced]), np.array([moved]))[0])
+
+
+class _Shares:
+    """Of boards the outer numbers in a space of representatives, shape (boards,), and the inner digits of all images as
+    parts of a key, shape (symmetries, boards)."""
+
+    def __init__(self, kept: RepresentativeSpace, boards: NDArray[np.uint8]) -> None:
+        self.outer, _ = kept.cut.split(boards)
+        self.inner = np.stack([kept.inner_of(each.images(boards)) for each in kept.maps])
 
 
 def representatives_of(space: Space) -> Representatives | None:

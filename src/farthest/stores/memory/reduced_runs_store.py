@@ -7,9 +7,9 @@ are counted, and not kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from farthest import _kernel
 from farthest.errors import MemoryUsedUpError
@@ -18,14 +18,24 @@ from farthest.stores.memory.gather_store import LayersInMemory
 from farthest.stores.scattering import ALL, LEAST_KEPT, least_codes
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from farthest.spaces.contract import ReducedRunsSpace
+
+
+class SetsStore(Protocol):
+    """A store of sets of codes."""
+
+    def step(self, depth: int, shards: list[int], threads: int) -> list[tuple[int, int, bytes]]:
+        """Of each of the shards its new codes: their number, that of their classes, and themselves; of a layer that is
+        only counted the least of them."""
 
 
 @dataclass
 class ShardsStepInput:
     """``found``: of each shard its new states, their classes, and the codes."""
 
-    store: ReducedRunsStore
+    store: SetsStore
     depth: int
     shards: list[int]
     found: list[tuple[int, int, bytes]] = field(default_factory=list)
@@ -70,7 +80,6 @@ class ReducedRunsStore(LayersInMemory):
         return ShardsStepInput(self, depth, self._free_shards(depth, shards))
 
     def step(self, depth: int, shards: list[int], threads: int) -> list[tuple[int, int, bytes]]:
-        """What is found in the shards; of a layer that is only counted the least codes."""
         older = [self._codes[earlier] for earlier in excluded_layers(self._excluded, depth)]
         exclude = [[layer[shard] for layer in older] for shard in shards]
         most = LEAST_KEPT if depth == self._last else ALL
@@ -101,9 +110,11 @@ class ReducedRunsStore(LayersInMemory):
         self.classes.pop(depth, None)
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
-        width = self.space.code_bytes
-        return least_codes(
-            self.space,
-            {shard: _kernel.run_of(width, codes)[1] for shard, codes in enumerate(self._codes[depth])},
-            limit,
-        )
+        return least_of_sets(self.space, self._codes[depth], limit)
+
+
+def least_of_sets(space: ReducedRunsSpace, sets: Iterable[Buffer], limit: int) -> list[int] | list[bytes]:
+    """The least ``limit`` codes of all the sets."""
+    width = space.code_bytes
+    runs = {at: _kernel.run_of(width, codes)[1] for at, codes in enumerate(sets)}
+    return least_codes(space, runs, limit)
