@@ -78,6 +78,10 @@ class ScatterCase:
     space: ScatterSpace
     layers: tuple[tuple[bytes, ...], ...]
 
+    def states(self, depth: int) -> int:
+        """The states of a layer."""
+        return len(self.layers[depth])
+
     def counts(self, depth: int, shards: int) -> dict[int, int]:
         """The states of a layer in each shard that has some, if there are so many shards."""
         if not 0 <= depth < len(self.layers):

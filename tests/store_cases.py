@@ -10,9 +10,11 @@ from farthest.families.pegs.definition import Pegs
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces import compile_space
+from farthest.spaces import compile_space, reduced_space
 from farthest.spaces.contract import GatherSpace, gather
+from farthest.spaces.reduced import RepresentativeSpace
 from strategies import grid_rows, make_puzzle
+from symmetric_puzzles import symmetric_puzzle
 
 
 @dataclass(frozen=True)
@@ -28,17 +30,23 @@ class Case:
     origins: tuple[int, ...]
     layers: tuple[tuple[int, ...], ...]
 
+    def states(self, depth: int) -> int:
+        """The states of a layer."""
+        return sum(self.counts(depth).values())
+
     def counts(self, depth: int, shards: int = 0) -> dict[int, int]:
         """The states of a layer in each shard that has some; there are so many ``shards`` as the kernel has."""
         assert shards in (0, self.kernel.shards)
         per_shard = self.kernel.keys // self.kernel.shards
         counts: dict[int, int] = {}
+        weights = self.space.weights if isinstance(self.space, RepresentativeSpace) else None
         for key in self.layers[depth] if depth < len(self.layers) else ():
-            counts[key // per_shard] = counts.get(key // per_shard, 0) + 1
+            shard = key // per_shard
+            counts[shard] = counts.get(shard, 0) + (1 if weights is None else int(weights[shard]))
         return counts
 
 
-def _puzzles() -> dict[str, Puzzle]:
+def _puzzles() -> dict[str, Puzzle | None]:
     rows = grid_rows(2, 3)
     odd_ring = ((0, 1), (0, 2), (1, 2), (2, 3), (3, 4))
     one_way_ring = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0))
@@ -55,6 +63,8 @@ def _puzzles() -> dict[str, Puzzle]:
         "turned pieces": permutations.samples()["moduli mixed, from"],
         "equal pieces turned": permutations.samples()["equal pieces turned, from"],
         "graded": load("pegs-triangle-15"),
+        "representatives": symmetric_puzzle(33),
+        "representatives, one-way": symmetric_puzzle(92),
         "one state": make_puzzle(edges=(), arcs=((0, 1),), goals=[(0, 1)], origin=Origin("to", "goal")),
     }
 
@@ -66,12 +76,14 @@ NAMES = tuple(_puzzles())
 def case(name: str, shard_classes: int = 1) -> Case:
     """A search by its name, its shards cut at level ``shard_classes``."""
     puzzle = _puzzles()[name]
-    space = gather(compile_space(puzzle))
+    assert puzzle is not None
+    kept = reduced_space(puzzle, puzzle.origin, None) if "representatives" in name else None
+    space = gather(kept or compile_space(puzzle))
     models = {"pegs": peg_distances, "sliding": naive.distances}
     distances = models.get(puzzle.family, permutations.distances)(puzzle)
-    layers: dict[int, list[int]] = {}
+    layers: dict[int, set[int]] = {}
     for key, depth in zip(space.keys_of(list(distances)), distances.values(), strict=True):
-        layers.setdefault(depth, []).append(key)
+        layers.setdefault(depth, set()).add(key)
     return Case(
         space,
         shard_classes,

@@ -174,4 +174,4 @@ def test_a_search_finds_all_layers(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
     store = make_store(one_case)
     sizes = [next_layer(store, executor, depth) for depth in range(1, len(one_case.layers) + 1)]
-    assert sizes == [len(layer) for layer in one_case.layers[1:]] + [0]
+    assert sizes == [one_case.states(depth) for depth in range(1, len(one_case.layers))] + [0]

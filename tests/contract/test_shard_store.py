@@ -43,12 +43,14 @@ def folder_store(request: pytest.FixtureRequest) -> StoreFactory:
 
     def make(of: Case) -> FolderStore:
         in_place, orders = plan._orders(of.space, of.kernel)
-        roomy = [plan.Plan(of.kernel, order, 3, of.kernel.shards) for order in orders]
+        united = of.kernel.united
+        roomy = [plan.Plan(of.kernel, order, 3, of.kernel.shards, united=united) for order in orders]
         slots = max(len(sources) for one in roomy for sources in one.sources)
-        plans = [plan.Plan(of.kernel, order, 3, slots) for order in orders]
+        plans = [plan.Plan(of.kernel, order, 3, slots, united=united) for order in orders]
         folder = EnumerationFolder(scratch / str(len(made)), {}, 3)
         both = plans[0], plans[-1]
-        made.append(FolderStore(of.kernel, of.origins, both, slots, folder, in_place=in_place))
+        store = FolderStore(of.kernel, of.origins, both, slots, folder, in_place=in_place, united=united)
+        made.append(store)
         return made[-1]
 
     def drop() -> None:

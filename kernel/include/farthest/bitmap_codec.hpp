@@ -19,9 +19,8 @@
 //             which   a bit for each pair of one one, 1 where it is the second. Filled up to whole bytes
 //   kCut    the array cut into segments of 2^18 bytes, each an array. This is the whole bitmap where it is
 //           longer than that and has more than 32 ones, and nothing else is
-//   kRest   an array: the zeros. This is a bitmap or a segment of which more than three quarters are ones,
-//   where
-//           that is shorter than its bits, and nothing else is
+//   kRest   an array: the zeros. This is a bitmap or a segment of which more than three quarters are ones
+//           where that is shorter than its bits, and nothing else is
 //
 // What fills up is zeros. The lengths of all parts follow from the numbers of ones in those before them.
 //

@@ -56,7 +56,7 @@ def make(
 
 
 def states(of: Case, depth: int) -> int:
-    return sum(map(len, of.layers[: depth + 1]))
+    return sum(map(of.states, range(depth + 1)))
 
 
 def distances(parts: AttemptParts, of: Case, depth: int) -> bytes:

@@ -67,7 +67,7 @@ def test_a_restored_store_goes_on_as_if_nothing_had_happened(one_case: Case) -> 
     for depth in range(last + 1):
         old, new = new_store(one_case), new_store(one_case)
         advance(old, one_case, 1, depth)
-        new.restore(depth, old.chunks(depth, 101), sum(map(len, one_case.layers[: depth + 1])), threads=2)
+        new.restore(depth, old.chunks(depth, 101), sum(map(one_case.states, range(depth + 1))), threads=2)
         assert new.counts(depth) == one_case.counts(depth)
         assert new.keys(depth, 10**6) == list(one_case.layers[depth])
         advance(new, one_case, depth + 1, last + 1)

@@ -308,6 +308,9 @@ class MemoryStore(LayersInMemory):
         check_states(found, states, depth)
         for bitmap, population in zip(self._layers, self._population, strict=True):
             population[:] = _kernel.population(self.kernel, bitmap.layer)
+        if self._united:
+            new, older = (self._population[self._array(at)] for at in (depth, depth - 1))
+            new[:] = [both - old for both, old in zip(new, older, strict=True)]
         counts = self._nonzero(depth)
         if self._in_place:
             counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
