@@ -324,6 +324,8 @@ def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
     """All of the maps, or the first of their subgroups that has so many."""
     if order == len(maps):
         return list(maps)
+    if len(maps) % order != 0:
+        return None
     return next((group for group in subgroups(maps) if len(group) == order), None)
 
 

@@ -113,9 +113,9 @@ def _in_order(space: ReducedRunsSpace, boards: Boards) -> Boards:
     [
         ("cube-3x3x3-slices", 9, 48, 5),  # all pieces differ: with inverses
         ("cube-3x3x3-antislices", 9, 24, 8),
-        ("cube-3x3x3-half-turns", 4, 8, 524),
+        ("cube-3x3x3-half-turns", 4, 96, 178),
         ("cube-3x3x3-ur", 6, 8, 764),
-        ("fto", 3, 24, 22),  # by the places of two pieces; others are alike
+        ("fto", 3, 48, 17),  # by the places of two pieces; others are alike
         ("mathieu-m22", 6, 2, 242),
     ],
 )
