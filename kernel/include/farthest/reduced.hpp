@@ -11,6 +11,8 @@
 //   bits of the line    one map for all lines of the link
 // clang-format on
 //
+// Where a move cannot be made there is no link; or no term for the value of a digit; or no source of a bit.
+//
 // Terms and maps are numbered, since many links share them. All of this comes from the caller: the kernel
 // knows neither moves nor symmetries.
 #pragma once
@@ -23,6 +25,9 @@
 #include "farthest/space.hpp"
 
 namespace farthest {
+
+inline constexpr std::uint32_t kNoLine = std::uint32_t{1} << 31;  // a term of lines that no line leads to
+inline constexpr std::uint16_t kNoLineBit = 0xffff;               // in a map: no bit leads there
 
 struct ReducedLinks {
   std::vector<std::uint64_t> first;    // by shard: its first link; and the number of all links
@@ -42,9 +47,9 @@ class LineMaps;
 class ReducedSpace final : public Space {
  public:
   // words_per_line, bits: of a line. weights: by shard, the size of the class of its outer number. maps: for
-  // each bit of the result, in the order of keys, that of the source. isa: one of available_isas(). Throws
-  // InvalidArgument where the links name what is not there, a term leads out of the shard, or a map is no
-  // permutation of the keys of a line.
+  // each bit of the result, in the order of keys, that of the source or kNoLineBit. isa: one of
+  // available_isas(). Throws InvalidArgument where the links name what is not there, a term leads out of the
+  // shard, or a map takes a key of a line twice.
   ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<LineDigit> digits, ReducedLinks links,
                std::vector<std::uint32_t> weights, const std::vector<std::vector<std::uint16_t>>& maps,
                bool reversible, Isa isa);
@@ -53,7 +58,7 @@ class ReducedSpace final : public Space {
   std::uint64_t weight(std::uint64_t shard) const override { return weights_[shard]; }
   int shard_levels() const override { return 1; }
   bool reversible() const override { return reversible_; }
-  bool united() const override { return links_.sources.size() >= kUnitedLinks * shards(); }
+  bool united() const override { return !partial_ && links_.sources.size() >= kUnitedLinks * shards(); }
   const std::vector<std::uint8_t>& colours() const override { return colours_; }
   std::span<const std::uint32_t> sources(std::uint64_t shard) const override {
     return {links_.sources.begin() + static_cast<std::ptrdiff_t>(links_.first[shard]),
@@ -78,6 +83,7 @@ class ReducedSpace final : public Space {
   ReducedLinks links_;
   std::vector<std::uint32_t> weights_;
   bool reversible_;
+  bool partial_ = false;  // not all moves can be made everywhere: layers are thin
   std::vector<std::uint8_t> colours_;
   std::uint64_t lines_at_once_;
   Word all_;  // keys of a word
