@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +15,12 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from farthest.queries.distance_map import DistanceMap, open_map
+from farthest.verify import representatives
 from farthest.verify.maps import verify_map
 from farthest.verify.models.representatives import Representatives
 from farthest.verify.report import Proof, Stored
 from farthest.verify.representatives import prove_codes
+from farthest.verify.residues import Means, verify_residues
 from symmetric_puzzles import symmetric_puzzle
 
 
@@ -81,7 +85,7 @@ def codes_failed(opened: DistanceMap, **changes: object) -> set[str]:
         setattr(model, name, value)
     proof = Proof("sample", "to goal")
     proof.arrangements = opened.puzzle.definition.arrangements()
-    prove_codes(proof, model)
+    prove_codes(proof, model, None)
     return {check.name for check in proof.checks if not check.ok}
 
 
@@ -108,3 +112,66 @@ def test_wrong_weights(opened: DistanceMap) -> None:
     stored = Stored(opened.puzzle, opened.record.layout, opened.origin, layers=fewer.tolist())
     report = verify_map(stored, [(None, opened.array())], unit="uint8", length=opened.record.keys or 0)
     assert {check.name for check in report.failures} == {"layers"}
+
+
+def test_samples_of_large_maps(opened: DistanceMap, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many wrong keys are found, and one that is wrongly of the last layer; reports say what is a sample."""
+    monkeypatch.setattr(representatives, "MOST_CODED", 470 * 19)
+    right = opened.array()
+    stored = Stored(opened.puzzle, opened.record.layout, opened.origin, layers=opened.layers)
+    report = verify_map(stored, [(None, right)], unit="uint8", length=len(right))
+    assert report.ok
+    for check in report.checks:
+        told = f"(sampled: {check.checked:,} of {len(right):,} keys)" in check.proves
+        assert told == (check.name in representatives.OF_KEYS), check.name
+        assert not told or check.checked < len(right) / 2
+    wrong = right.copy()
+    rng = np.random.default_rng(4)
+    keys = np.flatnonzero((right > 1) & (right < 255))
+    swapped = rng.choice(keys, 60, replace=False)
+    wrong[swapped] = wrong[np.roll(swapped, 1)]
+    assert failed(opened, wrong) >= {"nearer", "jump"}
+    monkeypatch.setattr(
+        representatives, "MOST_CODED", 1_100 * 19
+    )  # the last layer, 124 keys, is all looked at
+    wrong = right.copy()
+    wrong[np.flatnonzero(right == opened.depth - 3)[0]] = opened.depth
+    assert failed(opened, wrong) >= {"nearer", "layers"}
+
+
+@dataclass
+class InMemory:
+    """A residue map as its file has it."""
+
+    fields: Mapping[str, Any]
+    words: NDArray[np.uint64]
+
+    def load_all(self) -> NDArray[np.uint64]:
+        return self.words
+
+    def sections(self, threads: int) -> Iterator[bytes]:
+        yield self.words.astype("<u8").tobytes()
+
+    def mapped(self, scratch: Path, threads: int) -> NDArray[np.uint64]:
+        return self.words
+
+    def release(self) -> None:
+        pass
+
+
+def test_samples_of_residues(opened: DistanceMap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exchanging residues of some keys is found."""
+    with open_database(tmp_path / "r.db", create=True) as database:
+        enumerate_puzzle(opened.puzzle, database, Settings(symmetry=8, residues=True))
+    with open_map(1, tmp_path / "r.db") as job:
+        assert not any("sampled" in check.proves for check in job.verify().checks)
+        monkeypatch.setattr(representatives, "MOST_CODED", 20_000)
+        report = job.verify()
+        assert report.ok
+        assert {one.name for one in report.checks if "sampled" in one.proves} == {*representatives.OF_KEYS}
+        bits = job.residue_bits()
+        words = bits.load_all().copy().reshape(-1, 2)
+        words[::3] = words[::3, ::-1]
+        stored = Stored(job.puzzle, job.record.layout, job.origin, layers=job.layers, rows=())
+        wrong = verify_residues(stored, InMemory(bits.fields, words.ravel()), Means(2**30, tmp_path, 1))
+    assert {check.name for check in wrong.failures} >= {"nearer", "layers"}

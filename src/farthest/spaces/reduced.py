@@ -156,6 +156,11 @@ class Representatives(ABC):
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
         """One shard for each class of outer numbers, at every level."""
 
+    def check(self, codes: Codes) -> None:
+        """Raises ValueError when a code is out of range."""
+        if len(codes) and int(codes.max()) >= self.keys:
+            raise ValueError(f"key {int(codes.max())} is out of range, expected less than {self.keys}")
+
     def layout_fields(self) -> dict[str, Any]:
         return {"version": VERSION, "kind": REPRESENTATIVES, "symmetries": self.order}
 
@@ -280,6 +285,7 @@ class RepresentativeSpace(Representatives):
         return found
 
     def decode(self, codes: Codes) -> Boards:
+        self.check(codes)
         keys = codes.astype(np.int64)
         digits = np.empty((len(keys), len(self._radices)), dtype=np.int64)
         for place in reversed(range(len(self._radices))):

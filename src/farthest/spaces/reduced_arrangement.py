@@ -131,6 +131,7 @@ class ReducedArrangementSpace(Representatives):
         return keys
 
     def decode(self, codes: Codes) -> Boards:
+        self.check(codes)
         outer = self.representatives[self._outer(codes)].astype(np.uint64)
         return self._plain.decode(outer * self._each + codes % self._each)
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 import hashlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from farthest.errors import ResourceError
 from farthest.verify.models import Codes, Model
 from farthest.verify.report import BadState, ForwardState, Proof, Stored
 from farthest.verify.rows import Distances, Rows, RowsFinding, compare_rows
+
+T = TypeVar("T")
 
 BLOCK_STATES = 1 << 15
 """States to a block: with their successors some tens of megabytes."""
@@ -180,27 +182,34 @@ Findings = dict[str, Finding]
 """By name of the check."""
 
 
+def in_blocks(length: int, states: int, work: Callable[[int, int], T]) -> Iterator[T]:
+    """What ``work`` gives for each block of so many places, first <= place < last, by as many threads as processors."""
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        yield from pool.map(lambda first: work(first, min(first + states, length)), range(0, length, states))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def merge_findings(findings: Findings, later: Findings) -> None:
+    """Adds those of a block with greater places."""
+    for name, finding in later.items():
+        findings[name] = findings[name].merge(finding) if name in findings else finding
+
+
 def check_blocks(
     whole: MapInMemory, states: int, check: Callable[[int, int], Findings]
 ) -> tuple[tuple[int, ...], Findings]:
-    """The states of each layer, and what ``check`` finds at blocks of so many places, by as many threads as
-    processors."""
-    length = len(whole.distances)
+    """The states of each layer, and what ``check`` finds at blocks of so many places."""
     counts = np.zeros(whole.unreachable + 1, dtype=np.int64)
     findings: Findings = {}
 
-    def block(first: int) -> tuple[NDArray[np.int64], Findings]:
-        last = min(first + states, length)
+    def block(first: int, last: int) -> tuple[NDArray[np.int64], Findings]:
         return np.bincount(whole.distances[first:last], minlength=len(counts)), check(first, last)
 
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        for here, found in pool.map(block, range(0, length, states)):
-            counts += here
-            for name, finding in found.items():
-                findings[name] = findings[name].merge(finding) if name in findings else finding
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for here, found in in_blocks(len(whole.distances), states, block):
+        counts += here
+        merge_findings(findings, found)
     return tuple(map(int, np.trim_zeros(counts[:-1], "b"))), findings
 
 
@@ -261,30 +270,27 @@ class StateProof(MapProof):
         def check(first: int, last: int) -> Findings:
             return self.check_block(whole, preceded, first, last)
 
-        counts, found = check_blocks(whole, self.block_states, check)
+        counts, found = check_blocks(whole, BLOCK_STATES, check)
         none = Finding(0, 0, None)
         ordered = {
             "codes": found.get("codes", none),
-            "origin": self._check_origins(whole),
-            "nearer": Finding.at(sum(counts[1:]), self.orphans(whole, preceded)),
+            "origin": self.check_origins(whole),
+            "nearer": Finding.at(
+                sum(counts[1:]), np.flatnonzero((distances % whole.unreachable > 0) & ~preceded)
+            ),
             "jump": found.get("jump", none),
             "closed": found.get("closed", none),
         }
         ordered |= {name: one for name, one in found.items() if name not in ordered}
-        if whole.depth is not None:
-            beyond = np.flatnonzero((distances > whole.depth) & (distances != whole.unreachable))
-            ordered["depth"] = Finding.at(sum(counts), beyond)
+        ordered |= self.check_depth(whole, sum(counts))
         return counts, ordered
 
-    @property
-    def block_states(self) -> int:
-        """How many places are checked at a time."""
-        return BLOCK_STATES
-
-    def orphans(self, whole: MapInMemory, preceded: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The places of reached states that follow none that is nearer, but must."""
-        reached = (whole.distances != whole.unreachable) & (whole.distances != 0)
-        return np.flatnonzero(reached & ~preceded)
+    def check_depth(self, whole: MapInMemory, states: int) -> Findings:
+        """That no distance is beyond the depth of a map that has one."""
+        if whole.depth is None:
+            return {}
+        beyond = (whole.distances > whole.depth) & (whole.distances != whole.unreachable)
+        return {"depth": Finding.at(states, np.flatnonzero(beyond))}
 
     def check_block(self, whole: MapInMemory, preceded: NDArray[np.bool_], first: int, last: int) -> Findings:
         """Check the places first <= place < last, and mark the successors that are one farther."""
@@ -306,7 +312,7 @@ class StateProof(MapProof):
             "closed": Finding.at(len(places), places[np.unique(rows[outside])]),
         }
 
-    def _check_origins(self, whole: MapInMemory) -> Finding:
+    def check_origins(self, whole: MapInMemory) -> Finding:
         places = np.unique(whole.places_of(np.unique(self.model.codes(self.model.origins()))))
         missing = int(places[0] < 0)  # an origin that is not reached has no place to report
         wrong = np.setxor1d(places[missing:], np.flatnonzero(whole.distances == 0))
@@ -337,8 +343,8 @@ class StateProof(MapProof):
             places = np.flatnonzero(whole.distances == depth)
             if not places.size:
                 return None
-            for first in range(0, len(places), self.block_states):
-                boards = self.boards_at(whole, places[first : first + self.block_states])
+            for first in range(0, len(places), BLOCK_STATES):
+                boards = self.boards_at(whole, places[first : first + BLOCK_STATES])
                 if self.puzzle.definition.at_goal(boards).any():
                     return depth
         return None

@@ -123,6 +123,7 @@ PROVES = {
     "classes": "boards and their successors are images of the board of their code",
     "members": "each code stands for as many states as boards have it that symmetries make of its own",
     "complete": "all codes together stand for as many states as there are",
+    "reached": "as many states are reached as the moves' group takes the origin to",
     "alike": "boards that symmetries take to each other have one distance",
     "origin": "the distance is 0 exactly at the origin",
     "nearer": "every other reached state has a neighbour nearer to the origin",

@@ -6,8 +6,10 @@ d - 1, or in layer d, or has the residue of d + 1, then the latter are layer d +
 reached states are right. If, besides, as many keys have each number as the layers with that number have states, and all
 others the number 0, then no key that is not reached says otherwise. No step of the kernel, and no walk, is used.
 
-Small maps are proved by the plain model alone, with layers of codes; large ones with layers of bits and tables of
-the moves of whole blocks of keys, which the model makes (``recount``).
+Of large maps of representatives a sample of keys is proved: each by itself, where the distance of a key is the length
+of a walk to nearer keys (``walks``, ``representatives``). Small maps are proved by the plain model alone, with layers
+of codes; large ones with layers of bits and tables of the moves of whole blocks of keys, which the model makes
+(``recount``).
 """
 
 from __future__ import annotations
@@ -24,11 +26,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from farthest.verify.local import Finding as ProofFinding
 from farthest.verify.models import Boards, Codes, LayoutError, Model, model_of
 from farthest.verify.models.representatives import Representatives
 from farthest.verify.recount import (
-    WORD_BITS,
-    BitOrder,
     BlockTables,
     Finding,
     MapWords,
@@ -38,8 +39,16 @@ from farthest.verify.recount import (
     block_tables,
 )
 from farthest.verify.report import Proof, Report, Stored
-from farthest.verify.representatives import prove_codes
+from farthest.verify.representatives import (
+    add_checks,
+    check_keys,
+    nearest,
+    prove_codes,
+    sample,
+    sample_size,
+)
 from farthest.verify.rows import compare_last_rows, compare_members
+from farthest.verify.walks import Numbers, Walks, among, first_layers
 
 BLOCK_STATES = 1 << 15
 
@@ -91,6 +100,9 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
     if not proof.check("length", proof.keys, int(bool(wrong)), wrong):
         return proof.report("not counted: the map is of other keys")
     summed = _Sums(numbers, bits.sections(means.threads))  # first: a damaged file is refused at once
+    if isinstance(model, Representatives) and model.keys > sample_size(model):
+        numbers.words = bits.load_all()
+        return _sampled(stored, proof, model, numbers, _digest(stored.layers, bits.fields, summed))
     tables = _block_tables(model, numbers, bits, means)
     findings = Findings()
     origins = _origins(model, numbers, findings)
@@ -120,7 +132,7 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
             proof.check(name, checked, failed, detail)
     _check_others(proof, numbers, summed, keys)
     if isinstance(model, Representatives):
-        prove_codes(proof, model)
+        prove_codes(proof, model, stored.depth)
     proof.digest = _digest(counts, bits.fields, summed)
     proof.compare(stored, "uint8" if len(counts) <= 255 else "uint16")
     last = np.empty(0, dtype=np.uint64) if layers is None else layers.before()
@@ -130,7 +142,7 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
         return puzzle.definition.texts(boards)
 
     def at_the_end(boards: Boards) -> NDArray[np.int64]:
-        return np.where(_among(model.codes(boards), last), len(counts) - 1, -1)
+        return np.where(among(model.codes(boards), last), len(counts) - 1, -1)
 
     if isinstance(model, Representatives):
         proof.rows(compare_members(stored.rows, puzzle.definition, at_the_end, counts))
@@ -140,38 +152,49 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
     return proof.report(f"{sum(counts):,} states; at most {proof.arrangements:,} are possible")
 
 
-class Numbers:
-    """The numbers of keys in ``words``, of a map in memory."""
+def _sampled(stored: Stored, proof: Proof, model: Representatives, numbers: Numbers, digest: str) -> Report:
+    """The report of a map of representatives too large to be enumerated again: its layers are what the job says.
+    ``digest``: with these."""
+    assert stored.layers is not None
+    assert stored.rows is not None
+    rows = list(stored.rows)
+    proof.counts, proof.digest = tuple(stored.layers), digest
+    walks = Walks(model, numbers, len(stored.layers) - 1, every=sum(stored.layers) == model.states)
+    most = sample_size(model, walks.coded)
+    first = first_layers(model, most // 4)
+    found = check_keys(model, sample(model, most, np.concatenate(first)), walks, stored.depth)
+    at_origin = walks(np.unique(model.codes(model.origins())))
+    found["origin"] = ProofFinding.at(len(at_origin), np.flatnonzero(at_origin))
+    add_checks(proof, model, found, found["codes"].checked, lambda code: None)
+    prove_codes(proof, model, stored.depth)
+    _check_layers(proof, model, numbers, first)
+    proof.compare(replace(stored, layers=None), "uint8" if len(stored.layers) <= 255 else "uint16")
+    definition = stored.puzzle.definition
+    proof.rows(compare_members(rows, definition, lambda boards: walks(model.codes(boards)), stored.layers))
+    proof.compare_known(
+        stored, lambda most: [text for *_, text in rows[:most]], lambda: nearest(walks(model.goals()))
+    )
+    return proof.report(f"{sum(stored.layers):,} states; at most {proof.arrangements:,} are possible")
 
-    def __init__(self, fields: Mapping[str, Any]) -> None:
-        self.order = BitOrder(fields)
-        self.keys = self.order.keys
-        self.modulus = int(fields["modulus"])
-        self.planes = 1 if self.modulus == 4 else 2
-        self.words: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
-        self._ones = tuple(fields["ones"])
-        self._colours = np.array([int(digit) for digit in fields["colours"]], dtype=np.int64)
 
-    def number(self, depth: int) -> int:
-        """That of the states of a layer."""
-        return int(depth % 4 in self._ones) if self.modulus == 4 else depth % 3 + 1
-
-    def beyond(self, depth: int) -> int:
-        """That of keys at a depth that the map does not reach any more."""
-        return self.number(depth) if self.modulus == 4 else 0
-
-    def are(self, codes: Codes, depth: int, number: int) -> NDArray[np.bool_]:
-        """Which keys have a number, and the colour of states of a depth."""
-        word, bit = np.divmod(self.order.places(codes), WORD_BITS)
-        found = np.zeros(len(codes), dtype=np.int64)
-        for plane in range(self.planes):
-            part = self.words[word * self.planes + plane] >> bit.astype(np.uint64) & np.uint64(1)
-            found += part.astype(np.int64) << plane
-        right: NDArray[np.bool_] = found == number
-        if self.modulus == 4:
-            colour = self._colours[(codes // np.uint64(self.keys // len(self._colours))).astype(np.int64)]
-            right &= colour == depth % 2
-        return right
+def _check_layers(proof: Proof, model: Representatives, numbers: Numbers, first: Sequence[Codes]) -> None:
+    """Compares the stored layers with the first ones, and with the states that have each number."""
+    found, expected = numbers.weighed(model.shard_weights), dict.fromkeys(numbers.weighed([]), 0)
+    for depth, states in enumerate(proof.counts):
+        expected[numbers.number(depth)] = expected.get(numbers.number(depth), 0) + states
+    wrong = [
+        f"{found[number]:,} states have the number {number}, expected {expected[number]:,}"
+        for number in found
+        if found[number] != expected[number]
+    ]
+    for depth, layer in enumerate(first):
+        states = int(model.weights(layer).sum())
+        if proof.counts[depth : depth + 1] != (states,):
+            wrong.append(f"depth {depth}: found {states:,} states")
+    proves = (
+        f"all layers of a residue have as many states as it has; the first {len(first)} are counted again"
+    )
+    proof.check("layers", len(proof.counts), len(wrong), "; ".join(wrong), proves=proves)
 
 
 class Findings:
@@ -271,7 +294,7 @@ class CodeLayers:
 
     def holds(self, codes: Codes) -> bool:
         """As in Recount."""
-        return bool(_among(codes, self._layer).any())
+        return bool(among(codes, self._layer).any())
 
     def step(self, distance: int, number: int, progress: Callable[[float], None]) -> list[Finding]:
         """As in Recount."""
@@ -297,7 +320,7 @@ class CodeLayers:
         reached = self._model.codes(after)
         inside = reached < self._numbers.keys
         rows, reached = rows[inside], reached[inside]
-        nearer, same = _among(reached, self._before), _among(reached, self._layer)
+        nearer, same = among(reached, self._before), among(reached, self._layer)
         farther = ~nearer & ~same
         right = self._numbers.are(reached, distance + 1, number)
         misread = np.unique(reached[farther & ~right])
@@ -326,31 +349,17 @@ class CodeLayers:
         ]
 
 
-def _among(codes: Codes, ascending: Codes) -> NDArray[np.bool_]:
-    if not len(ascending):
-        return np.zeros(len(codes), dtype=np.bool_)
-    places = np.searchsorted(ascending, codes)
-    places[places == len(ascending)] = 0
-    found: NDArray[np.bool_] = ascending[places] == codes
-    return found
-
-
 class _Sums:
     """What is known of all words: how many keys have each number but 0 (bits that belong to no key are counted too),
     and the SHA-256 of each section."""
 
     def __init__(self, numbers: Numbers, sections: Iterable[bytes]) -> None:
         self.digests: list[str] = []
-        self.counts = dict.fromkeys((1,) if numbers.planes == 1 else (1, 2, 3), 0)
+        self.counts = numbers.counts(np.empty(0, dtype=np.uint64))
         for section in sections:
             self.digests.append(hashlib.sha256(section).hexdigest())
-            words = np.frombuffer(section, dtype="<u8")
-            if numbers.planes == 1:
-                self.counts[1] += int(np.bitwise_count(words).sum(dtype=np.int64))
-                continue
-            low, high = words[0::2], words[1::2]
-            for number, at in (1, low & ~high), (2, high & ~low), (3, high & low):
-                self.counts[number] += int(np.bitwise_count(at).sum(dtype=np.int64))
+            for number, count in numbers.counts(np.frombuffer(section, dtype="<u8")).items():
+                self.counts[number] += count
 
 
 def _check_others(proof: Proof, numbers: Numbers, summed: _Sums, keys: Sequence[int]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.errors import BoardError
-from farthest.puzzles.definition import PuzzleDefinition
+from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.wording import shown
 
 Distances = NDArray[np.unsignedinteger[Any]]
@@ -171,22 +171,31 @@ def compare_members(
     have one, or they are states of the last layer. ``distances``: of boards, -1 where there is none."""
     seen: set[str] = set()
     number = of_last = 0
-    for number, row in enumerate(rows, 1):
-        key, distance, text = row
-        problem = f"row {number - 1} is {shown(row)}; "
-        try:
-            board = definition.parse_board(text)
-        except (BoardError, AttributeError, TypeError) as error:
-            return RowsFinding(number, 1, problem + str(error))
-        (found,) = distances(np.array([board], dtype=np.uint8)).tolist()
-        if key != number - 1 or text in seen or text != definition.format_board(board):
-            return RowsFinding(
-                number, 1, problem + f"expected key {number - 1} and the text of a board without a row"
-            )
-        if distance != found or found < 0:
-            return RowsFinding(number, 1, problem + f"the map has {_word(found if found >= 0 else None)}")
-        seen.add(text)
-        of_last += found == len(counts) - 1
+    stream = iter(rows)
+    while block := list(islice(stream, _BLOCK_ROWS)):
+        boards: list[Board] = []
+        unread = ""
+        for _, _, text in block:
+            try:
+                boards.append(definition.parse_board(text))
+            except (BoardError, AttributeError, TypeError) as error:
+                unread = str(error)
+                break
+        found = distances(np.array(boards, dtype=np.uint8)).tolist() if boards else []
+        for row, board, at in zip(block, boards, found, strict=False):
+            key, distance, text = row
+            problem = ""
+            if key != number or text in seen or text != definition.format_board(board):
+                problem = f"expected key {number} and the text of a board without a row"
+            elif distance != at or at < 0:
+                problem = f"the map has {_word(at if at >= 0 else None)}"
+            number += 1
+            if problem:
+                return RowsFinding(number, 1, f"row {number - 1} is {shown(row)}; {problem}")
+            seen.add(text)
+            of_last += at == len(counts) - 1
+        if unread:
+            return RowsFinding(number + 1, 1, f"row {number} is {shown(block[len(boards)])}; {unread}")
     if number == sum(counts):
         return RowsFinding(number, 0, f"all {number:,} reached states")
     if number != of_last or not number:

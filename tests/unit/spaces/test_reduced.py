@@ -189,3 +189,11 @@ def test_a_layout_that_is_not_the_puzzle_s_is_refused() -> None:
     for change in ({"symmetries": 5}, {"symmetries": "6"}, {"version": 2}, {"more": 1}):
         with pytest.raises(StorageError, match="stored key layout"):
             compile_space(puzzle, None, {**fields, **change})
+
+
+def test_keys_out_of_range() -> None:
+    spaces = [reduced_space(load(name), load(name).origin) for name in ("pyraminx", "topspin-8-4")]
+    for space in spaces:
+        assert space is not None
+        with pytest.raises(ValueError, match=f"expected less than {space.keys}"):
+            space.decode(np.array([0, space.keys], dtype=np.uint64))

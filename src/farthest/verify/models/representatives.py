@@ -17,6 +17,8 @@ is an image of the b(k) of its code.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,9 @@ from farthest.verify.models import Boards, Codes, LayoutError, model_of
 MOST_IMAGES = 2**25
 """Images of boards that are compared for the check of classes: in larger maps it is made for some codes only, evenly
 spread."""
+
+SOME = 2**8
+"""Boards that tell of a puzzle's moves, at the most."""
 
 
 class Representatives:
@@ -50,7 +55,7 @@ class Representatives:
         self.keys = space.keys
         self.maps = space.maps
         self.codes, self.boards = space.encode, space.decode
-        self.weights, self.alike = space.weights_of, space.alike
+        self.weights, self.alike, self.shard_weights = space.weights_of, space.alike, space.weights
         self.states = int(space.weights.sum()) * (space.keys // len(space.weights))
         try:
             self._plain_layout = compile_space(puzzle, origin).layout_fields()
@@ -59,13 +64,26 @@ class Representatives:
         plain = model_of(puzzle, origin, self._plain_layout)
         self.origins, self.successors = plain.origins, plain.successors
         self.plain_keys = plain.keys
+        other = replace(origin, direction="to" if origin.direction == "from" else "from")
+        self.predecessors = model_of(puzzle, other, self._plain_layout).successors
+        self.reachable = puzzle.definition.reachable(space.origins)
+
+    @cached_property
+    def undirected(self) -> bool:
+        """Whether the successors of some boards are their predecessors, by the plain model."""
+        boards = self.boards(np.arange(0, self.keys, -(-self.keys // SOME), dtype=np.uint64))
+        return len(np.setxor1d(_named(*self.successors(boards)), _named(*self.predecessors(boards)))) == 0
+
+    @cached_property
+    def moves(self) -> int:
+        """The number of moves of a board, about."""
+        boards = self.boards(np.arange(0, self.keys, -(-self.keys // SOME), dtype=np.uint64))
+        return -(-len(self.successors(boards)[0]) // len(boards))
 
     @property
     def step(self) -> int:
         """Of so many codes one is taken for the check of classes."""
-        one = np.zeros(1, dtype=np.uint64)
-        moves = len(self.successors(self.boards(one))[0])
-        return -(-self.keys * (moves + len(self.maps)) * len(self.maps) // MOST_IMAGES)
+        return -(-self.keys * (self.moves + len(self.maps)) * len(self.maps) // MOST_IMAGES)
 
     def images(self, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64], Codes]:
         """Of how many symmetries the image of each code's board has its code, how many fix it, and the codes of all
