@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from farthest.coordinator.enumeration.choice import space_for
 from farthest.coordinator.enumeration.machine import Machine
-from farthest.coordinator.enumeration.plan import Plan, plan, space_for
+from farthest.coordinator.enumeration.plan import Plan, plan
 from farthest.coordinator.enumeration.resources import layers_by_growth
 from farthest.coordinator.enumeration.workers_model import FULLEST, attempt_bytes
 from farthest.coordinator.settings import Settings
