@@ -144,8 +144,10 @@ class Orbit:
         off = (action.off + pieces[action.labels] - action.sign[homes] * pieces) % self.modulus
         return Action(action.to, action.labels, action.sign, turn.astype(np.int8), off.astype(np.int8))
 
-    def after(self, pull: int, symmetry: int) -> Action:
-        """The pull and then the symmetry."""
+    def after(self, pull: int | None, symmetry: int) -> Action:
+        """The pull, if any, and then the symmetry."""
+        if pull is None:
+            return self.symmetries[symmetry]
         first, then = self.pulls[pull], self.symmetries[symmetry]
         sign = then.sign[first.to]
         turn = (sign * first.turn + then.turn[first.to]) % self.modulus

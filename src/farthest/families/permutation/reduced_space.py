@@ -241,7 +241,7 @@ class PermutationCut(Cut):
         """The part's digit of outer numbers."""
         return number // prod(each.outer for each in self._parts[part + 1 :]) % self._parts[part].outer
 
-    def digit_images(self, place: int, outer: Numbers, pull: int, symmetry: int) -> DigitImages:
+    def digit_images(self, place: int, outer: Numbers, pull: int | None, symmetry: int) -> DigitImages:
         none = np.zeros((len(outer), 0), dtype=np.int8)
         if place == len(self._digits):  # no digit is the word's
             return DigitImages((), none, place, lambda _: np.zeros(1, dtype=np.int64))
