@@ -33,19 +33,20 @@ def distances(space: GatherSpace, isa: str = "") -> tuple[list[int], NDArray[np.
     return counts, of_keys
 
 
-def compare(plain: GatherSpace, reduced: Representatives) -> None:
-    """Layers, distances and codes of a space of representatives are those of all states."""
+def compare(plain: GatherSpace, *spaces: Representatives) -> None:
+    """Layers, distances and codes of spaces of representatives are those of all states."""
     counts, of_keys = distances(plain)
-    for isa in _kernel.available_isas():
-        assert distances(reduced, isa)[0] == counts, isa
-    assert int(reduced.weights.sum()) * reduced.keys // len(reduced.weights) >= sum(counts)
-    ours = distances(reduced)[1]
     keys = np.flatnonzero(of_keys >= 0).astype(np.uint64)
     boards = plain.decode(keys)
-    found = reduced.encode(boards)
-    assert (ours[found.astype(np.int64)] == of_keys[keys.astype(np.int64)]).all()
-    # A key is one of the board's images, and each image has the same key but for a stabiliser.
-    back = reduced.decode(found)
-    images = [each.images(boards) for each in reduced.maps]
-    assert np.logical_or.reduce([(image == back).all(axis=1) for image in images]).all()
-    assert (reduced.encode(back) == found).all()
+    for reduced in spaces:
+        for isa in _kernel.available_isas():
+            assert distances(reduced, isa)[0] == counts, (isa, reduced.order)
+        assert int(reduced.weights.sum()) * reduced.keys // len(reduced.weights) >= sum(counts)
+        ours = distances(reduced)[1]
+        found = reduced.encode(boards)
+        assert (ours[found.astype(np.int64)] == of_keys[keys.astype(np.int64)]).all()
+        # A key is one of the board's images, and each image has the same key but for a stabiliser.
+        back = reduced.decode(found)
+        images = [each.images(boards) for each in reduced.maps]
+        assert np.logical_or.reduce([(image == back).all(axis=1) for image in images]).all()
+        assert (reduced.encode(back) == found).all()

@@ -25,6 +25,7 @@ FIELDS = {
     "complete": bool,
     "resumed_from": type(None),
     "stopped": type(None),
+    "classes": type(None),
     "database": str,
 }
 

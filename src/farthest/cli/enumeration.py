@@ -238,10 +238,11 @@ def _print_outcome(
     """Layers and farthest boards."""
     from farthest.drawing.terminal import coloured
 
+    columns = [range(len(outcome.layers)), outcome.layers, *([outcome.classes] if outcome.classes else [])]
     print_table(
-        ("depth", "states"),
-        [(str(depth), f"{states:,}") for depth, states in enumerate(outcome.layers)],
-        right="rr",
+        ("depth", "states", "classes")[: len(columns)],
+        [tuple(f"{number:,}" for number in row) for row in zip(*columns, strict=True)],
+        right="r" * len(columns),
     )
     number, depth = outcome.layers[-1], len(outcome.layers) - 1
     which = "farthest" if outcome.complete else "in the last layer that was found"

@@ -163,6 +163,11 @@ class Outcome:
     stopped: Annotated[
         str | None, "why layers up to `--max-depth` are missing: the memory was used up; else null"
     ] = None
+    classes: Annotated[
+        tuple[int, ...] | None,
+        "of states that symmetries take to each other, at each depth, where packed boards are kept by representatives; "
+        "else null",
+    ] = None
     figures: Annotated[
         tuple[LayerFigures, ...],
         "only where layers were kept in files: of each layer `depth`, `states`, `seconds`, `processor` (seconds of all "

@@ -81,8 +81,8 @@ class Cut(ABC):
 
     @abstractmethod
     def digit_images(self, place: int, outer: Numbers, pull: int | None, symmetry: int) -> DigitImages:
-        """What a pull, or none, and then a symmetry make of a digit of the states of outer numbers. Places: those of ``line``,
-        and then ``word``, which becomes itself."""
+        """What a pull, or none, and then a symmetry make of a digit of the states of outer numbers. Places: those of
+        ``line``, and then ``word``, which becomes itself."""
 
     @abstractmethod
     def split(self, boards: Boards) -> tuple[Numbers, Numbers]:
@@ -325,41 +325,46 @@ class _Tables:
 
 
 def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
-    """The first group of so many of the maps, the identity first, that one, two or three of them make."""
+    """The first group of so many of the maps, a group, the identity first, that one, two or three of them make."""
     if order == len(maps):
         return list(maps)
-    images = {each.image: each for each in maps}
-    tried: set[frozenset[Any]] = {frozenset({maps[0].image})}
+    if len(maps) % order != 0:
+        return None
+    number = {each.image: i for i, each in enumerate(maps)}
+    after = [[number.get(each.then(other).image) for other in maps] for each in maps]
+    tried = {frozenset({0})}
     layer = list(tried)
     for _ in range(3):
         following = []
         for group in layer:
-            for each in maps:
-                if each.image in group:
-                    continue
-                made = _closure([images[name] for name in sorted(group)] + [each])
-                name = frozenset(one.image for one in made)
-                if not name <= images.keys():  # two maps may do the same to all states
+            for each in range(len(maps)):
+                made = _closure(after, group, each) if each not in group else group
+                if made is None:
                     continue
                 if len(made) == order:
-                    return [each for each in maps if each.image in name]
-                if name not in tried:
-                    tried.add(name)
-                    following.append(name)
+                    return [maps[one] for one in sorted(made)]
+                if made not in tried:
+                    tried.add(made)
+                    following.append(made)
         layer = following
     return None
 
 
-def _closure(generators: Sequence[S]) -> list[S]:
-    found = {each.image: each for each in generators}
-    queue = list(found.values())
+def _closure(
+    after: Sequence[Sequence[int | None]], group: frozenset[int], more: int
+) -> frozenset[int] | None:
+    """The group that a group and one more element make. ``after``: the products; None where one is none of the
+    elements, as two maps may do the same to all states."""
+    found, queue = {0}, [0]
     for each in queue:
-        for other in generators:
-            image = each.then(other)
-            if image.image not in found:
-                found[image.image] = image
-                queue.append(image)
-    return queue
+        for other in (*group, more):
+            made = after[each][other]
+            if made is None:
+                return None
+            if made not in found:
+                found.add(made)
+                queue.append(made)
+    return frozenset(found)
 
 
 def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], Space | None]) -> Space:

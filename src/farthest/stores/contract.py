@@ -154,11 +154,6 @@ class JobStore(ShardStore, Protocol):
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         """The least ``limit`` codes of the layer ``depth``, the last one that has states: keys, where it is dense."""
 
-    def classes(self, depth: int) -> int | None:
-        """The classes under symmetries of the states at ``depth``, the layer that was completed last; None where they
-        are not known."""
-        return None
-
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """All distances up to ``depth``, ``size`` keys a chunk, in key order. Of a sparse space at most ``size`` states
         a chunk, and as many as models/chunks.py allows.

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import permutations
+from farthest import spaces
+from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
 from farthest.coordinator.settings import Outcome, Settings
@@ -21,8 +24,15 @@ from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
+from farthest.stores.memory.gather_store import MemoryStore
 from reduced_spaces import compare
-from symmetric_puzzles import symmetric_puzzle
+from symmetric_puzzles import other_symmetric_puzzle, symmetric_puzzle
+
+
+def plain_space(puzzle: Puzzle) -> PermutationSpace:
+    origins = origin_boards(puzzle, puzzle.origin)
+    layout = choose_layout(puzzle.defined_as(Permutation), origins)
+    return PermutationSpace(puzzle, puzzle.origin, origins, layout)
 
 
 @pytest.mark.parametrize("seed", [0, 5, 14, 18, 26, 33, 45, 84, 106, 122])
@@ -31,9 +41,58 @@ def test_layers_and_distances_are_those_of_the_whole_space(seed: int) -> None:
     assert puzzle is not None
     reduced = reduced_space(puzzle, puzzle.origin)
     assert reduced is not None
-    origins = origin_boards(puzzle, puzzle.origin)
-    layout = choose_layout(puzzle.defined_as(Permutation), origins)
-    compare(PermutationSpace(puzzle, puzzle.origin, origins, layout), reduced)
+    compare(plain_space(puzzle), reduced)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 5, 10, 12, 13, 18, 20, 22, 35, 46, 51])
+def test_every_group_of_other_puzzles(seed: int) -> None:
+    """Orbits that are exchanged, orientations that are ignored, orders that are the bits of lines."""
+    puzzle = other_symmetric_puzzle(seed)
+    assert puzzle is not None
+    whole = reduced_space(puzzle, puzzle.origin)
+    assert whole is not None
+    orders = [order for order in range(2, whole.order) if whole.order % order == 0]
+    parts = [reduced_space(puzzle, puzzle.origin, order) for order in orders]
+    compare(plain_space(puzzle), whole, *(part for part in parts if part is not None))
+
+
+@pytest.mark.parametrize(
+    ("name", "orders"),
+    [
+        ("pyraminx", [24, 8]),
+        ("skewb", [24, 6]),
+        ("dino-cube", [4]),
+        ("cube-2x2x2-htm", [6, 3]),  # a corner is held: the symmetries that leave it there
+        ("cube-3x3x3@UR.UF.UL.UB", [8, 2]),
+        ("cube-3x3x3@UR.DR.places:UF.DF", [2]),
+        ("fto@corners", [48]),
+        ("topspin-8-4", [2]),
+        pytest.param("cube-3x3x3-corners", [48, 12], marks=pytest.mark.slow),
+        pytest.param("cube-3x3x3-three-colours@edges", [48, 16], marks=pytest.mark.slow),
+        pytest.param("fto@edges", [16, 4], marks=pytest.mark.slow),
+    ],
+)
+def test_catalogue(name: str, orders: list[int]) -> None:
+    puzzle = load(name)
+    plain = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, symmetry=1))
+    for order in orders:
+        found = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, symmetry=order))
+        assert (found.layers, found.digest) == (plain.layers, plain.digest)
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("cube-3x3x3-edges", 48),
+        ("cube-3x3x3-corners", 48),
+        ("cube-3x3x3-domino", None),
+        ("topspin-12-4", None),
+    ],
+)
+def test_what_takes_no_more_time(name: str, order: int | None) -> None:
+    """Flips by linear maps, or words that are shuffled by so many symmetries that it pays."""
+    found = spaces.reduced_space(load(name), None, None)
+    assert (None if found is None else found.order) == order
 
 
 def test_first_layers_of_the_cube_of_three_colours() -> None:
@@ -133,3 +192,32 @@ def test_a_layout_that_is_not_the_puzzle_s_is_refused() -> None:
     for change in ({"symmetries": 5}, {"symmetries": "6"}, {"version": 2}, {"more": 1}):
         with pytest.raises(StorageError, match="stored key layout"):
             compile_space(puzzle, None, {**fields, **change})
+
+
+@pytest.mark.parametrize("seed", [0, 33, 92])
+def test_classes_of_layers_are_counted_by_fixed_points(seed: int) -> None:
+    puzzle = symmetric_puzzle(seed)
+    assert puzzle is not None
+    space = reduced_space(puzzle, puzzle.origin)
+    assert space is not None and (space.weights < space.order).any()
+    layers: dict[int, set[tuple[int, ...]]] = {}
+    for board, depth in permutations.distances(puzzle).items():
+        images = [each.images(np.array([board], dtype=np.uint8))[0].tolist() for each in space.maps]
+        layers.setdefault(depth, set()).add(tuple(min(images)))
+    store, executor = (
+        MemoryStore(space.kernel, space.keys_of(space.origins), distances=False),
+        ThreadsExecutor(2),
+    )
+    for depth in range(1, len(layers) + 1):
+        next_layer(store, executor, depth)
+    assert store.classes == {depth: len(found) for depth, found in layers.items()} | {len(layers): 0}
+
+
+def test_states_that_are_not_closed_under_symmetries_end_the_enumeration() -> None:
+    puzzle = load("cube-3x3x3-urf-edges")
+    space = reduced_space(puzzle, puzzle.origin)
+    assert space is not None
+    store = MemoryStore(space.kernel, [space.keys_of(space.origins)[0] + 1], distances=False)
+    with pytest.raises(StorageError, match="depth [0-9]+, shard [0-9]+: its new states are not closed"):
+        for depth in range(1, 9):
+            next_layer(store, ThreadsExecutor(1), depth)

@@ -578,6 +578,7 @@ class Enumeration:
         return digest_of(self._found.states, self._layers(store).chunks())
 
     def _outcome(self, complete: bool, digest: str, farthest: list[str]) -> Outcome:
+        classes = self._backend.classes
         outcome = Outcome(
             job=self._recorder.job if self._recorder else None,
             puzzle=self._puzzle.name,
@@ -591,6 +592,7 @@ class Enumeration:
             resumed_from=self._resumed_from,
             figures=self._figures,
             stopped=self._stopped,
+            classes=None if classes is None else tuple(classes[: len(self._found.states)]),
         )
         self._reporter.finished(outcome)
         return outcome

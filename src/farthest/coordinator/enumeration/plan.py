@@ -234,7 +234,7 @@ def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | No
             "group that fixes the origin, or the pieces do not divide as it needs (docs/symmetry.md); leave out "
             "--symmetry"
         )
-    return space if space is None or asked or _pays(space) else None
+    return space if space is None or asked or _pays(space, settings) else None
 
 
 def _packed_reduced(puzzle: Puzzle, settings: Settings, *, stored: bool) -> Space | None:
@@ -255,12 +255,15 @@ def _packed_reduced(puzzle: Puzzle, settings: Settings, *, stored: bool) -> Spac
     return space
 
 
-def _pays(space: Space) -> bool:
+def _pays(space: Space, settings: Settings) -> bool:
     kernel, kept = gather(space).kernel, reduced(space)
     if kept is None or kernel.words_per_shard * 8 > LARGEST_SHARD:
         return False
     if isinstance(kernel, _kernel.ArrangementSpace):  # links cost about the same with a symmetry and without
-        return kernel.words <= MOST_KEPT * gather(compile_space(space.puzzle, space.origin)).kernel.words
+        plain = gather(compile_space(space.puzzle, space.origin)).kernel
+        return (
+            settings.histogram_only and kernel.words <= MOST_KEPT * plain.words
+        )  # its map is proved in minutes
     return kernel.bits == WORD_BITS and kept.order >= LEAST_SYMMETRIES
 
 

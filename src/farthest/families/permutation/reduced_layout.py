@@ -1,22 +1,24 @@
-"""The layout of a space of representatives: which symmetries it has, and which digits of a state are its outer number.
+"""The layout of a space of representatives: which symmetries it has, and which digits of a state are its outer number,
+number its lines, or are the bits of a line.
 
-An orbit's labels are in blocks that symmetries permute. What a symmetry makes of orientations depends on slots alone
-where these are counted from suitable references.
+Symmetries may exchange orbits. An orbit's labels are in blocks that symmetries permute, also with those of other
+orbits. What a symmetry makes of orientations depends on slots alone, and on the block of the piece, where these are
+counted from suitable references.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import product
-from math import factorial, prod
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, product
+from math import factorial, gcd, prod
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from farthest.errors import ResourceError
-from farthest.families.permutation.layout import counted_labels, twist_sum
-from farthest.families.permutation.symmetries import Conjugation, symmetries
+from farthest.families.permutation.layout import twist_sum
+from farthest.families.permutation.symmetries import Conjugation, Image, symmetries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,21 +30,35 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Rows = NDArray[np.int8]
     """Shape (boards, slots of an orbit)."""
+    Labels = tuple[int, ...]
+    Blocks = dict[int, tuple[Labels, ...]]
+    """The blocks of the labels of orbits."""
+    Place = tuple[int, int]
+    """An orbit and a slot or label of it."""
 
 MOST_OUTER = 2**18
 """Outer numbers, and arrangements of a digit, at the most: what symmetries make of each is a table."""
+
+MOST_SYMMETRIES = 1000
+"""Symmetries at the most."""
+
+MOST_STATES = 2**61
+"""Arrangements at the most: outer numbers, times lines, times bits."""
 
 MOST_ORDERS = 5040
 """Orders of the pieces of a block at the most."""
 
 MOST_BITS = 4096
-"""Values of the digit whose values are the bits of a line, at the most."""
+"""Values of the digits whose values are the bits of a line, at the most."""
+
+LEAST_BITS = 8
+"""The same at the least: a line takes a word."""
 
 MOST_LINES = 2**31
 """Lines of a shard at the most; the kernel numbers them by 32 bits."""
 
 MOST_TERMS = 2**26
-"""Values of a digit, times moves and symmetries, at the most: 256 MB of tables."""
+"""Values of a digit, times the maps of these that there can be, at the most: 256 MB of tables."""
 
 MOST_MODULUS = 40
 """Of orientations: a sum of three of them fits a byte with a sign."""
@@ -50,12 +66,19 @@ MOST_MODULUS = 40
 MOST_LAYOUTS = 20_000
 """Layouts that are compared; a puzzle of many orbits would have millions."""
 
+MOST_SYSTEMS = 12
+"""Of the partitions into so many blocks those that are tried, the most even ones."""
+
+MOST_GROUPS = 10
+"""Groups of digits of which any may be the bits of a line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a move or a symmetry does to an orbit: what is in slot i goes to slot ``to[i]``, label k becomes
-    ``labels[k]``, an orientation x becomes ``sign[i]`` x + ``turn[i]`` - ``off[k]``."""
+    """What a move or a symmetry makes of an orbit: what is in slot i goes to slot ``to[i]`` of the orbit ``there``,
+    label k becomes its label ``labels[k]``, an orientation x becomes ``sign[i]`` x + ``turn[i]`` - ``off[k]``."""
 
+    there: int
     to: NDArray[np.intp]
     labels: NDArray[np.int8]
     sign: NDArray[np.int8]
@@ -64,56 +87,22 @@ class Action:
 
 
 class Orbit:
-    """The slots of an orbit, its labels from 0 on, its orientations counted so that symmetries turn as little as can
-    be, and what moves and symmetries do to it."""
+    """The slots of an orbit in which pieces or orientations differ, its labels from 0 on, its orientations counted so
+    that symmetries turn slots alike where they can, and what moves and symmetries do to it."""
 
-    def __init__(
-        self,
-        definition: Permutation,
-        number: int,
-        fixed: Board,
-        pulls: Sequence[Move],
-        maps: Sequence[Conjugation],
-        total: int | None,
-    ) -> None:
+    def __init__(self, definition: Permutation, number: int, fixed: Board, total: int | None) -> None:
         self.number = number
         self.slots = np.array(definition.orbits[number])
         self.labels = [label for label, of in enumerate(definition.label_orbit) if of == number]
         self.counts = [definition.counts[label] for label in self.labels]
-        counted = len(counted_labels(definition, number))
-        self.modulus = definition.moduli[number] if counted == len(self.labels) else 1
-        self.fits = counted in (0, len(self.labels)) and self.modulus <= MOST_MODULUS
+        self.modulus = definition.moduli[number]
+        self.ignored = np.array([definition.ignore[label] for label in self.labels])
         local = {label: i for i, label in enumerate(self.labels)}
-        place = {int(slot): i for i, slot in enumerate(self.slots)}
         self.home = np.array([local[fixed[slot]] for slot in self.slots], dtype=np.int8)
-        same = np.arange(len(self.labels), dtype=np.int8)
-        count = len(self.slots)
-        raw = [
-            Action(
-                np.array([place[int(each.to[slot])] for slot in self.slots]),
-                np.array([local[int(each.labels[label])] for label in self.labels], dtype=np.int8),
-                each.sign[self.slots].astype(np.int8),
-                each.shift[self.slots].astype(np.int8),
-                each.off[self.labels].astype(np.int8),
-            )
-            for each in maps
-        ]
-        self.reference, self.piece_reference = self._references(raw)
-        shift = int(self.reference.sum()) - int(self.piece_reference[self.home].sum())
-        self.total = None if total is None else (total + shift) % self.modulus
-        self.symmetries = [self._counted(action) for action in raw]
-        self.pulls = [
-            self._counted(
-                Action(
-                    np.array([place[move.to[slot]] for slot in self.slots]),
-                    same,
-                    np.ones(count, dtype=np.int8),
-                    np.array([move.delta[slot] for slot in self.slots], dtype=np.int8),
-                    np.zeros(len(self.labels), dtype=np.int8),
-                )
-            )
-            for move in pulls
-        ]
+        self.total = total
+        self.reference = np.zeros(len(self.slots), dtype=np.int8)
+        self.symmetries: list[Action] = []
+        self.pulls: list[Action] = []
 
     @property
     def size(self) -> int:
@@ -125,24 +114,15 @@ class Orbit:
         """Whether orientations count."""
         return self.modulus > 1
 
-    def _references(self, raw: Sequence[Action]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """For each slot what is added to orientations there, and for each label what is taken off: where it can be such
-        that each symmetry turns all pieces alike."""
-        none = np.zeros(self.size, dtype=np.int8), np.zeros(len(self.labels), dtype=np.int8)
-        if not self.turns:
-            return none
-        homes = [int(np.flatnonzero(self.home == label)[0]) for label in range(len(self.labels))]
-        of_slots = _potential([(each.to, each.sign, each.turn) for each in raw], self.modulus)
-        of_labels = _potential([(each.labels, each.sign[homes], each.off) for each in raw], self.modulus)
-        return none if of_slots is None or of_labels is None else (of_slots, of_labels)
+    @property
+    def counted(self) -> int:
+        """The number of pieces whose orientations count."""
+        return sum(count for count, ignored in zip(self.counts, self.ignored, strict=True) if not ignored)
 
-    def _counted(self, action: Action) -> Action:
-        """The action on orientations that are counted from the references."""
-        slots, pieces = self.reference, self.piece_reference
-        homes = [int(np.flatnonzero(self.home == label)[0]) for label in range(len(self.labels))]
-        turn = (action.turn + slots[action.to] - action.sign * slots) % self.modulus
-        off = (action.off + pieces[action.labels] - action.sign[homes] * pieces) % self.modulus
-        return Action(action.to, action.labels, action.sign, turn.astype(np.int8), off.astype(np.int8))
+    @property
+    def homes(self) -> list[int]:
+        """Of each label a slot that has it on the fixed board."""
+        return [int(np.flatnonzero(self.home == label)[0]) for label in range(len(self.labels))]
 
     def after(self, pull: int | None, symmetry: int) -> Action:
         """The pull, if any, and then the symmetry."""
@@ -151,60 +131,137 @@ class Orbit:
         first, then = self.pulls[pull], self.symmetries[symmetry]
         sign = then.sign[first.to]
         turn = (sign * first.turn + then.turn[first.to]) % self.modulus
-        return Action(then.to[first.to], then.labels, sign, turn.astype(np.int8), then.off)
+        return Action(then.there, then.to[first.to], then.labels, sign, turn.astype(np.int8), then.off)
 
 
-def _potential(
-    actions: Sequence[tuple[NDArray[np.integer], NDArray[np.int8], NDArray[np.int8]]], modulus: int
-) -> NDArray[np.int8] | None:
-    """Numbers a of the places with a[to[i]] = c - turn[i] + sign[i] a[i] for each action (to, sign, turn), c a constant
-    of the action; None where there are none."""
-    generators, made = [], {tuple(range(len(actions[0][0])))}
-    for to, sign, turn in actions:
-        if tuple(to.tolist()) in made:
+def orbits_of(
+    definition: Permutation, origins: Sequence[Board], pulls: Sequence[Move], maps: Sequence[Conjugation]
+) -> list[Orbit]:
+    """The orbits in which pieces or orientations differ; ``there`` of an action is the place in this list."""
+    found = []
+    for number in range(len(definition.orbits)):
+        orbit = Orbit(definition, number, origins[0], twist_sum(definition, number, list(origins)))
+        if len(orbit.labels) > 1 or orbit.turns:
+            found.append(orbit)
+    slot_at = {int(slot): (o, i) for o, orbit in enumerate(found) for i, slot in enumerate(orbit.slots)}
+    label_at = {label: i for orbit in found for i, label in enumerate(orbit.labels)}
+    for orbit in found:
+        labels = np.array(orbit.labels)
+        for each in maps:
+            goes = [slot_at[int(each.to[slot])] for slot in orbit.slots]
+            orbit.symmetries.append(
+                Action(
+                    goes[0][0],
+                    np.array([slot for _, slot in goes]),
+                    np.array([label_at[int(label)] for label in each.labels[labels]], dtype=np.int8),
+                    each.sign[orbit.slots].astype(np.int8),
+                    (each.shift[orbit.slots] % orbit.modulus).astype(np.int8),
+                    (each.off[labels] % orbit.modulus).astype(np.int8),
+                )
+            )
+    _count_from_references(found)
+    for place, orbit in enumerate(found):
+        same, none = np.arange(len(orbit.labels), dtype=np.int8), np.zeros(len(orbit.labels), dtype=np.int8)
+        for move in pulls:
+            to = np.array([slot_at[move.to[slot]][1] for slot in orbit.slots])
+            turn = (
+                np.array([move.delta[slot] for slot in orbit.slots]) + orbit.reference[to] - orbit.reference
+            )
+            turned = (turn % orbit.modulus).astype(np.int8)
+            orbit.pulls.append(Action(place, to, same, np.ones_like(turned), turned, none))
+    return found
+
+
+def _count_from_references(orbits: Sequence[Orbit]) -> None:
+    """Counts orientations so that a symmetry turns what is in the slots of an orbit alike, where that can be."""
+    for members in classes(orbits):
+        places = [(o, slot) for o in members for slot in range(orbits[o].size)]
+        actions = [
+            [(orbits[o].symmetries[s].there, o, orbits[o].symmetries[s]) for o in members]
+            for s in range(len(orbits[0].symmetries))
+        ]
+        groups = [
+            [
+                [
+                    ((o, i), (there, int(a.to[i])), int(a.sign[i]), int(a.turn[i]))
+                    for i in range(orbits[o].size)
+                ]
+                for there, o, a in each
+            ]
+            for each in actions
+        ]
+        at = _references(places, [group for each in groups for group in each], orbits[members[0]].modulus)
+        if at is None:
             continue
-        generators.append((to.tolist(), sign.tolist(), turn.tolist()))
-        queue = list(made)
-        for each in queue:
-            for other, _, _ in generators:
-                image = tuple(other[place] for place in each)
-                if image not in made:
-                    made.add(image)
-                    queue.append(image)
-    for constants in product(range(modulus), repeat=len(generators)):
-        at = _along(generators, constants, len(actions[0][0]), modulus)
-        if at is not None:
-            found = np.array(at, dtype=np.int8)
-            if all(
-                len(set(((found[to] + turn - sign * found) % modulus).tolist())) == 1
-                for to, sign, turn in actions
-            ):
-                return found
-    return None
+        for o in members:
+            orbits[o].reference = np.array([at[o, slot] for slot in range(orbits[o].size)], dtype=np.int8)
+        for o in members:
+            orbit = orbits[o]
+            orbit.symmetries = [_recounted(orbit, orbits[each.there], each) for each in orbit.symmetries]
 
 
-def _along(
-    generators: Sequence[tuple[list[int], list[int], list[int]]],
-    constants: Sequence[int],
-    places: int,
-    modulus: int,
-) -> list[int] | None:
-    """The numbers that the generators' equations give, where the first place of each orbit has 0."""
-    at: dict[int, int] = {}
-    for first in range(places):
-        if first in at:
+def _recounted(orbit: Orbit, there: Orbit, action: Action) -> Action:
+    """The action on orientations that are counted from the references."""
+    turn = (action.turn + there.reference[action.to] - action.sign * orbit.reference) % orbit.modulus
+    return Action(
+        there=action.there,
+        to=action.to,
+        labels=action.labels,
+        sign=action.sign,
+        turn=turn.astype(np.int8),
+        off=action.off,
+    )
+
+
+def _references(
+    places: Sequence[Place], groups: Sequence[Sequence[tuple[Place, Place, int, int]]], modulus: int
+) -> dict[Place, int] | None:
+    """Numbers a of the places such that in each group a[there] - sign a[here] + turn is the same for all its
+    (here, there, sign, turn); None where none are found."""
+    number = {place: i for i, place in enumerate(places)}
+    rows = set()
+    for group in groups:
+        first = np.zeros(len(places) + 1, dtype=np.int64)
+        for i, (here, there, sign, turn) in enumerate(group):
+            row = np.zeros(len(places) + 1, dtype=np.int64)
+            row[number[there]] += 1
+            row[number[here]] -= sign
+            row[-1] -= turn
+            if i == 0:
+                first = row
+            rows.add(((row - first) % modulus).tobytes())
+    matrix = np.array([np.frombuffer(row, dtype=np.int64) for row in sorted(rows)])
+    found = _solved(matrix, modulus)
+    return None if found is None else dict(zip(places, found.tolist(), strict=True))
+
+
+def _solved(matrix: Numbers, modulus: int) -> Numbers | None:
+    """A solution of the equations, a row each, what is wanted last; None where none is found: there may be one if the
+    modulus is no prime."""
+    left, found = matrix.copy(), np.zeros(matrix.shape[1] - 1, dtype=np.int64)
+    pivots: list[int] = []
+    for column in range(len(found)):
+        units = [row for row in range(len(pivots), len(left)) if gcd(int(left[row, column]), modulus) == 1]
+        if not units:
             continue
-        at[first] = 0
-        queue = [first]
-        for place in queue:
-            for (to, sign, turn), constant in zip(generators, constants, strict=True):
-                value = (constant - turn[place] + sign[place] * at[place]) % modulus
-                if to[place] not in at:
-                    at[to[place]] = value
-                    queue.append(to[place])
-                elif at[to[place]] != value:
-                    return None
-    return [at[place] for place in range(places)]
+        done = len(pivots)
+        left[[done, units[0]]] = left[[units[0], done]]
+        left[done] = left[done] * pow(int(left[done, column]), -1, modulus) % modulus
+        others = np.flatnonzero(left[:, column])
+        others = others[others != done]
+        left[others] = (left[others] - left[others, column, None] * left[done]) % modulus
+        pivots.append(column)
+    found[pivots] = left[: len(pivots), -1]
+    right = ((matrix[:, :-1] @ found - matrix[:, -1]) % modulus == 0).all()
+    return found if right else None
+
+
+def classes(orbits: Sequence[Orbit]) -> list[list[int]]:
+    """The orbits that symmetries take to each other."""
+    found: dict[int, list[int]] = {}
+    for number, orbit in enumerate(orbits):
+        found.setdefault(min(each.there for each in orbit.symmetries), []).append(number)
+    return list(found.values())
 
 
 class Arrangements:
@@ -232,16 +289,16 @@ class Arrangements:
 
 
 class Turns:
-    """Orientations of slots as a number; with a sum that never changes, that of the last slot follows."""
+    """Orientations of pieces as a number; with a sum that never changes, the last follows."""
 
-    def __init__(self, slots: int, modulus: int, total: int | None) -> None:
+    def __init__(self, pieces: int, modulus: int, total: int | None) -> None:
         self._modulus, self._total = modulus, total
-        self._digits = slots if total is None else slots - 1
+        self._digits = pieces if total is None else pieces - 1
         self.size: int = modulus**self._digits
         self._weights = modulus ** np.arange(self._digits, dtype=np.int64)
 
     def rows(self, numbers: Numbers) -> Rows:
-        """The orientations of all slots."""
+        """The orientations of all pieces."""
         found = numbers[:, None] // self._weights % self._modulus
         if self._total is not None:
             last = (self._total - found.sum(axis=1)) % self._modulus
@@ -255,83 +312,255 @@ class Turns:
 @dataclass(frozen=True, slots=True)
 class Part:
     """Where the digits of an orbit are. ``blocks``: its labels, in blocks that symmetries permute. The outer number
-    tells which block's piece is in a slot, or where ``in_line`` a digit of the line does (then a block is a label).
-    ``turns``: "", or "outer", "line", "word"."""
+    tells which block's piece is in a slot, or where ``in_line`` a digit does (then a block is a label). ``turns``: "",
+    or "outer", or "inner": a digit. ``reference``: for each label what is taken off its orientations, such that a
+    symmetry turns the pieces of a block alike."""
 
     orbit: int
-    blocks: tuple[tuple[int, ...], ...]
+    blocks: tuple[Labels, ...]
     in_line: bool
     turns: str
+    reference: Labels
+
+
+class Digit(NamedTuple):
+    """An inner digit: of a part the arrangement, the order of the pieces of a block, or the orientations."""
+
+    part: int
+    kind: str
+    block: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """``parts``: one for each of ``orbits_of``. ``line``: the digits that number lines, ``word``: those whose values
+    are the bits of a line."""
+
+    parts: tuple[Part, ...]
+    line: tuple[Digit, ...]
+    word: tuple[Digit, ...]
+
+
+def digits_of(orbits: Sequence[Orbit], parts: Sequence[Part]) -> dict[Digit, int]:
+    """The inner digits and their numbers of values."""
+    found = {}
+    for number, (orbit, part) in enumerate(zip(orbits, parts, strict=True)):
+        if part.in_line:
+            found[Digit(number, "arrangement")] = _arrangements(orbit.counts)
+        else:
+            for block, labels in enumerate(part.blocks):
+                orders = _arrangements([orbit.counts[label] for label in labels])
+                if orders > 1:
+                    found[Digit(number, "order", block)] = orders
+        if part.turns == "inner":
+            found[Digit(number, "turns")] = _turns(orbit)
+    return found
+
+
+def image_of(orbits: Sequence[Orbit], parts: Sequence[Part], digit: Digit, symmetry: int) -> Digit:
+    """The digit that a symmetry makes of one."""
+    action = orbits[digit.part].symmetries[symmetry]
+    if digit.kind != "order":
+        return digit._replace(part=action.there)
+    label = int(action.labels[parts[digit.part].blocks[digit.block][0]])
+    blocks = parts[action.there].blocks
+    return Digit(action.there, digit.kind, next(b for b, block in enumerate(blocks) if label in block))
 
 
 def slot_symmetries(definition: Permutation, origins: list[Board]) -> list[Conjugation] | None:
-    """The symmetries that move pieces within their orbits, the identity first."""
-    if len(origins) != 1 or definition.turns is not None or any(definition.ignore):
+    """The symmetries that take the content of a slot to a slot, the identity first: those that leave pieces that hold
+    the puzzle where they are."""
+    if len(origins) != 1:
         return None
     try:
-        maps = [each for each in symmetries(definition, origins[0]).maps if isinstance(each, Conjugation)]
+        maps = symmetries(definition, origins[0]).maps
     except ResourceError:
         return None
-    kept = [
-        each
-        for each in maps
-        if all({int(each.to[slot]) for slot in slots} == set(slots) for slots in definition.orbits)
-    ]
-    kept.sort(key=lambda each: (each.to.tolist() != list(range(len(each.to))), each.image))
+    kept = [each for each in maps if isinstance(each, Conjugation) and each.holds]
+    kept.sort(key=lambda each: (not _is_identity(each), each.image))
     return kept if len(kept) > 1 else None
 
 
-def layouts(
-    definition: Permutation, origins: list[Board], maps: Sequence[Conjugation]
-) -> list[tuple[Part, ...]]:
-    """Layouts of the space, the best first: many bits that are linear, outer numbers enough that few representatives
-    have a stabiliser, and then as few as that."""
-    orbits = [
-        Orbit(definition, number, origins[0], (), maps, twist_sum(definition, number, origins))
-        for number in range(len(definition.orbits))
-    ]
-    if not all(orbit.fits for orbit in orbits):
-        return []
-    told = [orbit for orbit in orbits if len(orbit.labels) > 1 or orbit.turns]
+def group_of(maps: Sequence[Conjugation]) -> list[Conjugation] | None:
+    """All that the symmetries make, the identity first: more, where there are several ways to take the moves to the
+    same moves. None where they are more than ``MOST_SYMMETRIES``."""
+    found: dict[Image, Conjugation] = {}
+    generators: list[Conjugation] = []
+    for each in maps:
+        if each.image in found:
+            continue
+        generators.append(each)
+        found.setdefault(each.image, each)
+        queue = list(found.values())
+        for one in queue:
+            for other in generators:
+                made = one.then(other)
+                if made.image not in found:
+                    found[made.image] = made
+                    queue.append(made)
+        if len(found) > MOST_SYMMETRIES:
+            return None
+    return sorted(found.values(), key=lambda each: (not _is_identity(each), each.image))
+
+
+def _is_identity(symmetry: Conjugation) -> bool:
+    to, shift, sign = symmetry.image
+    return to == tuple(range(len(to))) and not any(shift) and min(sign) == 1
+
+
+def _group(maps: Sequence[Conjugation]) -> list[Conjugation] | None:
+    """All that the symmetries make: more, where there are several ways to take the moves to the same moves. None where
+    they are more than ``MOST_SYMMETRIES``."""
+    found: dict[Image, Conjugation] = {}
+    generators: list[Conjugation] = []
+    for each in maps:
+        if each.image in found:
+            continue
+        generators.append(each)
+        found.setdefault(each.image, each)
+        queue = list(found.values())
+        for one in queue:
+            for other in generators:
+                made = one.then(other)
+                if made.image not in found:
+                    found[made.image] = made
+                    queue.append(made)
+        if len(found) > MOST_SYMMETRIES:
+            return None
+    return list(found.values())
+
+
+def best_layout(definition: Permutation, origins: list[Board], maps: Sequence[Conjugation]) -> Layout | None:
+    """The best layout of the space: many bits that are linear, outer numbers enough that few representatives have a
+    stabiliser, and then as few as that."""
+    orbits = orbits_of(definition, origins, (), maps)
+    if not orbits or any(orbit.modulus > MOST_MODULUS for orbit in orbits):
+        return None
     links = len(definition.generators) * len(maps)
-    options = [list(_options(orbit, MOST_TERMS // links)) for orbit in told]
-    if prod(map(len, options)) > MOST_LAYOUTS:
-        return []
-    ranked = []
-    for parts in product(*options):
-        words = [orbit for orbit, part in zip(told, parts, strict=True) if part.turns == "word"]
-        outer = prod(_outer_size(orbit, part) for orbit, part in zip(told, parts, strict=True))
-        states = prod(_arrangements(orbit.counts) * _turns(orbit) for orbit in told)
-        if len(words) == 1 and outer <= MOST_OUTER and states // outer // _turns(words[0]) <= MOST_LINES:
-            size = _turns(words[0])
-            linear = size >= 64 and size & (size - 1) == 0
-            ranked.append(((not linear, -min(outer, 64 * len(maps)), outer), parts))
-    return [parts for _, parts in sorted(ranked, key=lambda each: each[0])]
+    states = prod(_arrangements(orbit.counts) * _turns(orbit) for orbit in orbits)
+    alike = classes(orbits)
+    most = int(MOST_LAYOUTS ** (1 / len(alike)))
+    options = [list(islice(_options(orbits, members, MOST_TERMS // links), most)) for members in alike]
+    best: tuple[tuple[float, ...], Layout] | None = None
+    for chosen in product(*options):
+        parts = tuple(sorted((part for each in chosen for part in each), key=lambda part: part.orbit))
+        outer = prod(_outer_size(orbit, part) for orbit, part in zip(orbits, parts, strict=True))
+        if outer > MOST_OUTER:
+            continue
+        digits = digits_of(orbits, parts)
+        for word in _words(orbits, parts, digits, links):
+            size = prod(digits[digit] for digit in word)
+            if states // outer // size > MOST_LINES:
+                continue
+            linear = is_linear(orbits, word) and size >= 64
+            waste = 0 if linear else 64 // bits_of(size)
+            rank = (not linear, -min(outer, 64 * len(maps)), waste, outer, -size if linear else size)
+            if best is None or rank < best[0]:
+                best = rank, Layout(parts, tuple(digit for digit in digits if digit not in word), word)
+    return None if best is None else best[1]
 
 
-def _options(orbit: Orbit, most: int) -> Iterator[Part]:
-    """``most``: values of a digit of which there is a table for each link."""
-    size = _turns(orbit)
-    turns = [""]
-    if orbit.turns:
-        turns = ["outer", *(["word"] if size <= MOST_BITS else []), *(["line"] if size <= most else [])]
-    whole = (tuple(range(len(orbit.labels))),)
-    singles = tuple((label,) for label in whole[0])
-    few = _arrangements(orbit.counts) <= most
-    for each in turns:
-        if few and each != "outer" and _turns_by_block(orbit, whole):
-            yield Part(orbit.number, singles, True, each)
-        for blocks in _block_systems(orbit):
-            orders = [_arrangements([orbit.counts[label] for label in block]) for block in blocks]
-            if max(orders) <= MOST_ORDERS and _turns_by_block(orbit, blocks):
-                yield Part(orbit.number, blocks, False, each)
+def is_linear(orbits: Sequence[Orbit], word: Sequence[Digit]) -> bool:
+    """Whether the values of the digits are vectors of flips, of which moves and symmetries make linear maps."""
+    return all(digit.kind == "turns" and orbits[digit.part].modulus == 2 for digit in word)
 
 
-def _turns_by_block(orbit: Orbit, blocks: Sequence[Sequence[int]]) -> bool:
-    """Whether symmetries turn the pieces of a block alike."""
-    return all(
-        len(set(action.off[list(block)].tolist())) == 1 for action in orbit.symmetries for block in blocks
+def bits_of(size: int) -> int:
+    """The bits of a word, where words hold so many values."""
+    return next(bits for bits in range(min(size, 64), 0, -1) if size % bits == 0)
+
+
+def _words(
+    orbits: Sequence[Orbit], parts: Sequence[Part], digits: dict[Digit, int], links: int
+) -> Iterator[tuple[Digit, ...]]:
+    """Digits that may be the bits of a line: with each all that symmetries make of it."""
+    count = len(orbits[0].symmetries)
+    groups = list(
+        dict.fromkeys(
+            tuple(sorted({image_of(orbits, parts, digit, symmetry) for symmetry in range(count)}))
+            for digit in digits
+        )
     )
+    groups = [group for group in groups if prod(digits[digit] for digit in group) <= MOST_BITS]
+    for number in range(1, min(len(groups), MOST_GROUPS) + 1):
+        for chosen in combinations(groups[:MOST_GROUPS], number):
+            word = tuple(sorted(digit for group in chosen for digit in group))
+            size = prod(digits[digit] for digit in word)
+            orders = prod(digits[digit] for digit in word if digit.kind == "order")
+            by_move = any(digit.kind != "order" for digit in word)
+            maps = orders * (links if by_move else count)
+            if LEAST_BITS <= size <= MOST_BITS and maps * size <= MOST_TERMS:
+                yield word
+
+
+def _options(orbits: Sequence[Orbit], members: Sequence[int], most: int) -> Iterator[list[Part]]:
+    """Parts for orbits that symmetries take to each other. ``most``: values of a digit of which there is a table for
+    each link."""
+    orbit = orbits[members[0]]
+    whole: Blocks = {o: (tuple(range(len(orbits[o].labels))),) for o in members}
+    singles: Blocks = {o: tuple((label,) for label in range(len(orbits[o].labels))) for o in members}
+    choices = [(blocks, blocks, False) for blocks in _block_systems(orbits, members, whole)]
+    if _few(orbit, most) and not orbit.ignored.any():
+        # Arrangements that a digit tells do not tell how the pieces of a block are turned.
+        choices.append((singles, whole, True))
+    references: dict[int, Labels] | None = {o: (0,) * len(orbits[o].labels) for o in members}
+    alike = label_references(orbits, members, whole) if orbit.turns else references
+    for turns in ["outer", "inner"] if orbit.turns else [""]:
+        if turns == "inner" and _turns(orbit) > max(most, MOST_BITS):
+            continue
+        for blocks, turned, in_line in choices:
+            if in_line and turns == "outer":
+                continue
+            parts = [Part(o, blocks[o], in_line, turns, ()) for o in members]
+            if not in_line and not all(_fits(orbits[part.orbit], part) for part in parts):
+                continue
+            references = alike or label_references(orbits, members, turned)
+            if references is not None:
+                yield [replace(part, reference=references[part.orbit]) for part in parts]
+
+
+def _few(orbit: Orbit, most: int) -> bool:
+    return _arrangements(orbit.counts) <= most and len(orbit.labels) ** orbit.size < 2**62
+
+
+def _fits(orbit: Orbit, part: Part) -> bool:
+    """Whether the orders of blocks are few enough, and orientations count of all pieces of a block or of none."""
+    orders = [_arrangements([orbit.counts[label] for label in block]) for block in part.blocks]
+    return (
+        max(orders) <= MOST_ORDERS
+        and _outer_size(orbit, part) <= MOST_OUTER
+        and len(part.blocks) ** orbit.size < 2**62
+        and all(len({bool(orbit.ignored[label]) for label in block}) == 1 for block in part.blocks)
+    )
+
+
+def label_references(
+    orbits: Sequence[Orbit], members: Sequence[int], blocks: Blocks
+) -> dict[int, Labels] | None:
+    """For each label of the orbits what is taken off orientations, such that a symmetry turns the pieces of a block
+    alike; None where there is nothing such."""
+    groups = []
+    for o in members:
+        homes = orbits[o].homes
+        for action in orbits[o].symmetries:
+            for block in blocks[o]:
+                if not orbits[o].ignored[block[0]]:
+                    groups.append(
+                        [
+                            (
+                                (o, label),
+                                (action.there, int(action.labels[label])),
+                                int(action.sign[homes[label]]),
+                                int(action.off[label]),
+                            )
+                            for label in block
+                        ]
+                    )
+    places = [(o, label) for o in members for label in range(len(orbits[o].labels))]
+    at = _references(places, groups, orbits[members[0]].modulus)
+    if at is None:
+        return None
+    return {o: tuple(at[o, label] for label in range(len(orbits[o].labels))) for o in members}
 
 
 def _outer_size(orbit: Orbit, part: Part) -> int:
@@ -342,32 +571,48 @@ def _outer_size(orbit: Orbit, part: Part) -> int:
 
 def _turns(orbit: Orbit) -> int:
     """How many orientations its pieces have together."""
-    return Turns(orbit.size, orbit.modulus, orbit.total).size if orbit.turns else 1
+    return Turns(orbit.counted, orbit.modulus, orbit.total).size if orbit.turns else 1
 
 
 def _arrangements(counts: Sequence[int]) -> int:
     return factorial(sum(counts)) // prod(factorial(count) for count in counts)
 
 
-def _block_systems(orbit: Orbit) -> list[tuple[tuple[int, ...], ...]]:
-    """Partitions of the labels that symmetries keep: the finest, those that two labels in one block make, and the
-    coarsest."""
-    labels = range(len(orbit.labels))
-    found = [_joined(orbit, []), *(_joined(orbit, [(0, label)]) for label in labels), (tuple(labels),)]
-    return list(dict.fromkeys(found))
+def _block_systems(orbits: Sequence[Orbit], members: Sequence[int], whole: Blocks) -> list[Blocks]:
+    """Partitions of the labels of each orbit that symmetries keep: the finest, and those that joining two blocks of
+    one makes, of each number of blocks the most even; the coarsest."""
+    found = [whole]
+    layer = [_joined(orbits, members, [])]
+    while layer:
+        found += layer
+        following: list[Blocks] = []
+        for each in layer:
+            firsts = [(o, block[0]) for o in members for block in each[o]]
+            kept = [((o, block[0]), (o, label)) for o in members for block in each[o] for label in block[1:]]
+            for one, other in combinations([first for first in firsts if first[0] == members[0]], 2):
+                made = _joined(orbits, members, [*kept, (one, other)])
+                if made not in following and made != whole:
+                    following.append(made)
+        following.sort(key=lambda each: sum(factorial(len(block)) for o in members for block in each[o]))
+        layer = following[:MOST_SYSTEMS]
+    return found
 
 
-def _joined(orbit: Orbit, pairs: list[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+def _joined(orbits: Sequence[Orbit], members: Sequence[int], pairs: list[tuple[Place, Place]]) -> Blocks:
     """The finest partition that symmetries keep in which the labels of each pair are in one block."""
-    block = list(range(len(orbit.labels)))
+    places = [(o, label) for o in members for label in range(len(orbits[o].labels))]
+    block = {place: place for place in places}
     queue = list(pairs)
     for one, other in queue:
         a, b = block[one], block[other]
         if a == b:
             continue
-        block = [a if each == b else each for each in block]
-        queue += [(int(action.labels[one]), int(action.labels[other])) for action in orbit.symmetries]
-    members: dict[int, list[int]] = {}
-    for label, each in enumerate(block):
-        members.setdefault(each, []).append(label)
-    return tuple(tuple(each) for each in members.values())
+        block = {place: a if each == b else each for place, each in block.items()}
+        queue += [
+            ((action.there, int(action.labels[one[1]])), (action.there, int(action.labels[other[1]])))
+            for action in orbits[one[0]].symmetries
+        ]
+    found: dict[int, dict[Place, list[int]]] = {o: {} for o in members}
+    for (o, label), each in block.items():
+        found[o].setdefault(each, []).append(label)
+    return {o: tuple(tuple(each) for each in blocks.values()) for o, blocks in found.items()}

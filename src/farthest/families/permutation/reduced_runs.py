@@ -316,7 +316,8 @@ def reduced_runs(puzzle: Puzzle, origin: Origin, order: int | None = None) -> Re
     set of labels whose places are an outer number of a fitting size."""
     origins = origin_boards(puzzle, origin)
     definition = permutation(puzzle)
-    maps = slot_symmetries(definition, origins)
+    counted = definition.turns is None and not any(definition.ignore)
+    maps = slot_symmetries(definition, origins) if counted else None
     if maps is None:
         return None
     kept = _chosen(definition, maps, order)
@@ -363,7 +364,10 @@ def _label_sets(
     """Sets of labels that the symmetries keep, with at most MOST_OUTER outer numbers: from each of the smallest sets on
     as many as fit."""
     if inverses:
-        units = [frozenset(definition.labels_of(orbit)) for orbit in range(len(definition.orbits))]
+        units = [
+            frozenset(int(each.labels[label]) for each in maps for label in definition.labels_of(orbit))
+            for orbit in range(len(definition.orbits))
+        ]
     else:
         labels = range(len(definition.tokens))
         units = list(dict.fromkeys(frozenset(int(each.labels[label]) for each in maps) for label in labels))

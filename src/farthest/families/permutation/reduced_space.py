@@ -7,21 +7,28 @@ in their slots, arrangements and orientations that depend on no other digit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from farthest.families.permutation.gather_space import PermutationBoards, origin_boards
-from farthest.families.permutation.layout import twist_sum
 from farthest.families.permutation.reduced_layout import (
+    MOST_STATES,
     Action,
     Arrangements,
+    Digit,
+    Layout,
     Orbit,
     Part,
     Turns,
-    layouts,
+    best_layout,
+    digits_of,
+    group_of,
+    image_of,
+    is_linear,
+    orbits_of,
     slot_symmetries,
 )
 from farthest.spaces.reduced import Cut, DigitImages, RepresentativeSpace, subgroup
@@ -37,6 +44,11 @@ if TYPE_CHECKING:
     """Shape (boards, slots of an orbit)."""
 
 
+LEAST_SHUFFLED = 24
+"""Symmetries at the least where maps of bits are not linear: a link by words costs 5 times as much as one of all
+states, and some states are kept several times."""
+
+
 def moved(rows: Rows, to: NDArray[np.intp]) -> Rows:
     """What is in slot i goes to slot ``to[i]``."""
     found = np.empty_like(rows)
@@ -49,31 +61,34 @@ class _PartCut:
 
     def __init__(self, orbit: Orbit, part: Part) -> None:
         self.orbit, self.part = orbit, part
-        self.block_of = np.array(
-            [
-                next(b for b, block in enumerate(part.blocks) if label in block)
-                for label in range(len(orbit.labels))
-            ],
-            dtype=np.int8,
-        )
+        self.block_of = np.zeros(len(orbit.labels), dtype=np.int8)
+        self.local = np.zeros(len(orbit.labels), dtype=np.int8)
+        """Of each label its block, and its place there."""
+        for number, block in enumerate(part.blocks):
+            self.block_of[list(block)] = number
+            self.local[list(block)] = range(len(block))
         self.arrangements = Arrangements(
             [sum(orbit.counts[label] for label in block) for block in part.blocks]
         )
-        self.turns = Turns(orbit.size, orbit.modulus, orbit.total) if orbit.turns else None
-        self.outer_turns = self.turns if part.turns == "outer" else None
-        self._outer_turned = 1 if self.outer_turns is None else self.outer_turns.size
         self.orders = [Arrangements([orbit.counts[label] for label in block]) for block in part.blocks]
-        self._local = np.array(
-            [part.blocks[self.block_of[label]].index(label) for label in range(len(orbit.labels))],
-            dtype=np.int8,
-        )
-        self.block_images = [
-            np.array([self.block_of[action.labels[block[0]]] for block in part.blocks], dtype=np.int8)
-            for action in orbit.symmetries
-        ]
-        self.order_images = [
-            [self._local[action.labels[list(block)]] for block in part.blocks] for action in orbit.symmetries
-        ]
+        self.reference = np.array(part.reference, dtype=np.int8)
+        self.turns = self._turns()
+        self._outer_turned = self.turns.size if part.turns == "outer" else 1
+        self._ignored = np.array([bool(orbit.ignored[block[0]]) for block in part.blocks])
+
+    def _turns(self) -> Turns:
+        """Those of the pieces whose orientations count, by slot."""
+        orbit, total = self.orbit, self.orbit.total
+        if total is not None:
+            total = (
+                total + int(orbit.reference.sum()) - int(self.reference[orbit.home].sum())
+            ) % orbit.modulus
+        return Turns(orbit.counted if orbit.turns else 0, orbit.modulus, total)
+
+    @cached_property
+    def _turn_rows(self) -> Rows:
+        """All orientations, each as a row."""
+        return self.turns.rows(np.arange(self.turns.size))
 
     @property
     def outer(self) -> int:
@@ -87,26 +102,98 @@ class _PartCut:
         found: Rows = self.arrangements.rows[outer // self._outer_turned]
         return found
 
-    def off(self, action: Action) -> NDArray[np.int8]:
-        """What the action takes off the orientations of the pieces of each block."""
-        found: NDArray[np.int8] = action.off[[block[0] for block in self.part.blocks]]
-        return found
+    def counted(self, blocks: Rows) -> NDArray[np.intp]:
+        """The slots, ascending, of the pieces whose orientations count."""
+        order = np.argsort(self._ignored[blocks], axis=1, kind="stable")
+        return order[:, : self.orbit.counted]
 
-    def outer_rows(self) -> tuple[Rows, Rows]:
-        """The blocks and the orientations of all its outer numbers."""
-        turns = self._outer_turned
-        blocks = np.repeat(self.arrangements.rows, turns, axis=0)
-        if self.outer_turns is None:
-            return blocks, np.zeros_like(blocks)
-        return blocks, np.tile(self.outer_turns.rows(np.arange(turns)), (len(self.arrangements), 1))
+    def off(self, action: Action, there: _PartCut) -> NDArray[np.int8]:
+        """What the action takes off the orientations of the pieces of each block, counted from the references."""
+        first = [block[0] for block in self.part.blocks]
+        sign = action.sign[[self.orbit.homes[label] for label in first]]
+        off = action.off[first] + there.reference[action.labels[first]] - sign * self.reference[first]
+        return (off % self.orbit.modulus).astype(np.int8)
 
     def outer_numbers(self, blocks: Rows, turned: Rows) -> Numbers:
+        """Of the blocks and orientations of slots."""
         if self.part.in_line:
             return np.zeros(len(blocks), dtype=np.int64)
         found = self.arrangements.numbers(blocks)
-        if self.outer_turns is not None:
-            found = found * self.outer_turns.size + self.outer_turns.numbers(turned)
+        if self.part.turns == "outer":
+            found = found * self.turns.size + self._turns_of(blocks, turned)
         return found
+
+    def _turns_of(self, blocks: Rows, turned: Rows) -> Numbers:
+        """The number of the orientations that count."""
+        if self._ignored.any():
+            turned = np.take_along_axis(turned, self.counted(blocks), 1)
+        return self.turns.numbers(turned)
+
+    def _turned(self, blocks: Rows, numbers: Numbers) -> Rows:
+        """Inverse of ``_turns_of``; 0 where orientations do not count."""
+        rows = self._turn_rows[numbers]
+        if not self._ignored.any():
+            return rows
+        found = np.zeros_like(blocks)
+        np.put_along_axis(found, self.counted(blocks), rows, 1)
+        return found
+
+    def outer_images(self, action: Action, there: _PartCut) -> Numbers:
+        """What the action makes of each outer number."""
+        if self.part.in_line:
+            return np.zeros(1, dtype=np.int64)
+        numbers = np.arange(self.outer)
+        blocks = self.blocks_of(numbers)
+        turned = np.zeros_like(blocks)
+        if self.part.turns == "outer":
+            turned = self._turned(blocks, numbers % self.turns.size)
+            turned = action.sign * turned + action.turn - self.off(action, there)[blocks]
+            turned = (turned % self.orbit.modulus).astype(np.int8)
+        after = self.blocks_after(action, there)[blocks]
+        return there.outer_numbers(moved(after, action.to), moved(turned, action.to))
+
+    def blocks_after(self, action: Action, there: _PartCut) -> NDArray[np.int8]:
+        """The block that the action makes of each block."""
+        found: NDArray[np.int8] = there.block_of[action.labels[[block[0] for block in self.part.blocks]]]
+        return found
+
+    def digit_images(
+        self, digit: Digit, outer: Numbers, action: Action, there: _PartCut, block: int
+    ) -> DigitImages:
+        """What the action makes of an inner digit. ``outer``: its part of outer numbers; ``block``: that of the image.
+        The place of the image is left open."""
+        blocks = self.blocks_of(outer)
+        if digit.kind == "arrangement":
+            after = self.blocks_after(action, there)
+            name = (action.to.tobytes(), after.tobytes())
+            return DigitImages(
+                name,
+                blocks[:, :0],
+                0,
+                lambda _: there.arrangements.numbers(moved(after[self.arrangements.rows], action.to)),
+            )
+        if digit.kind == "turns":
+            slots = self.counted(blocks)
+            off = self.off(action, there)[np.take_along_axis(blocks, slots, 1)]
+            turn = ((action.turn[slots] - off) % self.orbit.modulus).astype(np.int8)
+            rows = np.stack([action.sign[slots], turn, _places(action.to[slots])], axis=1)
+
+            def turned(row: Rows) -> Numbers:
+                sign, turn, places = row
+                values = (sign * self._turn_rows + turn) % self.orbit.modulus
+                return there.turns.numbers(moved(values.astype(np.int8), places.astype(np.intp)))
+
+            return DigitImages((), rows, 0, turned)
+        goes = action.to[np.nonzero(blocks == digit.block)[1].reshape(len(outer), -1)]
+        labels = there.local[action.labels[list(self.part.blocks[digit.block])]]
+        return DigitImages(
+            labels.tobytes(),
+            _places(goes),
+            0,
+            lambda places: there.orders[block].numbers(
+                moved(labels[self.orders[digit.block].rows], places.astype(np.intp))
+            ),
+        )
 
     def split(self, boards: NDArray[np.uint8], slots: int) -> tuple[Rows, Rows]:
         """The labels in the orbit's slots, and their orientations, counted from the references."""
@@ -116,9 +203,7 @@ class _PartCut:
         labels = local[boards[:, orbit.slots]]
         if not orbit.turns:
             return labels, np.zeros_like(labels)
-        turned = (
-            boards[:, slots + orbit.slots].astype(np.int8) + orbit.reference - orbit.piece_reference[labels]
-        )
+        turned = boards[:, slots + orbit.slots].astype(np.int8) + orbit.reference - self.reference[labels]
         return labels, (turned % orbit.modulus).astype(np.int8)
 
     def inner(self, labels: Rows, turned: Rows) -> dict[tuple[str, int], Numbers]:
@@ -129,14 +214,14 @@ class _PartCut:
             found["arrangement", 0] = self.arrangements.numbers(blocks)
         else:
             order = np.argsort(blocks, axis=1, kind="stable")
-            local = np.take_along_axis(self._local[labels], order, 1)
+            local = np.take_along_axis(self.local[labels], order, 1)
             first = 0
             for block, orders in enumerate(self.orders):
                 after = first + orders.rows.shape[1]
                 found["order", block] = orders.numbers(local[:, first:after])
                 first = after
-        if self.turns is not None:
-            found["turns", 0] = self.turns.numbers(turned)
+        if self.orbit.turns:
+            found["turns", 0] = self._turns_of(blocks, turned)
         return found
 
     def write(
@@ -144,8 +229,9 @@ class _PartCut:
     ) -> None:
         """Writes the orbit's labels and orientations into boards."""
         orbit = self.orbit
-        turns = self._outer_turned
-        blocks = self.arrangements.rows[digits["arrangement", 0] if self.part.in_line else outer // turns]
+        blocks = (
+            self.arrangements.rows[digits["arrangement", 0]] if self.part.in_line else self.blocks_of(outer)
+        )
         order = np.argsort(blocks, axis=1, kind="stable")
         local = np.zeros_like(blocks)
         first = 0
@@ -161,174 +247,154 @@ class _PartCut:
             table[block, : len(members)] = members
         np.put_along_axis(labels, order, table[np.take_along_axis(blocks, order, 1), local], 1)
         boards[:, orbit.slots] = np.array(orbit.labels, dtype=np.uint8)[labels]
-        if self.turns is not None:
-            number = outer % turns if self.outer_turns is not None else digits["turns", 0]
-            turned = self.turns.rows(number) - orbit.reference + orbit.piece_reference[labels]
+        if orbit.turns:
+            number = outer % self.turns.size if self.part.turns == "outer" else digits["turns", 0]
+            turned = self._turned(blocks, number) + self.reference[labels] - orbit.reference
+            turned[self._ignored[blocks]] = 0
             boards[:, slots + orbit.slots] = turned % orbit.modulus
 
-    def outer_images(self, action: Action, blocks_to: NDArray[np.int8] | None) -> Numbers:
-        """What the action makes of each outer number. ``blocks_to``: of each block; None: itself."""
-        if self.part.in_line:
-            return np.zeros(1, dtype=np.int64)
-        blocks, turned = self.outer_rows()
-        if self.outer_turns is not None:
-            turned = (action.sign * turned + action.turn - self.off(action)[blocks]) % self.orbit.modulus
-        there = blocks if blocks_to is None else blocks_to[blocks]
-        return self.outer_numbers(moved(there, action.to), moved(turned.astype(np.int8), action.to))
 
-
-@dataclass(frozen=True, slots=True)
-class Digit:
-    """An inner digit: of part ``part`` the arrangement, the order of the pieces of ``block``, or the orientations."""
-
-    part: int
-    kind: str
-    size: int
-    block: int = 0
+def _places(slots: NDArray[np.intp]) -> Rows:
+    """Of slots, shape (boards, any), the places in their order."""
+    return np.argsort(np.argsort(slots, axis=1), axis=1).astype(np.int8)
 
 
 class PermutationCut(Cut):
     """A permutation puzzle's states, in parts."""
 
-    def __init__(self, plain: PermutationBoards, maps: Sequence[Conjugation], parts: Sequence[Part]) -> None:
+    def __init__(self, plain: PermutationBoards, maps: Sequence[Conjugation], layout: Layout) -> None:
         self.maps = maps
         self._definition, self._fixed = plain.definition, plain.origins[0]
-        self._parts = [
-            _PartCut(
-                Orbit(
-                    plain.definition,
-                    part.orbit,
-                    self._fixed,
-                    plain.moves_toward,  # a step pulls: the moves away from the origin are undone
-                    maps,
-                    twist_sum(plain.definition, part.orbit, plain.origins),
-                ),
-                part,
-            )
-            for part in parts
-        ]
+        # A step pulls: the moves away from the origin are undone.
+        self._orbits = orbits_of(plain.definition, plain.origins, plain.moves_toward, maps)
+        self._layout = layout
+        self._parts = [_PartCut(orbit, part) for orbit, part in zip(self._orbits, layout.parts, strict=True)]
         self.pulls = len(plain.moves_toward)
         self.outer = prod(part.outer for part in self._parts)
-        digits = [digit for number, part in enumerate(self._parts) for digit in _digits(number, part)]
-        digits.sort(key=self._is_word)
-        self.line = [digit.size for digit in digits if not self._is_word(digit)]
-        self.word = digits[-1].size if digits and self._is_word(digits[-1]) else 1
-        self._digits = digits
-        self._place = {(digit.part, digit.kind, digit.block): place for place, digit in enumerate(digits)}
-
-    def _is_word(self, digit: Digit) -> bool:
-        return digit.kind == "turns" and self._parts[digit.part].part.turns == "word"
+        self._sizes = digits_of(self._orbits, layout.parts)
+        self.line = [self._sizes[digit] for digit in layout.line]
+        self.word = prod(self._sizes[digit] for digit in layout.word)
+        self.linear = is_linear(self._orbits, layout.word)
+        """Whether maps of a line's bits are linear: they take a fifth of the time of others."""
 
     def outer_images(self, symmetry: int) -> Numbers:
-        return self._outer_images(
-            [
-                part.outer_images(part.orbit.symmetries[symmetry], part.block_images[symmetry])
-                for part in self._parts
-            ]
-        )
+        return self._outer_images([orbit.symmetries[symmetry] for orbit in self._orbits])
 
     def outer_pulls(self, pull: int) -> Numbers:
-        return self._outer_images([part.outer_images(part.orbit.pulls[pull], None) for part in self._parts])
+        return self._outer_images([orbit.pulls[pull] for orbit in self._orbits])
 
-    def _outer_images(self, images: Sequence[Numbers]) -> Numbers:
-        """Of the images of the parts' numbers those of the outer numbers."""
+    def _outer_images(self, actions: Sequence[Action]) -> Numbers:
+        """What the actions on the orbits make of each outer number."""
         found = np.zeros(1, dtype=np.int64)
-        for part, image in zip(self._parts, images, strict=True):
-            found = (found[:, None] * part.outer + image).ravel()
+        for part, action in zip(self._parts, actions, strict=True):
+            there = self._parts[action.there]
+            image = part.outer_images(action, there) * self._weight(action.there)
+            found = (found[:, None] + image).ravel()
         return found
+
+    def _weight(self, part: int) -> int:
+        """Of the part's digit in outer numbers."""
+        return prod(each.outer for each in self._parts[part + 1 :])
 
     def _outer_digit(self, number: Numbers, part: int) -> Numbers:
         """The part's digit of outer numbers."""
-        return number // prod(each.outer for each in self._parts[part + 1 :]) % self._parts[part].outer
+        return number // self._weight(part) % self._parts[part].outer
 
     def digit_images(self, place: int, outer: Numbers, pull: int | None, symmetry: int) -> DigitImages:
-        none = np.zeros((len(outer), 0), dtype=np.int8)
-        if place == len(self._digits):  # no digit is the word's
-            return DigitImages((), none, place, lambda _: np.zeros(1, dtype=np.int64))
-        digit = self._digits[place]
-        part = self._parts[digit.part]
-        action = part.orbit.after(pull, symmetry)
-        if digit.kind == "arrangement":
-            to = part.block_images[symmetry]
-            return DigitImages(
-                (pull, symmetry),
-                none,
-                place,
-                lambda _: part.arrangements.numbers(moved(to[part.arrangements.rows], action.to)),
-            )
-        blocks = part.blocks_of(self._outer_digit(outer, digit.part))
-        if digit.kind == "turns":
-            assert part.turns is not None
-            turns = part.turns
+        layout = self._layout
+        if place < len(layout.line):
+            there, images = self._digit_images(layout.line[place], outer, pull, symmetry)
+            return images._replace(name=(there, images.name), there=layout.line.index(there))
+        found = [self._digit_images(digit, outer, pull, symmetry) for digit in layout.word]
+        weights = [
+            prod(self._sizes[each] for each in layout.word[layout.word.index(there) + 1 :])
+            for there, _ in found
+        ]
+        parts = [images.rows.reshape(len(outer), -1) for _, images in found]
+        ends = np.cumsum([part.shape[1] for part in parts])[:-1]
 
-            def turned(off: Rows) -> Numbers:
-                rows = action.sign * turns.rows(np.arange(turns.size)) + action.turn - off
-                return turns.numbers(moved((rows % part.orbit.modulus).astype(np.int8), action.to))
+        def values(row: Rows) -> Numbers:
+            whole = np.zeros(1, dtype=np.int64)
+            for (_, images), own, weight in zip(found, np.split(row, ends), weights, strict=True):
+                value = images.values(own.reshape(images.rows.shape[1:])) * weight
+                whole = (whole[:, None] + value).ravel()
+            return whole
 
-            return DigitImages((pull, symmetry), part.off(action)[blocks], place, turned)
-        goes = action.to[np.nonzero(blocks == digit.block)[1].reshape(len(outer), -1)]
-        there = int(part.block_images[symmetry][digit.block])
-        labels = part.order_images[symmetry][digit.block][part.orders[digit.block].rows]
         return DigitImages(
-            symmetry,
-            np.argsort(np.argsort(goes, axis=1), axis=1),
-            self._place[digit.part, digit.kind, there],
-            lambda places: part.orders[there].numbers(moved(labels, places)),
+            tuple((there, images.name) for there, images in found),
+            np.concatenate(parts, axis=1),
+            place,
+            values,
+        )
+
+    def _digit_images(
+        self, digit: Digit, outer: Numbers, pull: int | None, symmetry: int
+    ) -> tuple[Digit, DigitImages]:
+        """The digit that it becomes, and how."""
+        part = self._parts[digit.part]
+        there = image_of(self._orbits, self._layout.parts, digit, symmetry)
+        action = part.orbit.after(pull, symmetry)
+        return there, part.digit_images(
+            digit, self._outer_digit(outer, digit.part), action, self._parts[there.part], there.block
         )
 
     def split(self, boards: NDArray[np.uint8]) -> tuple[Numbers, Numbers]:
         outer = np.zeros(len(boards), dtype=np.int64)
-        digits = np.zeros((len(boards), len(self.line) + 1), dtype=np.int64)
+        values: dict[Digit, Numbers] = {}
         for number, part in enumerate(self._parts):
             labels, turned = part.split(boards, self._definition.slots)
             outer = outer * part.outer + part.outer_numbers(part.block_of[labels], turned)
-            for name, value in part.inner(labels, turned).items():
-                if (number, *name) in self._place:
-                    digits[:, self._place[number, *name]] = value
-        return outer, digits
+            values |= {Digit(number, *name): value for name, value in part.inner(labels, turned).items()}
+        word = np.zeros(len(boards), dtype=np.int64)
+        for digit in self._layout.word:
+            word = word * self._sizes[digit] + values[digit]
+        return outer, np.stack([*(values[digit] for digit in self._layout.line), word], axis=1)
 
     def joined(self, outer: Numbers, digits: Numbers) -> NDArray[np.uint8]:
+        values = dict(zip(self._layout.line, digits.T, strict=False))
+        word = digits[:, -1]
+        for digit in reversed(self._layout.word):
+            values[digit] = word % self._sizes[digit]
+            word = word // self._sizes[digit]
         slots = self._definition.slots
-        boards = np.zeros((len(outer), self._definition.cells), dtype=np.uint8)
-        boards[:, :slots] = self._fixed[:slots]
+        boards = np.tile(np.array(self._fixed, dtype=np.uint8), (len(outer), 1))
         for number, part in enumerate(self._parts):
-            own = {
-                (kind, block): digits[:, place]
-                for (of, kind, block), place in self._place.items()
-                if of == number
-            }
+            own = {(digit.kind, digit.block): each for digit, each in values.items() if digit.part == number}
             part.write(boards, slots, self._outer_digit(outer, number), own)
         return boards
 
 
-def _digits(number: int, part: _PartCut) -> list[Digit]:
-    found = [Digit(number, "arrangement", len(part.arrangements))] if part.part.in_line else []
-    if not part.part.in_line:
-        found += [
-            Digit(number, "order", len(orders), block)
-            for block, orders in enumerate(part.orders)
-            if len(orders) > 1
-        ]
-    if part.turns is not None and part.part.turns in ("line", "word"):
-        found.append(Digit(number, "turns", part.turns.size))
-    return found
+def fast_space(puzzle: Puzzle, origin: Origin) -> RepresentativeSpace | None:
+    """The space of representatives that takes no more time than all states do, where there is one."""
+    found = reduced_space(puzzle, origin)
+    if found is None:
+        return None
+    linear = isinstance(found.cut, PermutationCut) and found.cut.linear
+    return found if linear or found.order >= LEAST_SHUFFLED else None
 
 
 def reduced_space(puzzle: Puzzle, origin: Origin, order: int | None = None) -> RepresentativeSpace | None:
-    """The space of representatives by all symmetries that fix the origin, or by a group of ``order`` of them.
+    """The space of representatives by all symmetries that fix the origin, or by a group of ``order`` of them; where
+    there is no layout for all, by one of the largest groups for which there is one.
 
-    None where there is none: the origin is several boards, pieces hold the puzzle or are ignored, there are too many
-    moves to know its symmetries, or no digit fills the bits of a line.
+    None where there is none: the origin is several boards, there are too many moves to know its symmetries, or no
+    digits fill the bits of a line.
     """
     plain = PermutationBoards(puzzle, origin, origin_boards(puzzle, origin))
-    all_maps = slot_symmetries(plain.definition, plain.origins)
+    many = plain.definition.arrangements() > MOST_STATES
+    found = None if many else slot_symmetries(plain.definition, plain.origins)
+    all_maps = None if found is None else group_of(found)
     if all_maps is None:
         return None
-    maps = all_maps if order is None else subgroup(all_maps, order)
-    if maps is None:
-        return None
     # Blocks that all symmetries keep are kept by some of them.
-    choices = layouts(plain.definition, plain.origins, all_maps)
-    if not choices:
-        return None
-    return RepresentativeSpace(plain, PermutationCut(plain, maps, choices[0]), undirected=plain.undirected)
+    layout = best_layout(plain.definition, plain.origins, all_maps)
+    count = len(all_maps)
+    orders = [each for each in range(count, 1, -1) if count % each == 0] if order is None else [order]
+    for each in orders:
+        maps = subgroup(all_maps, each)
+        if maps is None:
+            continue
+        own = layout or best_layout(plain.definition, plain.origins, maps)
+        if own is not None:
+            return RepresentativeSpace(plain, PermutationCut(plain, maps, own), undirected=plain.undirected)
+    return None

@@ -64,9 +64,9 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
 
 def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> RepresentativeSpace | None:
     """See ``spaces.reduced_space``."""
-    from farthest.families.permutation.reduced_space import reduced_space
+    from farthest.families.permutation.reduced_space import fast_space, reduced_space
 
-    return reduced_space(puzzle, origin, order)
+    return fast_space(puzzle, origin) if order is None else reduced_space(puzzle, origin, order)
 
 
 def compile_reduced_runs(puzzle: Puzzle, origin: Origin, order: int | None) -> ReducedRunsSpace | None:

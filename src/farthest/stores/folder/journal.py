@@ -210,7 +210,8 @@ class Room:
 class LayerFigures:
     """A complete layer, and what it took. ``units``: those that have a file. Bytes: of what was read and written, of
     all files there at its end (``disk``), and of memory, the most that the process has had (``memory``). Times in
-    seconds, ``processor`` of all threads; of a layer that was gone on with, since then."""
+    seconds, ``processor`` of all threads; of a layer that was gone on with, since then. ``classes``: of
+    states that symmetries take to each other, where they are counted."""
 
     depth: int
     states: int
@@ -221,11 +222,12 @@ class LayerFigures:
     written: int
     disk: int
     memory: int
+    classes: int | None = None
 
     def document(self) -> dict[str, Any]:
-        """As stored with the job: without the units."""
+        """As stored with the job: without the units and classes."""
         fields = asdict(self)
-        del fields["units"]
+        del fields["units"], fields["classes"]
         return fields
 
 
@@ -380,6 +382,7 @@ class UnitFiles:
         self.depth = -1
         self._started = (0.0, 0.0)
         self._read = self._written = 0
+        self.classes: dict[int, int] = {}  # by depth, where they are counted
         self._kept_bytes = 0  # of files that are not in `tables` any more
 
     def begin(self, depth: int) -> None:
@@ -407,6 +410,7 @@ class UnitFiles:
                 written=self._written,
                 disk=self._kept_bytes + sum(table.file_bytes for table in self.all_tables()),
                 memory=getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+                classes=self.classes.get(depth),
             )
         )
         self.depth = depth

@@ -127,7 +127,9 @@ class MemoryStore(LayersInMemory):
             united=kernel.united,
         )
         self._united = self._excluded == "united"
-        self._classes: int | None = None  # of the layer that is stepped; None: not known
+        self._counts_classes = isinstance(kernel, _kernel.ReducedSpace)
+        self.classes = {0: len(origins)} if self._counts_classes else {}
+        """By depth the classes of states that symmetries take to each other, where they are counted."""
         self._least: list[int] = []  # where layers are united: keys of the layer that is being overwritten
         self._found = [self._bitmap().layer] if self._excluded == "all" else []  # all states found
         self._planes: list[_kernel.Layer] = []
@@ -192,8 +194,8 @@ class MemoryStore(LayersInMemory):
     def _prepared(self, depth: int, shards: set[int]) -> set[int]:
         """Shards whose array still holds an older layer are stepped too, which clears them; where layers are united,
         those that had new states in the last one."""
-        if isinstance(self.kernel, _kernel.ReducedSpace):
-            self._classes = 0
+        if self._counts_classes:
+            self.classes[depth] = 0
         if self._united:
             self._least = self._keys(depth - 1, KEPT_KEYS)
         stale = self._population[self._array(depth - 1 if self._united else depth)]
@@ -222,8 +224,8 @@ class MemoryStore(LayersInMemory):
             self._check_depth(depth)
         population, layer_counts = self._population[self._array(depth)], self._counts[depth]
         self._committed.update(step_input.shards)
-        if self._classes is not None:
-            self._classes += sum(step_input.classes)
+        if self._counts_classes:
+            self.classes[depth] += sum(step_input.classes)
         for shard, count in zip(step_input.shards, counts, strict=True):
             population[shard] = count
             if count:
@@ -239,9 +241,6 @@ class MemoryStore(LayersInMemory):
         return {shard: n for shard, n in enumerate(self._population[self._array(depth)]) if n}
 
     # Results
-
-    def classes(self, depth: int) -> int | None:
-        return self._classes if depth == self._depth else None
 
     def keys(self, depth: int, limit: int) -> list[int]:
         """Where layers are united, at most KEPT_KEYS of a layer after which another one has begun."""
@@ -292,6 +291,7 @@ class MemoryStore(LayersInMemory):
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._restored(depth)
+        self.classes.clear()  # of the layers before they are not known
         self._grow_planes(depth)
         for bitmap in self._layers:
             _kernel.clear(self.kernel, bitmap.layer)
