@@ -51,7 +51,8 @@ void bind_reduced(nb::module_& m) {
       "A space with a shard for each class of outer numbers under symmetries. digits: of the number of a "
       "line "
       "in its shard, (radix, terms), the first most significant; terms: uint32, lists of `radix` summands of "
-      "the source line. Links, those of one shard after another: first: uint64, for each shard its first "
+      "the source line, 2**31 where no line leads there. Links, those of one shard after another: first: "
+      "uint64, for each shard its first "
       "link, "
       "and their number; sources: uint32, the source shard; maps: uint32, index into bit_maps; terms: "
       "uint32, "
@@ -59,7 +60,7 @@ void bind_reduced(nb::module_& m) {
       "but the identity that keep a shard's outer number. weights: uint32, the number of states that each "
       "key of a shard "
       "stands for. bit_maps: uint16, for each key of a line that of the source "
-      "line. isa: empty for the best available. Raises ValueError.")
+      "line, 65535 where there is none. isa: empty for the best available. Raises ValueError.")
       .def("__init__", &make, "words_per_line"_a, "bits"_a, "digits"_a, "first"_a.noconvert(),
            "sources"_a.noconvert(), "maps"_a.noconvert(), "terms"_a.noconvert(), "held_first"_a.noconvert(),
            "held_maps"_a.noconvert(), "held_terms"_a.noconvert(), "weights"_a.noconvert(), "bit_maps"_a,

@@ -30,24 +30,28 @@ ReducedBackend reduced_backend(Isa isa, std::size_t words) {
 
 void check_map(const std::vector<std::uint16_t>& map, std::size_t keys) {
   std::vector<bool> seen(keys);
-  for (const auto key : map)
-    if (key >= keys || seen[key])
-      throw InvalidArgument("a map of a line's bits must be a permutation of them");
-    else
-      seen[key] = true;
+  for (const auto key : map) {
+    if (key == kNoLineBit) continue;
+    if (key >= keys || seen[key]) throw InvalidArgument("a map of a line's bits must take none twice");
+    seen[key] = true;
+  }
   if (map.size() != keys) throw InvalidArgument("a map of a line's bits must have all of them");
+}
+
+bool is_partial(const std::vector<std::uint16_t>& map) {
+  return std::ranges::find(map, kNoLineBit) != map.end();
 }
 
 Geometry geometry_of(std::uint64_t words, int bits, const std::vector<LineDigit>& digits,
                      std::size_t firsts) {
   if (words < 1 || words > kMaxLineWords || bits < 1 || bits > 64 ||
-      words * static_cast<std::uint64_t>(bits) > 65536)
-    throw InvalidArgument("a line must have 1 to 512 words of 1 to 64 bits, and at most 65536 bits");
+      words * static_cast<std::uint64_t>(bits) > kNoLineBit)
+    throw InvalidArgument("a line must have 1 to 512 words of 1 to 64 bits, and at most 65535 bits");
   if (firsts < 2) throw InvalidArgument("a space must have a shard");
   std::uint64_t lines = 1;
   for (const LineDigit& digit : digits) {
-    if (digit.radix < 1 || digit.radix > std::numeric_limits<std::uint32_t>::max() / lines)
-      throw LimitExceeded("a shard has more than 2^32 lines of states");
+    if (digit.radix < 1 || digit.radix > kNoLine / lines)
+      throw LimitExceeded("a shard has more than 2^31 lines of states");
     if (digit.terms.empty() || digit.terms.size() % digit.radix != 0)
       throw InvalidArgument("a digit must have lists of as many terms as values");
     lines *= digit.radix;
@@ -66,7 +70,7 @@ class LineMaps {
     for (const auto& map : maps) {
       check_map(map, keys);
       std::optional<LineMap> found;
-      if (bits == 64 && std::has_single_bit(words) && words <= 256)
+      if (bits == 64 && std::has_single_bit(words) && words <= 256 && !is_partial(map))
         found = linear_map(map, backend_.unit_bits);
       places_.push_back({static_cast<bool>(found), found ? linears_.size() : programs_.size()});
       if (found)
@@ -108,6 +112,7 @@ class LineMaps {
         BitMap nothing;
         nothing.fill(kNoBit);
         const std::size_t from = map[to * bits + b];
+        if (from == kNoLineBit) continue;
         parts.try_emplace(from / bits, nothing).first->second[b] = static_cast<std::uint8_t>(from % bits);
       }
       for (const auto& [from, part] : parts) {
@@ -150,6 +155,7 @@ ReducedSpace::ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<L
       lines_at_once_(std::clamp<std::uint64_t>(kPieceWords / words_per_line, 1, kMostLines)),
       all_(bits == 64 ? ~Word{0} : (Word{1} << bits) - 1),
       maps_(std::make_unique<LineMaps>(words_per_line, bits, maps, isa)) {
+  partial_ = std::ranges::any_of(maps, is_partial);
   const std::uint64_t count = links_.sources.size();
   if (weights_.size() != shards()) throw InvalidArgument("there must be a weight for each shard");
   check_links(links_.first, links_.maps, links_.terms, maps.size());
@@ -167,7 +173,7 @@ ReducedSpace::ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<L
 
 void ReducedSpace::check_links(const std::vector<std::uint64_t>& first,
                                const std::vector<std::uint32_t>& maps,
-                               const std::vector<std::uint32_t>& terms, std::size_t most_maps) const {
+                               const std::vector<std::uint32_t>& terms, std::size_t most_maps) {
   const std::uint64_t count = maps.size();
   if (first.size() != shards() + 1 || first.front() != 0 || first.back() != count ||
       !std::ranges::is_sorted(first) || terms.size() != count * digits_.size())
@@ -180,8 +186,15 @@ void ReducedSpace::check_links(const std::vector<std::uint64_t>& first,
       const LineDigit& digit = digits_[i];
       const std::uint64_t at = terms[link * digits_.size() + i] * digit.radix;
       if (at >= digit.terms.size()) throw InvalidArgument("a link must name a list of terms of each digit");
-      most += *std::max_element(digit.terms.begin() + static_cast<std::ptrdiff_t>(at),
-                                digit.terms.begin() + static_cast<std::ptrdiff_t>(at + digit.radix));
+      std::uint32_t greatest = 0;
+      for (std::uint64_t value = 0; value < digit.radix; ++value) {
+        const std::uint32_t term = digit.terms[at + value];
+        if (term == kNoLine)
+          partial_ = true;
+        else
+          greatest = std::max(greatest, term);
+      }
+      most += greatest;
     }
     if (most >= lines_per_shard()) throw InvalidArgument("a line must come from a line of a shard");
   }
@@ -213,9 +226,16 @@ void ReducedSpace::source_lines(const std::uint32_t* lists, std::uint64_t first,
   const std::size_t last = digits - 1;
   while (count != 0) {
     std::uint32_t sum = 0;
-    for (std::size_t i = 0; i < last; ++i) sum += terms[i][value[i]];
+    bool none = false;
+    for (std::size_t i = 0; i < last; ++i) {
+      none = none || terms[i][value[i]] == kNoLine;
+      sum += terms[i][value[i]];
+    }
     const auto run = std::min<std::size_t>(count, digits_[last].radix - value[last]);
-    for (std::size_t i = 0; i < run; ++i) out[i] = sum + terms[last][value[last] + i];
+    if (none)
+      std::fill_n(out, run, kNoLine);
+    else
+      for (std::size_t i = 0; i < run; ++i) out[i] = sum + terms[last][value[last] + i];
     out += run, count -= run;
     value[last] += run;
     for (std::size_t i = digits; i-- > 0 && value[i] == digits_[i].radix;) {
@@ -239,7 +259,8 @@ std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t firs
                                       Word* result) const {
   const std::size_t words = words_per_line();
   std::array<std::uint8_t, kMostLines> touched;
-  std::array<std::uint16_t, kMostLines> at;  // the lines that are not full
+  std::array<std::uint16_t, kMostLines> at;    // the lines that are not full
+  std::array<std::uint16_t, kMostLines> some;  // of these, those that a link has a source line of
   std::array<std::uint32_t, kMostLines + kPullAhead> lines;
   if (range.known_flags == nullptr) {
     std::fill_n(result, count * words, Word{0});
@@ -258,13 +279,21 @@ std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t firs
     if (open == 0) break;
     const auto known = std::min<std::uint64_t>(count + kPullAhead, lines_per_shard() - first);
     source_lines(links_.terms.data() + (begin + i) * digits_.size(), first, known, lines.data());
-    if (open < count)
-      for (std::size_t line = 0; line < open; ++line) lines[line] = lines[at[line]];
-    const std::size_t end = open < count ? open : known;
+    std::size_t taken = open, end = known;
+    if (open < count || partial_) {
+      taken = 0;
+      for (std::size_t line = 0; line < open; ++line) {
+        lines[taken] = lines[at[line]], some[taken] = at[line];
+        if (lines[taken] < kNoLine) ++taken;
+      }
+      if (taken == 0) continue;
+      end = taken;
+    }
     std::fill(lines.begin() + static_cast<std::ptrdiff_t>(end),
-              lines.begin() + static_cast<std::ptrdiff_t>(open + kPullAhead), lines[0]);
-    maps_->pull(links_.maps[begin + i], {words, range.source_words[i], range.source_flags[i], lines.data(),
-                                         at.data(), open, result, touched.data(), all_});
+              lines.begin() + static_cast<std::ptrdiff_t>(taken + kPullAhead), lines[0]);
+    maps_->pull(links_.maps[begin + i],
+                {words, range.source_words[i], range.source_flags[i], lines.data(),
+                 taken < count ? some.data() : at.data(), taken, result, touched.data(), all_});
   }
   return maps_->finish()(range, {first, count, words, result, touched.data(), all_});
 }

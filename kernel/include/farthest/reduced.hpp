@@ -11,6 +11,8 @@
 //   bits of the line    one map for all lines of the link
 // clang-format on
 //
+// Where a move cannot be made there is no link; or no term for the value of a digit; or no source of a bit.
+//
 // Terms and maps are numbered, since many links share them. All of this comes from the caller: the kernel
 // knows neither moves nor symmetries.
 #pragma once
@@ -23,6 +25,9 @@
 #include "farthest/space.hpp"
 
 namespace farthest {
+
+inline constexpr std::uint32_t kNoLine = std::uint32_t{1} << 31;  // a term of lines that no line leads to
+inline constexpr std::uint16_t kNoLineBit = 0xffff;               // in a map: no bit leads there
 
 struct ReducedLinks {
   std::vector<std::uint64_t> first;    // by shard: its first link; and the number of all links
@@ -50,9 +55,9 @@ class LineMaps;
 class ReducedSpace final : public Space {
  public:
   // words_per_line, bits: of a line. weights: by shard, the size of the class of its outer number. maps: for
-  // each bit of the result, in the order of keys, that of the source. isa: one of available_isas(). Throws
-  // InvalidArgument where the links name what is not there, a term leads out of the shard, or a map is no
-  // permutation of the keys of a line.
+  // each bit of the result, in the order of keys, that of the source or kNoLineBit. isa: one of
+  // available_isas(). Throws InvalidArgument where the links name what is not there, a term leads out of the
+  // shard, or a map takes a key of a line twice.
   ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<LineDigit> digits, ReducedLinks links,
                HeldLinks held, std::vector<std::uint32_t> weights,
                const std::vector<std::vector<std::uint16_t>>& maps, bool reversible, Isa isa);
@@ -65,7 +70,7 @@ class ReducedSpace final : public Space {
   std::uint64_t fixed_states(const LineRange& range) const override;
   int shard_levels() const override { return 1; }
   bool reversible() const override { return reversible_; }
-  bool united() const override { return links_.sources.size() >= kUnitedLinks * shards(); }
+  bool united() const override { return !partial_ && links_.sources.size() >= kUnitedLinks * shards(); }
   const std::vector<std::uint8_t>& colours() const override { return colours_; }
   std::span<const std::uint32_t> sources(std::uint64_t shard) const override {
     return {links_.sources.begin() + static_cast<std::ptrdiff_t>(links_.first[shard]),
@@ -85,7 +90,7 @@ class ReducedSpace final : public Space {
   void source_lines(const std::uint32_t* lists, std::uint64_t first, std::size_t count,
                     std::uint32_t* out) const;
   void check_links(const std::vector<std::uint64_t>& first, const std::vector<std::uint32_t>& maps,
-                   const std::vector<std::uint32_t>& terms, std::size_t most_maps) const;
+                   const std::vector<std::uint32_t>& terms, std::size_t most_maps);
   // Steps lines [first, first + count), at most lines_at_once(), by way of `result`.
   std::uint64_t step_some(const LineRange& range, std::uint64_t first, std::size_t count, Word* result) const;
 
@@ -95,6 +100,7 @@ class ReducedSpace final : public Space {
   std::vector<std::vector<Word>> kept_;  // by map: the bits of a line that it leaves where they are
   std::vector<std::uint32_t> weights_;
   bool reversible_;
+  bool partial_ = false;  // not all moves can be made everywhere: layers are thin
   std::vector<std::uint8_t> colours_;
   std::uint64_t lines_at_once_;
   Word all_;  // keys of a word

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from farthest.spaces.contract import PACKED_REPRESENTATIVES, REPRESENTATIVES
+
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.spaces.contract import ReducedRunsSpace, ReducedSpace, Space
@@ -18,6 +20,12 @@ def compile_space(
     ``layout``: the key layout of a stored map (``Space.layout_fields``), else one is chosen. Raises PuzzleError,
     BoardError (an origin that is not a board of the puzzle) or ResourceError (more keys than can be numbered).
     """
+    kind = None if layout is None else layout.get("kind")
+    if layout is not None and kind in (REPRESENTATIVES, PACKED_REPRESENTATIVES):
+        from farthest.spaces.reduced import stored_reduced
+
+        of_order = reduced_space if kind == REPRESENTATIVES else reduced_runs_space
+        return stored_reduced(layout, lambda order: of_order(puzzle, origin, order))
     module = import_module(f"farthest.families.{puzzle.family}.space")
     return cast("Space", module.compile(puzzle, origin or puzzle.origin, layout))
 

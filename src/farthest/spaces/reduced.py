@@ -9,7 +9,7 @@ by symmetry; docs/symmetry.md). A key of a shard stands for as many states as th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 VERSION = 1
+
+NO_LINE, NO_BIT = 2**31, 2**16 - 1
+"""What the kernel takes for a term, and in a map of bits, where a pull cannot be made."""
+
+MOST_GROUPS = 500
+"""Subgroups that are tried, at the most."""
 
 
 class Symmetry(Protocol):
@@ -48,7 +54,7 @@ S = TypeVar("S", bound=Symmetry)
 class DigitImages(NamedTuple):
     """What becomes of a digit of the states of some outer numbers. It depends on ``name`` and on the number's row of
     ``rows``, shape (outer numbers, any). ``there``: the place of the digit that it becomes. ``values``: makes of a row
-    the new value of each value."""
+    the new value of each value; -1 where the pull cannot be made."""
 
     name: Hashable
     rows: NDArray[Any]
@@ -233,9 +239,9 @@ class RepresentativeSpace(Representatives):
             shards = np.flatnonzero(keep[:, number])
             if len(shards):
                 held[shards, number] = tables.numbers(self.representatives[shards], None, number)
-        bits = next(bits for bits in range(min(self.cut.word, 64), 0, -1) if self.cut.word % bits == 0)
+        bits, words = word_bits(self.cut.word)
         return _kernel.ReducedSpace(
-            self.cut.word // bits,
+            words,
             bits,
             [
                 (size, np.array(terms, dtype=np.uint32).ravel())
@@ -306,6 +312,7 @@ class _Tables:
     def __init__(self, cut: Cut) -> None:
         self._cut = cut
         self._weights = [*(prod(cut.line[place + 1 :]) for place in range(len(cut.line))), 1]
+        self._none = [*(NO_LINE for _ in cut.line), NO_BIT]
         self.lists: list[list[Numbers]] = [[] for _ in self._weights]
         self._known: dict[tuple[int, Hashable, bytes], int] = {}
 
@@ -319,51 +326,79 @@ class _Tables:
             for row in each:
                 numbers.append(self._known.setdefault((place, name, row.tobytes()), len(lists)))
                 if numbers[-1] == len(lists):
-                    lists.append(values(row) * self._weights[there])
+                    terms = values(row)
+                    lists.append(np.where(terms < 0, self._none[place], terms * self._weights[there]))
             found[:, place] = np.array(numbers)[which.ravel()]
         return found
 
 
+def word_bits(size: int) -> tuple[int, int]:
+    """Bits of a word, and words, of a line of so many states."""
+    bits = next(bits for bits in range(min(size, 64), 0, -1) if size % bits == 0)
+    return bits, size // bits
+
+
 def subgroup(maps: Sequence[S], order: int) -> list[S] | None:
-    """The first group of so many of the maps, a group, the identity first, that one, two or three of them make."""
+    """All of the maps, or the first of their subgroups that has so many."""
     if order == len(maps):
         return list(maps)
     if len(maps) % order != 0:
         return None
-    number = {each.image: i for i, each in enumerate(maps)}
-    after = [[number.get(each.then(other).image) for other in maps] for each in maps]
-    tried = {frozenset({0})}
-    layer = list(tried)
+    return next((group for group in subgroups(maps) if len(group) == order), None)
+
+
+def subgroups(maps: Sequence[S]) -> Iterator[list[S]]:
+    """The groups that one, two or three of the maps make, each once, while they are not very many. The maps: a group,
+    the identity first, as in each subgroup; where two maps do the same to all states, names may be missing of it."""
+    after = _products(maps)
+    trivial = frozenset({0})
+    known = {trivial}
+    layer: list[tuple[frozenset[int], tuple[int, ...]]] = [(trivial, ())]
+    yield [maps[0]]
     for _ in range(3):
         following = []
-        for group in layer:
-            for each in range(len(maps)):
-                made = _closure(after, group, each) if each not in group else group
-                if made is None:
-                    continue
-                if len(made) == order:
-                    return [maps[one] for one in sorted(made)]
-                if made not in tried:
-                    tried.add(made)
-                    following.append(made)
+        for group, generators in layer:
+            left = set(range(len(maps))) - group
+            while left:
+                each = min(left)
+                left -= {after[member][each] for member in group}
+                made = _closure((*generators, each), after)
+                if made not in known and -1 not in made and len(known) < MOST_GROUPS:
+                    known.add(made)
+                    following.append((made, (*generators, each)))
+                    yield [maps[i] for i in sorted(made)]
         layer = following
-    return None
 
 
-def _closure(
-    after: Sequence[Sequence[int | None]], group: frozenset[int], more: int
-) -> frozenset[int] | None:
-    """The group that a group and one more element make. ``after``: the products; None where one is none of the
-    elements, as two maps may do the same to all states."""
-    found, queue = {0}, [0]
+def _products(maps: Sequence[S]) -> list[list[int]]:
+    """Of each map and then each map the number of the map that they are, -1 where it is none of them."""
+    number = {each.image: i for i, each in enumerate(maps)}
+    then = {-1: np.full(len(maps) + 1, -1), 0: np.array([*range(len(maps)), -1])}
+    generators: list[NDArray[np.intp]] = []
+    for made in maps:
+        if number[made.image] in then:
+            continue
+        products = [number.get(each.then(made).image, -1) for each in maps]
+        generators.append(np.array([*products, -1]))
+        queue = list(then)
+        for each in queue:
+            for generator in generators:
+                product = int(generator[each])
+                if product not in then:
+                    then[product] = generator[then[each]]
+                    queue.append(product)
+    found: list[list[int]] = np.stack([then[each] for each in range(len(maps))], axis=1).tolist()
+    return found
+
+
+def _closure(generators: Sequence[int], after: Sequence[Sequence[int]]) -> frozenset[int]:
+    found = {0}
+    queue = [0]
     for each in queue:
-        for other in (*group, more):
-            made = after[each][other]
-            if made is None:
-                return None
-            if made not in found:
-                found.add(made)
-                queue.append(made)
+        for other in generators:
+            if after[each][other] not in found:
+                found.add(after[each][other])
+                queue.append(after[each][other])
     return frozenset(found)
 
 

@@ -13,6 +13,8 @@ import pytest
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.puzzle import Puzzle
 from farthest.queries.distance_map import DistanceMap, open_map
 from farthest.queries.states import first_goals, symmetries_of
 from farthest.spaces import reduced_space
@@ -149,3 +151,41 @@ def test_maps_are_proved(maps: Maps) -> None:
     report = reduced.verify()
     assert report.ok, report.failures
     assert report.layers == reduced.layers
+
+
+def same(puzzle: Puzzle, order: int, place: Path) -> None:
+    """By a group of that order, if there is one: layers, farthest boards, distances of 1,000 boards, classes, proof."""
+    if reduced_space(puzzle, puzzle.origin, order) is None:
+        return
+    with open_database(place, create=True) as database:
+        settings = [Settings(symmetry=1), Settings(symmetry=order)]
+        jobs = [enumerate_puzzle(puzzle, database, each).job or 0 for each in settings]
+    with open_map(jobs[0], place) as plain, open_map(jobs[1], place) as reduced:
+        assert reduced.reduced is not None
+        assert reduced.layers == plain.layers
+        assert sorted(reduced.farthest()) == sorted(plain.farthest())
+        boards = plain.random(1000, seed=order)
+        assert (reduced.distances(boards) == plain.distances(boards)).all()
+        assert reduced.symmetry_classes() == plain.symmetry_classes()
+        assert reduced.verify().ok
+
+
+@pytest.mark.parametrize(("name", "order"), [("3-puzzle", 2), ("red-and-white", 2)])
+def test_other_families(name: str, order: int, tmp_path: Path) -> None:
+    same(load(name), order, tmp_path / "farthest.db")
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        *(pytest.param(seed, marks=pytest.mark.slow) for seed in (19, 32, 50)),
+        *(pytest.param(seed, marks=pytest.mark.night) for seed in (9, 17, 27, 58, 62, 75)),
+    ],
+)
+def test_every_group(seed: int, tmp_path: Path) -> None:
+    puzzle = symmetric_puzzle(seed)
+    assert puzzle is not None
+    whole = reduced_space(puzzle, puzzle.origin, None)
+    assert whole is not None
+    for order in (each for each in range(2, whole.order + 1) if whole.order % each == 0):
+        same(puzzle, order, tmp_path / f"{order}.db")

@@ -67,9 +67,9 @@ def test_every_group_of_other_puzzles(seed: int) -> None:
         ("cube-3x3x3@UR.DR.places:UF.DF", [2]),
         ("fto@corners", [48]),
         ("topspin-8-4", [2]),
-        pytest.param("cube-3x3x3-corners", [48, 12], marks=pytest.mark.slow),
+        pytest.param("cube-3x3x3-corners", [48], marks=pytest.mark.slow),
         pytest.param("cube-3x3x3-three-colours@edges", [48, 16], marks=pytest.mark.slow),
-        pytest.param("fto@edges", [16, 4], marks=pytest.mark.slow),
+        pytest.param("fto@edges", [16], marks=pytest.mark.slow),
     ],
 )
 def test_catalogue(name: str, orders: list[int]) -> None:

@@ -12,18 +12,41 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import SolvableUnion, undecided
 from farthest.puzzles.grid import round_trips
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.cells import CellMap, automorphisms, cell_space
 from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_space
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.random_source import RandomSource
     from farthest.spaces.digits import Digits, Step
+    from farthest.spaces.reduced import RepresentativeSpace
 
 
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> DigitSpace | PackedDigits:
     return digit_space(HanoiBoards(puzzle, origin), layout)
+
+
+def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> RepresentativeSpace | None:
+    """See ``spaces.reduced_space``. Pegs are permuted such that arcs become arcs. A pull puts a disc back where all
+    smaller ones are on other pegs."""
+    plain = HanoiBoards(puzzle, origin)
+    pegs, discs = range(plain.definition.pegs), tuple(range(plain.definition.discs))
+    maps = [CellMap(discs, (to,) * len(discs)) for to in automorphisms(len(pegs), plain.definition.arcs)]
+    pulls = [
+        CellMap(
+            discs,
+            (
+                *[tuple(-1 if peg in arc else peg for peg in pegs)] * disc,
+                tuple(arc[0] if peg == arc[1] else -1 for peg in pegs),
+                *[tuple(pegs)] * (len(discs) - disc - 1),
+            ),
+        )
+        for disc in discs
+        for arc in plain.arcs(forward=plain.forward(toward=False))
+    ]
+    return cell_space(plain, maps, pulls, order)
 
 
 class HanoiBoards(DigitBoards):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
@@ -18,6 +18,7 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import SolvableUnion
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.cells import CellMap, automorphisms, cell_space
 from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_space
 from farthest.spaces.packed import CONTENTS, UNCHANGED, PackedMove
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.random_source import RandomSource
     from farthest.spaces.digits import Digits, Step
+    from farthest.spaces.reduced import RepresentativeSpace
 
 Row = list[int]
 
@@ -33,6 +35,40 @@ def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> DigitSpace | PackedDigits:
     return digit_space(LightsBoards(puzzle, origin), layout)
+
+
+def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> RepresentativeSpace | None:
+    """See ``spaces.reduced_space``. A permutation of the lamps that takes presses to presses moves the difference from
+    an origin; where presses can be made any number of times at once, it may also be multiplied."""
+    plain = LightsBoards(puzzle, origin)
+    presses, colours = plain.definition.presses, plain.definition.colours
+    every = range(colours)
+    fixed = plain.origins[0] if len(plain.origins) == 1 else (0,) * plain.cells
+    lamps = automorphisms(
+        plain.cells, [(lamp, other) for lamp, press in enumerate(presses) for other in press]
+    )
+    maps = [
+        CellMap(
+            to,
+            tuple(
+                tuple((fixed[there] + times * (colour - fixed[lamp])) % colours for colour in every)
+                for lamp, there in enumerate(to)
+            ),
+        )
+        for times in (every if puzzle.metric == "multi" else [1])
+        if gcd(times, colours) == 1
+        for to in lamps
+    ]
+    pulls = [
+        CellMap(
+            lamps[0],
+            tuple(
+                tuple((colour - added * (lamp in press)) % colours for colour in every) for lamp in lamps[0]
+            ),
+        )
+        for _, press, added in plain.presses(forward=plain.forward(toward=False))
+    ]
+    return cell_space(plain, maps, pulls, order)
 
 
 class LightsBoards(DigitBoards):

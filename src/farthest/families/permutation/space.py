@@ -18,7 +18,7 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.reach import few_states
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import PACKED_REPRESENTATIVES, REPRESENTATIVES, check_keys, is_packed
+from farthest.spaces.contract import check_keys, is_packed
 
 if TYPE_CHECKING:
     from farthest.families.permutation.reduced_runs import ReducedRunsSpace
@@ -91,11 +91,6 @@ def _stored(puzzle: Puzzle, origin: Origin, origins: list[Board], layout: dict[s
         from farthest.families.permutation.scatter_space import PackedPermutationSpace
 
         return PackedPermutationSpace(puzzle, origin, origins)
-    if layout.get("kind") in (REPRESENTATIVES, PACKED_REPRESENTATIVES):
-        from farthest.spaces.reduced import stored_reduced
-
-        of_order = compile_reduced if layout["kind"] == REPRESENTATIVES else compile_reduced_runs
-        return stored_reduced(layout, lambda order: of_order(puzzle, origin, order))
     if "base" in layout:
         from farthest.families.permutation.group_spaces import stored_space
 

@@ -16,7 +16,7 @@ from farthest.puzzles.definition import Board
 from farthest.puzzles.origin import filled_boards
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import ArrangementSpace, Layout, Move, choose_layout
-from farthest.spaces.contract import REPRESENTATIVES, is_packed
+from farthest.spaces.contract import is_packed
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import Space
@@ -32,10 +32,6 @@ def compile(  # noqa: A001 - what families call it
         from farthest.families.sliding.patterns import PatternSpace
 
         return PatternSpace(puzzle, origin, layout)
-    if layout is not None and layout.get("kind") == REPRESENTATIVES:
-        from farthest.spaces.reduced import stored_reduced
-
-        return stored_reduced(layout, lambda order: compile_reduced(puzzle, origin, order))
     packed = is_packed(layout)
     space = _arrangements(puzzle, origin, None if packed else layout)
     return _packed(space) if packed else space
