@@ -66,14 +66,20 @@ struct Boxes {
     const std::size_t mask = (std::size_t{1} << table_bits) - 1;
     table.assign(mask + 1, 0);
     std::uint32_t count = 0;
-    for (const Code& code : box) {
-      std::size_t at = hash_of(code) << bits >> (64 - table_bits);
-      while (table[at] != 0 && !equal(box[table[at] - 1], code)) at = (at + 1) & mask;
-      if (table[at] != 0) continue;
-      box[count] = code;
-      table[at] = ++count;
-    }
-    return std::span<const Code>(box).first(count).subspan(old[number]);
+    const auto take = [&](std::span<const Code> codes) {
+      for (const Code& code : codes) {
+        std::size_t at = hash_of(code) << bits >> (64 - table_bits);
+        while (table[at] != 0 && !equal(box[table[at] - 1], code)) at = (at + 1) & mask;
+        if (table[at] != 0) continue;
+        box[count] = code;
+        table[at] = ++count;
+      }
+    };
+    const std::span<const Code> all(box);
+    take(all.first(old[number]));
+    const std::uint32_t first = count;
+    take(all.subspan(old[number]));
+    return all.subspan(first, count - first);
   }
 };
 
