@@ -91,15 +91,24 @@ std::vector<LayerView> views_in(const Space& space, const Layers& layers) {
   return out;
 }
 
-std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint64_t>& shards,
-                                const Layers& frontier, const Layers& fresh,
-                                const std::vector<Layers>& exclude, const std::vector<Layers>& accumulate,
-                                int threads, bool unite) {
+using Stepped = std::pair<std::vector<std::uint64_t>, std::uint64_t>;
+Stepped step_counted(const Space& space, const std::vector<std::uint64_t>& shards, const Layers& frontier,
+                     const Layers& fresh, const std::vector<Layers>& exclude,
+                     const std::vector<Layers>& accumulate, int threads, bool unite) {
   farthest::StepInput input{views_in(space, frontier), views_in(space, fresh), {}, {}, unite};
   for (const auto& pieces : exclude) input.exclude.push_back(views_in(space, pieces));
   for (const auto& pieces : accumulate) input.accumulate.push_back(views_in(space, pieces));
   const nb::gil_scoped_release release;
-  return farthest::step(space, shards, input, std::max(threads, 1));
+  Stepped found;
+  found.first = farthest::step(space, shards, input, std::max(threads, 1), &found.second);
+  return found;
+}
+
+std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint64_t>& shards,
+                                const Layers& frontier, const Layers& fresh,
+                                const std::vector<Layers>& exclude, const std::vector<Layers>& accumulate,
+                                int threads, bool unite) {
+  return step_counted(space, shards, frontier, fresh, exclude, accumulate, threads, unite).first;
 }
 
 using AnyArray = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -201,6 +210,7 @@ NB_MODULE(_kernel, m) {
   // A space that a script keeps until the interpreter ends is no leak that its author could mend.
   nb::set_leak_warnings(false);
   nb::exception<LimitExceeded>(m, "LimitError", PyExc_ValueError);
+  nb::exception<farthest::NotClosed>(m, "NotClosedError", PyExc_RuntimeError);
   m.doc() = "The enumeration kernel: spaces, layers of states as bitmaps, and their images under moves.";
   m.def("available_isas", &farthest::python::isas,
         "Instruction sets that this processor can run, best last.");
@@ -297,6 +307,10 @@ NB_MODULE(_kernel, m) {
         "fresh = image of frontier without exclude; it is OR-ed into accumulate. With `unite`, in spaces "
         "that are "
         "united, fresh is written together with exclude, which is then one layer. Raises ValueError.");
+  m.def("step_counted", &step_counted, "space"_a, "shards"_a, "frontier"_a, "fresh"_a, "exclude"_a,
+        "accumulate"_a, "threads"_a = 1, "unite"_a = false,
+        "As step, and the number of classes of the fresh states, where the space keeps representatives of "
+        "symmetries. Raises NotClosedError where symmetries take some of them to others.");
   m.def("expand", &expand,
         nb::sig("def expand(space: Space, planes: Sequence[Layer], shift: int, parity: Sequence[int], first: "
                 "int, out: " BUFFER ", threads: int = 1) -> None"),

@@ -28,7 +28,8 @@ std::vector<T> copied(const Buffer& buffer) {
 void make(ReducedSpace* place, std::uint64_t words_per_line, int bits,
           const std::vector<std::tuple<std::uint64_t, Numbers>>& digits,
           const Array<const std::uint64_t>& first, const Numbers& sources, const Numbers& maps,
-          const Numbers& terms, const Numbers& weights,
+          const Numbers& terms, const Array<const std::uint64_t>& held_first, const Numbers& held_maps,
+          const Numbers& held_terms, const Numbers& weights,
           const std::vector<Array<const std::uint16_t>>& bit_maps, bool reversible, const std::string& isa) {
   std::vector<LineDigit> lists;
   for (const auto& [radix, numbers] : digits) lists.push_back({radix, copied<std::uint32_t>(numbers)});
@@ -37,6 +38,8 @@ void make(ReducedSpace* place, std::uint64_t words_per_line, int bits,
   new (place) ReducedSpace(words_per_line, bits, std::move(lists),
                            {copied<std::uint64_t>(first), copied<std::uint32_t>(sources),
                             copied<std::uint32_t>(maps), copied<std::uint32_t>(terms)},
+                           {copied<std::uint64_t>(held_first), copied<std::uint32_t>(held_maps),
+                            copied<std::uint32_t>(held_terms)},
                            copied<std::uint32_t>(weights), all, reversible, isa_named(isa));
 }
 
@@ -53,12 +56,15 @@ void bind_reduced(nb::module_& m) {
       "link, "
       "and their number; sources: uint32, the source shard; maps: uint32, index into bit_maps; terms: "
       "uint32, "
-      "for each digit the number of the list. weights: uint32, the number of states that each key of a shard "
+      "for each digit the number of the list. held_first, held_maps, held_terms: the same of the symmetries "
+      "but the identity that keep a shard's outer number. weights: uint32, the number of states that each "
+      "key of a shard "
       "stands for. bit_maps: uint16, for each key of a line that of the source "
       "line, 65535 where there is none. isa: empty for the best available. Raises ValueError.")
       .def("__init__", &make, "words_per_line"_a, "bits"_a, "digits"_a, "first"_a.noconvert(),
-           "sources"_a.noconvert(), "maps"_a.noconvert(), "terms"_a.noconvert(), "weights"_a.noconvert(),
-           "bit_maps"_a, "reversible"_a, "isa"_a = "");
+           "sources"_a.noconvert(), "maps"_a.noconvert(), "terms"_a.noconvert(), "held_first"_a.noconvert(),
+           "held_maps"_a.noconvert(), "held_terms"_a.noconvert(), "weights"_a.noconvert(), "bit_maps"_a,
+           "reversible"_a, "isa"_a = "");
 }
 
 }  // namespace farthest::python

@@ -108,6 +108,9 @@ void bind_unit_step(nb::module_& m) {
           "what is fresh, its number of states, and with `unite` the blob of these states and those that are "
           "not new, else nothing. Where layers are united, the slot of the shard itself comes last, and the "
           "first blob is of all its states. Raises ValueError.")
+      .def_prop_ro("classes", &UnitStepper::classes,
+                   "Of the fresh states of the last step the classes under symmetries, where the space keeps "
+                   "representatives of these.")
       .def("blob_of", &blob_of, "keys"_a,
            "The blob of a shard that has these states, as keys counted from the shard's first. Raises "
            "ValueError.")

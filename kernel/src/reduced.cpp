@@ -144,11 +144,12 @@ class LineMaps {
 };
 
 ReducedSpace::ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<LineDigit> digits,
-                           ReducedLinks links, std::vector<std::uint32_t> weights,
+                           ReducedLinks links, HeldLinks held, std::vector<std::uint32_t> weights,
                            const std::vector<std::vector<std::uint16_t>>& maps, bool reversible, Isa isa)
     : Space(geometry_of(words_per_line, bits, digits, links.first.size())),
       digits_(std::move(digits)),
       links_(std::move(links)),
+      held_(std::move(held)),
       weights_(std::move(weights)),
       reversible_(reversible),
       lines_at_once_(std::clamp<std::uint64_t>(kPieceWords / words_per_line, 1, kMostLines)),
@@ -157,17 +158,33 @@ ReducedSpace::ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<L
   partial_ = std::ranges::any_of(maps, is_partial);
   const std::uint64_t count = links_.sources.size();
   if (weights_.size() != shards()) throw InvalidArgument("there must be a weight for each shard");
-  if (links_.first.front() != 0 || links_.first.back() != count || !std::ranges::is_sorted(links_.first) ||
-      links_.maps.size() != count || links_.terms.size() != count * digits_.size())
+  check_links(links_.first, links_.maps, links_.terms, maps.size());
+  check_links(held_.first, held_.maps, held_.terms, maps.size());
+  if (links_.maps.size() != count ||
+      std::ranges::any_of(links_.sources, [&](auto s) { return s >= shards(); }))
+    throw InvalidArgument("a link must name a shard");
+  for (const auto& map : maps) {
+    auto& kept = kept_.emplace_back(words_per_line);
+    for (std::size_t key = 0; key < map.size(); ++key)
+      if (map[key] == key)
+        kept[key / static_cast<unsigned>(bits)] |= Word{1} << key % static_cast<unsigned>(bits);
+  }
+}
+
+void ReducedSpace::check_links(const std::vector<std::uint64_t>& first,
+                               const std::vector<std::uint32_t>& maps,
+                               const std::vector<std::uint32_t>& terms, std::size_t most_maps) {
+  const std::uint64_t count = maps.size();
+  if (first.size() != shards() + 1 || first.front() != 0 || first.back() != count ||
+      !std::ranges::is_sorted(first) || terms.size() != count * digits_.size())
     throw InvalidArgument("the links of shards must be told one shard after another");
-  if (std::ranges::any_of(links_.sources, [&](auto s) { return s >= shards(); }) ||
-      std::ranges::any_of(links_.maps, [&](auto m) { return m >= maps.size(); }))
-    throw InvalidArgument("a link must name a shard and a map");
+  if (std::ranges::any_of(maps, [&](auto m) { return m >= most_maps; }))
+    throw InvalidArgument("a link must name a map");
   for (std::uint64_t link = 0; link < count; ++link) {
     std::uint64_t most = 0;  // source line
     for (std::size_t i = 0; i < digits_.size(); ++i) {
       const LineDigit& digit = digits_[i];
-      const std::uint64_t at = links_.terms[link * digits_.size() + i] * digit.radix;
+      const std::uint64_t at = terms[link * digits_.size() + i] * digit.radix;
       if (at >= digit.terms.size()) throw InvalidArgument("a link must name a list of terms of each digit");
       std::uint32_t greatest = 0;
       for (std::uint64_t value = 0; value < digit.radix; ++value) {
@@ -191,7 +208,7 @@ std::uint64_t ReducedSpace::row_bytes() const {
   return bytes;
 }
 
-void ReducedSpace::source_lines(std::uint64_t link, std::uint64_t first, std::size_t count,
+void ReducedSpace::source_lines(const std::uint32_t* lists, std::uint64_t first, std::size_t count,
                                 std::uint32_t* out) const {
   constexpr std::size_t kMostDigits = 64;
   const std::size_t digits = digits_.size();
@@ -202,7 +219,7 @@ void ReducedSpace::source_lines(std::uint64_t link, std::uint64_t first, std::si
   std::array<const std::uint32_t*, kMostDigits> terms{};
   std::array<std::uint64_t, kMostDigits> value{};
   for (std::size_t i = digits; i-- > 0;) {
-    terms[i] = digits_[i].terms.data() + links_.terms[link * digits + i] * digits_[i].radix;
+    terms[i] = digits_[i].terms.data() + std::uint64_t{lists[i]} * digits_[i].radix;
     value[i] = first % digits_[i].radix;
     first /= digits_[i].radix;
   }
@@ -261,7 +278,7 @@ std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t firs
                                     at.begin());
     if (open == 0) break;
     const auto known = std::min<std::uint64_t>(count + kPullAhead, lines_per_shard() - first);
-    source_lines(begin + i, first, known, lines.data());
+    source_lines(links_.terms.data() + (begin + i) * digits_.size(), first, known, lines.data());
     std::size_t taken = open, end = known;
     if (open < count || partial_) {
       taken = 0;
@@ -279,6 +296,28 @@ std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t firs
                  taken < count ? some.data() : at.data(), taken, result, touched.data(), all_});
   }
   return maps_->finish()(range, {first, count, words, result, touched.data(), all_});
+}
+
+std::uint64_t ReducedSpace::fixed_states(const LineRange& range) const {
+  std::array<std::uint32_t, kMostLines> lines;
+  const std::size_t words = words_per_line();
+  std::uint64_t found = 0;
+  for (std::uint64_t link = held_.first[range.shard]; link < held_.first[range.shard + 1]; ++link)
+    for (std::uint64_t first = range.first; first < range.last; first += kMostLines) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(range.last - first, kMostLines));
+      source_lines(held_.terms.data() + link * digits_.size(), first, count, lines.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t at = first + i - range.from;
+        if (lines[i] != first + i || range.fresh_flags[at] == 0) continue;
+        const std::vector<Word>& kept = kept_[held_.maps[link]];
+        for (std::size_t w = 0; w < words; ++w) {
+          Word fresh = range.fresh[at * words + w] & kept[w];
+          if (range.known_flags != nullptr) fresh &= ~range.exclude[0][at * words + w];
+          found += static_cast<std::uint64_t>(std::popcount(fresh));
+        }
+      }
+    }
+  return found;
 }
 
 }  // namespace farthest

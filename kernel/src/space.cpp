@@ -1,5 +1,7 @@
 #include "farthest/space.hpp"
 
+#include <string>
+
 namespace farthest {
 
 Space::Space(Geometry geometry) : geometry_(std::move(geometry)), number_(words_per_group() * 64) {
@@ -7,6 +9,15 @@ Space::Space(Geometry geometry) : geometry_(std::move(geometry)), number_(words_
 }
 
 Space::~Space() = default;
+
+std::uint64_t Space::classes(std::uint64_t shard, std::uint64_t states, std::uint64_t fixed) const {
+  const std::uint64_t sum = states / weight(shard) + fixed, of = stabiliser(shard);
+  if (sum % of != 0)
+    throw NotClosed("shard " + std::to_string(shard) + ": its new states are not closed under the " +
+                    std::to_string(of) + " symmetries that keep it (" + std::to_string(sum) +
+                    " fixed points)");
+  return sum / of;
+}
 
 std::uint64_t Space::states() const {
   std::uint64_t weights = 0;

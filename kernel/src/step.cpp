@@ -65,7 +65,7 @@ ShardTask make_task(const Space& space, std::uint64_t index, const StepInput& in
 }  // namespace
 
 std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint64_t>& shards,
-                                const StepInput& input, int threads) {
+                                const StepInput& input, int threads, std::uint64_t* classes) {
   if (input.exclude.size() > kMaxExclude || input.accumulate.size() > kMaxAccumulate)
     throw InvalidArgument("too many layers to exclude or to accumulate into");
   if (input.unite && (!space.united() || input.exclude.size() != 1))
@@ -79,14 +79,21 @@ std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint6
   }
   const std::uint64_t lines = space.lines_per_shard();
   const std::uint64_t at_once = space.lines_at_once(), pieces = (lines + at_once - 1) / at_once;
-  std::vector<std::atomic<std::uint64_t>> counts(shards.size());
+  std::vector<std::atomic<std::uint64_t>> counts(shards.size()), fixed(shards.size());
   in_parallel(shards.size() * pieces, useful_threads(shards.size() * lines, threads), [&](std::uint64_t i) {
     LineRange range = tasks[i / pieces].range;
     range.first = i % pieces * at_once;
     range.last = std::min(range.first + at_once, lines);
     const std::uint64_t fresh = space.step_lines(range);
-    if (fresh != 0) counts[i / pieces].fetch_add(fresh, std::memory_order_relaxed);
+    if (fresh == 0) return;
+    counts[i / pieces].fetch_add(fresh, std::memory_order_relaxed);
+    if (space.stabiliser(range.shard) > 1)
+      fixed[i / pieces].fetch_add(space.fixed_states(range), std::memory_order_relaxed);
   });
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const std::uint64_t found = space.classes(shards[i], counts[i], fixed[i]);
+    if (classes != nullptr) *classes += found;
+  }
   return {counts.begin(), counts.end()};
 }
 

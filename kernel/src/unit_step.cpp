@@ -164,6 +164,7 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
   scratch->united.assign(4 * pieces_.count(), 0);
   const bool together = step.unite || excluded.size() > kMaxExclude;
   std::vector<Blob> blobs(excluded.size());
+  std::uint64_t fixed = 0;
   for (std::uint64_t piece = 0; piece < pieces_.count(); ++piece) {
     const std::size_t bytes = pieces_.bytes(piece);
     range.first = range.from = pieces_.begin(piece);
@@ -192,6 +193,7 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
     std::fill(scratch->flags.begin(), scratch->flags.end(), std::uint8_t{1});
     const std::uint64_t states = space_.step_lines(range);
     fresh.states += states;
+    if (states != 0 && space_.stabiliser(step.shard) > 1) fixed += space_.fixed_states(range);
     if (states != 0 || (united && known)) {
       auto* const bitmap = reinterpret_cast<std::uint8_t*>(scratch->fresh.data());
       const std::size_t filled = (range.last - range.first) * space_.words_per_line() * sizeof(Word);
@@ -202,6 +204,7 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
     if (states != 0) scratch->unite(scratch->exclude, bytes);
     scratch->encode(scratch->exclude, bytes, piece, scratch->united);
   }
+  classes_ += space_.classes(step.shard, fresh.states, fixed);
   if (scratch->out.size() > 4 * pieces_.count()) fresh.blob.assign(scratch->out.begin(), scratch->out.end());
   if (scratch->united.size() > 4 * pieces_.count())
     fresh.united.assign(scratch->united.begin(), scratch->united.end());
@@ -218,6 +221,7 @@ std::vector<FreshShard> UnitStepper::step(const std::vector<ShardStep>& shards, 
       throw InvalidArgument("a shard's sources or excluded layers do not fit the space");
   }
   std::vector<FreshShard> fresh(shards.size());
+  classes_ = 0;
   in_parallel(shards.size(), threads, [&](std::uint64_t i) { step_shard(shards[i], fresh[i]); });
   return fresh;
 }

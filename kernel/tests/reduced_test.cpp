@@ -116,8 +116,9 @@ TEST(reduced_steps_are_as_defined) {
         if (frontier.contains((links.sources[link] * 24 + from) * keys + from_bit)) expected.insert(key);
       }
     }
+    const HeldLinks none{std::vector<std::uint64_t>(kShards + 1), {}, {}};
     for (const Isa isa : available_isas()) {
-      ReducedSpace space(of.words, of.bits, digits, links, {1, 2, 3, 4, 5}, maps, false, isa);
+      ReducedSpace space(of.words, of.bits, digits, links, none, {1, 2, 3, 4, 5}, maps, false, isa);
       CHECK(space.keys() == size);
       Bitmap now(space, frontier), before(space, known), fresh(space);
       const auto counts = step(space, {0, 1, 2, 3, 4},
@@ -146,11 +147,41 @@ TEST(reduced_steps_are_as_defined) {
   }
 }
 
+// Two lines of four bits, which the symmetry of the only shard exchanges, or leaves, with bits 0 and 1
+// exchanged.
+TEST(fixed_points_tell_classes_and_what_is_not_closed) {
+  const LineOf same{0, 1, 2, 3}, turned{1, 0, 2, 3};
+  const auto classes = [&](std::vector<std::uint32_t> held_terms, const std::set<Key>& keys) {
+    const ReducedSpace space(1, 4, {{2, {0, 1, 1, 0}}}, {{0, 1}, {0}, {0}, {0}},
+                             {{0, 1}, {1}, std::move(held_terms)}, {3}, {same, turned}, false, Isa::portable);
+    CHECK(space.stabiliser(0) == 2);
+    Bitmap now(space, keys), fresh(space), none(space);
+    std::uint64_t found = 0;
+    const auto states =
+        step(space, {0}, {{now.view(space)}, {fresh.view(space)}, {{none.view(space)}}, {}}, 1, &found);
+    CHECK(states.front() == 3 * keys.size());
+    return found;
+  };
+  CHECK(classes({0}, {0, 1, 2, 6}) == 3);  // 0 and 1 are alike
+  CHECK(classes({1}, {0, 5, 2, 6}) == 2);  // 0 and 5, 2 and 6
+  const auto refused = [&](std::uint32_t held_term, const std::set<Key>& keys) {
+    try {
+      classes({held_term}, keys);
+    } catch (const NotClosed&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(refused(0, {0, 2}));
+  CHECK(refused(1, {0}));
+}
+
 TEST(what_does_not_fit_a_reduced_space_is_refused) {
   const LineOf same{0, 1, 2, 3};
   const auto space = [&](ReducedLinks links, const std::vector<LineOf>& maps,
                          std::vector<std::uint32_t> terms) {
-    return ReducedSpace(1, 4, {{2, std::move(terms)}}, std::move(links), {1}, maps, false, Isa::portable);
+    return ReducedSpace(1, 4, {{2, std::move(terms)}}, std::move(links), {{0, 0}, {}, {}}, {1}, maps, false,
+                        Isa::portable);
   };
   const ReducedLinks good{{0, 1}, {0}, {0}, {0}};
   CHECK(space(good, {same}, {1, 0}).keys() == 8);

@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import farthest
-from farthest.coordinator.enumeration import plan as chosen_space
+from farthest.coordinator.enumeration import choice as chosen_space
 from farthest.errors import PuzzleError, SettingError
 from farthest.families.permutation import group_spaces as few_reached
 from farthest.families.permutation import reach, representatives, space

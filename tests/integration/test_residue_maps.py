@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from farthest.coordinator.enumeration.choice import FULL_KEYS, with_kind_of_map
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.machine import Machine
-from farthest.coordinator.enumeration.plan import FULL_KEYS, plan, with_kind_of_map
+from farthest.coordinator.enumeration.plan import plan
 from farthest.coordinator.settings import Settings
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs

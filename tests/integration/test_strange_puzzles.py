@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import farthest
+from farthest.coordinator.enumeration.choice import MOST_MAP_KEYS
 from farthest.coordinator.enumeration.machine import Machine
-from farthest.coordinator.enumeration.plan import MOST_MAP_KEYS, plan
+from farthest.coordinator.enumeration.plan import plan
 from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError
 from farthest.puzzles.puzzle import Puzzle

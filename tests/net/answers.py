@@ -72,6 +72,9 @@ DIFFERENT = {
 }  # fmt: skip
 """Fields of JSON that are not compared: times, places, the version of the program, and what is told since."""
 
+SINCE = {"classes"}
+"""Fields that are told since, null for what an older version has made."""
+
 LONG = 1000
 """Characters of an answer that is kept as it is; of a longer one the SHA-256."""
 
@@ -137,5 +140,9 @@ def answered(folder: Path, given: Sequence[str]) -> Any:
 def _steady(value: Any) -> Any:
     """The same without what differs from run to run."""
     if isinstance(value, dict):
-        return {name: _steady(one) for name, one in value.items() if name not in DIFFERENT}
+        return {
+            name: _steady(one)
+            for name, one in value.items()
+            if name not in DIFFERENT and not (name in SINCE and one is None)
+        }
     return [_steady(one) for one in value] if isinstance(value, list) else value

@@ -36,6 +36,14 @@ struct ReducedLinks {
   std::vector<std::uint32_t> terms;    // by link, then by digit: the list of terms
 };
 
+// Of the symmetries that keep a shard's outer number, all but the identity, what becomes of its states; as
+// links without a source.
+struct HeldLinks {
+  std::vector<std::uint64_t> first;
+  std::vector<std::uint32_t> maps;
+  std::vector<std::uint32_t> terms;
+};
+
 // A digit of the line's number, the first most significant, and lists of `radix` terms one after another.
 struct LineDigit {
   std::uint64_t radix = 1;
@@ -51,11 +59,15 @@ class ReducedSpace final : public Space {
   // available_isas(). Throws InvalidArgument where the links name what is not there, a term leads out of the
   // shard, or a map takes a key of a line twice.
   ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<LineDigit> digits, ReducedLinks links,
-               std::vector<std::uint32_t> weights, const std::vector<std::vector<std::uint16_t>>& maps,
-               bool reversible, Isa isa);
+               HeldLinks held, std::vector<std::uint32_t> weights,
+               const std::vector<std::vector<std::uint16_t>>& maps, bool reversible, Isa isa);
   ~ReducedSpace() override;
 
   std::uint64_t weight(std::uint64_t shard) const override { return weights_[shard]; }
+  std::uint64_t stabiliser(std::uint64_t shard) const override {
+    return held_.first[shard + 1] - held_.first[shard] + 1;
+  }
+  std::uint64_t fixed_states(const LineRange& range) const override;
   int shard_levels() const override { return 1; }
   bool reversible() const override { return reversible_; }
   bool united() const override { return !partial_ && links_.sources.size() >= kUnitedLinks * shards(); }
@@ -74,13 +86,18 @@ class ReducedSpace final : public Space {
   // With so many moves layers grow so fast that all of them are not much more than the last.
   static constexpr std::uint64_t kUnitedLinks = 6;
 
-  // The source lines of lines [first, first + count) of a link.
-  void source_lines(std::uint64_t link, std::uint64_t first, std::size_t count, std::uint32_t* out) const;
+  // The source lines of lines [first, first + count), by the lists of terms of a link.
+  void source_lines(const std::uint32_t* lists, std::uint64_t first, std::size_t count,
+                    std::uint32_t* out) const;
+  void check_links(const std::vector<std::uint64_t>& first, const std::vector<std::uint32_t>& maps,
+                   const std::vector<std::uint32_t>& terms, std::size_t most_maps);
   // Steps lines [first, first + count), at most lines_at_once(), by way of `result`.
   std::uint64_t step_some(const LineRange& range, std::uint64_t first, std::size_t count, Word* result) const;
 
   std::vector<LineDigit> digits_;
   ReducedLinks links_;
+  HeldLinks held_;
+  std::vector<std::vector<Word>> kept_;  // by map: the bits of a line that it leaves where they are
   std::vector<std::uint32_t> weights_;
   bool reversible_;
   bool partial_ = false;  // not all moves can be made everywhere: layers are thin

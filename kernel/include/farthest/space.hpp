@@ -96,6 +96,13 @@ class Space {
   // The number of states that each key of the shard stands for: more than 1 where the space keeps
   // representatives alone.
   virtual std::uint64_t weight(std::uint64_t) const { return 1; }
+  // How many symmetries keep the shard's outer number, and so take its states to each other, the identity
+  // among them; and how many of the fresh states of a range that was stepped the others fix, each added up.
+  virtual std::uint64_t stabiliser(std::uint64_t) const { return 1; }
+  virtual std::uint64_t fixed_states(const LineRange&) const { return 0; }
+  // Of the fresh states that a shard's keys stand for the classes under symmetries, by Burnside's lemma.
+  // Throws NotClosed where that is no number: then symmetries take some of them to others.
+  std::uint64_t classes(std::uint64_t shard, std::uint64_t states, std::uint64_t fixed) const;
   // Those that all keys stand for.
   std::uint64_t states() const;
   // How finely the same space can be cut into shards: the most levels that its constructor takes.

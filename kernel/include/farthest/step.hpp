@@ -41,10 +41,11 @@ struct StepInput {
   bool unite = false;  // layers are united; `exclude` is one layer, as `frontier`
 };
 
-// Steps `shards` (prepared, distinct). Returns the number of fresh states in each.
+// Steps `shards` (prepared, distinct). Returns the number of fresh states in each, and adds that of their
+// classes (Space::classes) to `classes`, where that is not null.
 // Throws InvalidArgument when a piece is missing, a shard is not prepared, or layers of the space are not
 // united.
 std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint64_t>& shards,
-                                const StepInput& input, int threads);
+                                const StepInput& input, int threads, std::uint64_t* classes = nullptr);
 
 }  // namespace farthest

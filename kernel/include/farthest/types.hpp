@@ -25,6 +25,12 @@ struct LimitExceeded : InvalidArgument {
   using InvalidArgument::InvalidArgument;
 };
 
+// States that symmetries take to each other do not have them all: the caller, the kernel or the machine is
+// wrong. Bindings turn it into NotClosedError.
+struct NotClosed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 inline SlotMask bit(int slot) { return SlotMask{1} << slot; }
 inline int lowest(SlotMask mask) { return std::countr_zero(mask); }
 inline int below(SlotMask free, int slot) { return std::popcount(free & (bit(slot) - 1)); }

@@ -9,6 +9,7 @@
 // Blobs are those of shard_blobs.hpp.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -58,7 +59,11 @@ class UnitStepper {
   void load(const std::vector<SlotLoad>& loads, int threads);
 
   // Takes the step of these shards, which are prepared and distinct. Throws InvalidArgument as load().
+  // The classes of all that is fresh are then classes().
   std::vector<FreshShard> step(const std::vector<ShardStep>& shards, int threads);
+
+  // Of the fresh states of the last step.
+  std::uint64_t classes() const { return classes_; }
 
   // The blob of a shard that has these states, as keys counted from the shard's first.
   std::vector<std::uint8_t> blob_of(const std::vector<Key>& keys);
@@ -88,6 +93,7 @@ class UnitStepper {
   Word all_;               // keys of a word
   std::size_t slot_size_;  // bytes of a slot's words, a multiple of 64
   Pages words_, flags_;
+  std::atomic<std::uint64_t> classes_{0};
   std::mutex borrowing_;
   std::vector<std::unique_ptr<Scratch>> idle_;
 };

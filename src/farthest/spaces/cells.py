@@ -159,12 +159,13 @@ class CellCut(Cut):
         return self._image(self._groups[0], self._pulls[pull])
 
     @cached_property
-    def _links(self) -> dict[tuple[int, int], CellMap]:
+    def _links(self) -> dict[tuple[int | None, int], CellMap]:
         return {}
 
-    def digit_images(self, place: int, outer: Numbers, pull: int, symmetry: int) -> DigitImages:
+    def digit_images(self, place: int, outer: Numbers, pull: int | None, symmetry: int) -> DigitImages:
         if (pull, symmetry) not in self._links:
-            self._links[pull, symmetry] = self._pulls[pull].then(self._maps[symmetry])
+            after = self._maps[symmetry]
+            self._links[pull, symmetry] = after if pull is None else self._pulls[pull].then(after)
         link, group = self._links[pull, symmetry], self._groups[place + 1]
         return DigitImages(
             tuple((link.to[cell], link.contents[cell]) for cell in group),

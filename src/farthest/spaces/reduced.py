@@ -86,9 +86,9 @@ class Cut(ABC):
         """What a pull makes of each outer number; -1 where it cannot be made."""
 
     @abstractmethod
-    def digit_images(self, place: int, outer: Numbers, pull: int, symmetry: int) -> DigitImages:
-        """What a pull and then a symmetry make of a digit of the states of outer numbers. Places: those of ``line``,
-        and then ``word``, which becomes itself."""
+    def digit_images(self, place: int, outer: Numbers, pull: int | None, symmetry: int) -> DigitImages:
+        """What a pull, or none, and then a symmetry make of a digit of the states of outer numbers. Places: those of
+        ``line``, and then ``word``, which becomes itself."""
 
     @abstractmethod
     def split(self, boards: Boards) -> tuple[Numbers, Numbers]:
@@ -238,6 +238,12 @@ class RepresentativeSpace(Representatives):
                 lists[shards, pull] = tables.numbers(self.representatives[shards], pull, symmetry)
         links = sources >= 0
         first = np.concatenate([[0], np.cumsum(links.sum(axis=1))])
+        keep = self._keeping()
+        held = np.zeros((*keep.shape, len(self._radices)), dtype=np.int64)
+        for number in range(1, self.order):
+            shards = np.flatnonzero(keep[:, number])
+            if len(shards):
+                held[shards, number] = tables.numbers(self.representatives[shards], None, number)
         bits, words = word_bits(self.cut.word)
         return _kernel.ReducedSpace(
             words,
@@ -250,11 +256,23 @@ class RepresentativeSpace(Representatives):
             sources[links].astype(np.uint32),
             lists[links][:, -1].astype(np.uint32),
             lists[links][:, :-1].astype(np.uint32).ravel(),
+            np.concatenate([[0], np.cumsum(keep.sum(axis=1))]).astype(np.uint64),
+            held[keep][:, -1].astype(np.uint32),
+            held[keep][:, :-1].astype(np.uint32).ravel(),
             self.weights.astype(np.uint32),
             [values.astype(np.uint16) for values in tables.lists[-1]],
             self.undirected,
             isa,
         )
+
+    def _keeping(self) -> NDArray[np.bool_]:
+        """By shard, whether each symmetry but the identity keeps its outer number."""
+        keep = [
+            self.cut.outer_images(number)[self.representatives] == self.representatives
+            for number in range(self.order)
+        ]
+        keep[0][:] = False
+        return np.array(keep).T
 
     def encode(self, boards: Boards) -> Codes:
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
@@ -304,7 +322,7 @@ class _Tables:
         self.lists: list[list[Numbers]] = [[] for _ in self._weights]
         self._known: dict[tuple[int, Hashable, bytes], int] = {}
 
-    def numbers(self, outer: Numbers, pull: int, symmetry: int) -> Numbers:
+    def numbers(self, outer: Numbers, pull: int | None, symmetry: int) -> Numbers:
         """For each outer number and each digit the number of its list."""
         found = np.empty((len(outer), len(self.lists)), dtype=np.int64)
         for place, lists in enumerate(self.lists):

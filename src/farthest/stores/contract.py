@@ -8,7 +8,7 @@ is never read as empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from farthest import _kernel
@@ -76,10 +76,12 @@ class BitmapStepInput:
     exclude: list[list[_kernel.Layer]]
     accumulate: list[list[_kernel.Layer]]
     unite: bool = False
+    classes: list[int] = field(default_factory=list)
+    """Where the space keeps representatives of symmetries: the classes of what was found by ``run``."""
 
     def run(self, threads: int = 1) -> list[int]:
         self.kernel.prepare(self.shards, threads)
-        return _kernel.step(
+        states, classes = _kernel.step_counted(
             self.kernel,
             self.shards,
             self.frontier,
@@ -89,6 +91,8 @@ class BitmapStepInput:
             threads,
             self.unite,
         )
+        self.classes.append(classes)
+        return states
 
 
 class StepStore(Protocol):
@@ -186,7 +190,14 @@ def step(store: StepStore, depth: int, shards: Sequence[int], threads: int = 1) 
     step_input = store.open(depth, shards)
     if not step_input.shards:
         return
-    store.commit(depth, step_input, step_input.run(threads))
+    try:
+        counts = step_input.run(threads)
+    except _kernel.NotClosedError as error:
+        raise StorageError(
+            f"depth {depth}, {error}: the program or this machine is at fault, so the layers are wrong; give the "
+            "command again with --symmetry none, and report it"
+        ) from None
+    store.commit(depth, step_input, counts)
 
 
 MAX_DEPTH = UNREACHED["uint16"] - 1

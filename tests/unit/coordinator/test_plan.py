@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from farthest.coordinator.enumeration.choice import space_for
 from farthest.coordinator.enumeration.machine import Machine
-from farthest.coordinator.enumeration.plan import Plan, plan, space_for
+from farthest.coordinator.enumeration.plan import Plan, plan
 from farthest.coordinator.enumeration.resources import layers_by_growth
 from farthest.coordinator.enumeration.workers_model import FULLEST, attempt_bytes
 from farthest.coordinator.settings import Settings
@@ -90,7 +91,12 @@ def planned(name: str, folder: Path, **settings: Any) -> Plan:
         ("8-puzzle", {"workers": "celery"}, ("redis", "celery", "full")),
         ("diabolical-box", {}, ("memory", "threads", "sparse")),
         ("15-puzzle@1-5", {}, ("memory", "threads", "full")),
-        ("hanoi-4-14", {"histogram_only": True, "memory": 150 * 2**20}, ("files", "threads", "none")),
+        ("hanoi-4-14", {"histogram_only": True, "memory": 150 * 2**20}, ("memory", "threads", "none")),
+        (
+            "hanoi-4-14",
+            {"histogram_only": True, "memory": 150 * 2**20, "symmetry": 1},
+            ("files", "threads", "none"),
+        ),
         ("pancake-12", {"histogram_only": True, "memory": 150 * 2**20}, ("files", "threads", "none")),
         ("pancake-12", {"residues": True, "memory": 150 * 2**20}, ("files", "threads", "residues")),
         ("sliding-2x7", {"workers": "celery"}, ("redis", "celery", "full")),

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import permutations
 from farthest import spaces
+from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
 from farthest.coordinator.settings import Outcome, Settings
@@ -22,6 +24,7 @@ from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
+from farthest.stores.memory.gather_store import MemoryStore
 from reduced_spaces import compare
 from symmetric_puzzles import other_symmetric_puzzle, symmetric_puzzle
 
@@ -197,3 +200,32 @@ def test_keys_out_of_range() -> None:
         assert space is not None
         with pytest.raises(ValueError, match=f"expected less than {space.keys}"):
             space.decode(np.array([0, space.keys], dtype=np.uint64))
+
+
+@pytest.mark.parametrize("seed", [0, 33, 92])
+def test_classes_of_layers_are_counted_by_fixed_points(seed: int) -> None:
+    puzzle = symmetric_puzzle(seed)
+    assert puzzle is not None
+    space = reduced_space(puzzle, puzzle.origin)
+    assert space is not None
+    assert (space.weights < space.order).any()
+    layers: dict[int, set[tuple[int, ...]]] = {}
+    for board, depth in permutations.distances(puzzle).items():
+        images = [each.images(np.array([board], dtype=np.uint8))[0].tolist() for each in space.maps]
+        layers.setdefault(depth, set()).add(tuple(min(images)))
+    store, executor = (
+        MemoryStore(space.kernel, space.keys_of(space.origins), distances=False),
+        ThreadsExecutor(2),
+    )
+    for depth in range(1, len(layers) + 1):
+        next_layer(store, executor, depth)
+    assert store.classes == {depth: len(found) for depth, found in layers.items()} | {len(layers): 0}
+
+
+def test_states_that_are_not_closed_under_symmetries_end_the_enumeration() -> None:
+    puzzle = load("cube-3x3x3-urf-edges")
+    space = reduced_space(puzzle, puzzle.origin)
+    assert space is not None
+    store = MemoryStore(space.kernel, [space.keys_of(space.origins)[0] + 1], distances=False)
+    with pytest.raises(StorageError, match=r"depth \d+, shard \d+: its new states are not closed"):
+        sum(next_layer(store, ThreadsExecutor(1), depth) for depth in range(1, 9))

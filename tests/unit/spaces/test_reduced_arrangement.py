@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from farthest import _kernel
+from farthest.coordinator.enumeration.choice import space_for
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.machine import Machine
-from farthest.coordinator.enumeration.plan import space_for
 from farthest.coordinator.settings import Settings
 from farthest.families.sliding.space import compile_reduced
 from farthest.models.database import open_database

@@ -97,6 +97,8 @@ class Backend:
 class BitmapsInMemory(Backend):
     """Bitmaps, or lines of patterns. A layer overwrites the ones before."""
 
+    _store: MemoryStore | None = None
+
     def store(self, name: str) -> JobStore:
         settings, space = self.plan.settings, self.plan.space
         if space.engine == "pattern":
@@ -104,13 +106,19 @@ class BitmapsInMemory(Backend):
 
             return PatternStore(cast("PatternSpace", space).kernel)
         gathers = gather(space)
-        return MemoryStore(
+        self._store = MemoryStore(
             gathers.kernel,
             gathers.keys_of(space.origins),
             distances=settings.stores_distances,
             residues=self.plan.form,
             memory=self.plan.needs.memory_limit,
         )
+        return self._store
+
+    @property
+    def classes(self) -> list[int] | None:
+        found = {} if self._store is None else self._store.classes
+        return [found[depth] for depth in range(len(found))] if 0 in found else None
 
 
 class RunsInMemory(Backend):

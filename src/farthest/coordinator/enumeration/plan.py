@@ -10,11 +10,16 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from farthest import _kernel
+from farthest.coordinator.enumeration.choice import (
+    MOST_MAP_KEYS,
+    check_countable,
+    map_kind,
+    space_for,
+    with_kind_of_map,
+)
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.resources import (
     MAP_SECONDS,
@@ -46,10 +51,7 @@ from farthest.errors import (
     SettingError,
 )
 from farthest.machine import cores
-from farthest.spaces import compile_space, reduced_runs_space, reduced_space
-from farthest.spaces.arrangement import WORD_BITS
 from farthest.spaces.contract import (
-    PACKED,
     gather,
     is_packed,
     known_states,
@@ -71,43 +73,7 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Cut
 
-DENSE_LAYERS = 3
-"""Bitmaps of all keys that a run holds at once, at most."""
-
-PACKED_BYTES = 16
-"""Memory for a state of the last two layers of packed boards."""
-
-SMALL_BITMAPS = 2**29
-"""Bytes of bitmaps that take about a second: no others are compared with packed boards where they fit."""
-
-PACKED_COST = 4
-"""A byte of packed boards takes as long as so many bytes of bitmaps, at least."""
-
-DENSE_WITH_WORKERS = 2**35
-"""Bytes of bitmaps that a run by workers takes at most where only some layers are asked for."""
-
-FULL_KEYS = 2**30
-"""Most keys of a map whose distances are stored unless something else is asked for."""
-
-MOST_MAP_KEYS = 2**40
-"""Most keys of a dense map: a byte for each key is made and compressed, so such a map takes about an hour."""
-
 LEFT_BEFORE = "an earlier attempt has left them"
-
-LEAST_REDUCED = 2**28
-"""Arrangements from which on representatives of symmetries are kept: fewer are enumerated in a second as they are."""
-
-LEAST_REDUCED_RUNS = 2**24
-"""The same of states where only some layers are counted: outer numbers take a second or two before the first layer."""
-
-LARGEST_SHARD = 2**29
-"""Bytes of a shard of representatives at the most: a step needs several in memory."""
-
-MOST_KEPT = 2 / 3
-"""Of the words of all states, where a link by a symmetry costs about as much as one without."""
-
-LEAST_SYMMETRIES = 4
-"""A link by a symmetry costs up to twice as much as one without."""
 
 WORTH_MEASURING = 10.0
 """Seconds: of what takes less, the speed of this machine is not measured."""
@@ -165,7 +131,7 @@ def plan(
     much can be said."""
     check_workers(puzzle, settings)
     space = space or space_for(puzzle, settings, machine)
-    _check_countable(space, settings)
+    check_countable(space, settings)
     settings = with_kind_of_map(space, settings, stored=machine.stored)
     drawn = _Planner(space, settings, machine, in_files=in_files)
     if settings.workers == "celery":
@@ -182,167 +148,6 @@ def check_workers(puzzle: Puzzle, settings: Settings) -> None:
         )
 
 
-# The space: keys without gaps, or packed boards, where only some layers are asked for
-
-
-def space_for(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space:
-    """The puzzle's space. With a depth limit it is one of packed boards where bitmaps of all keys, or a map of them,
-    are too large, or much larger than the layers asked for: memory then goes by the states found. Raises what
-    ``compile_space`` raises."""
-    limited = settings.max_depth is not None
-    by_representatives = _reduced(puzzle, settings, machine)
-    if by_representatives is not None:
-        return by_representatives
-    try:
-        space = compile_space(puzzle, settings.origin)
-    except ResourceError:
-        if not limited:
-            raise
-    else:
-        if not limited or not _too_large(space, settings, machine):
-            return space
-    packed = compile_space(puzzle, settings.origin, dict(PACKED))
-    return _reduced_runs(packed, settings) or packed
-
-
-def _reduced_runs(packed: Space, settings: Settings) -> Space | None:
-    """The space of representatives of packed boards, where it pays."""
-    assert settings.max_depth is not None, "only some layers are asked for"
-    if settings.symmetry == 1 or not settings.histogram_only or settings.workers == "celery":
-        return None
-    layers = published_layers(packed, settings.max_depth) or layers_by_growth(packed, settings.max_depth)
-    if sum(layers) < LEAST_REDUCED_RUNS:
-        return None
-    return reduced_runs_space(packed.puzzle, settings.origin, settings.symmetry)
-
-
-def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | None:
-    """The space of representatives, where it is asked for, or pays. Raises PuzzleError where it is asked for and cannot
-    be."""
-    order = settings.symmetry
-    asked = order is not None and order > 1
-    if order == 1 or not (asked or settings.max_depth is None):
-        return None
-    if not asked and puzzle.definition.arrangements() < LEAST_REDUCED:
-        return None
-    space: Space | None = reduced_space(puzzle, settings.origin, order)
-    if asked and settings.max_depth is not None and (space is None or _too_large(space, settings, machine)):
-        space = _packed_reduced(puzzle, settings, stored=machine.stored) or space
-    if space is None and asked:
-        raise PuzzleError(
-            f"puzzle {puzzle.name}: no space of representatives of {order} symmetries: there is no such "
-            "group that fixes the origin, or the pieces do not divide as it needs (docs/symmetry.md); leave out "
-            "--symmetry"
-        )
-    return space if space is None or asked or _pays(space, settings) else None
-
-
-def _packed_reduced(puzzle: Puzzle, settings: Settings, *, stored: bool) -> Space | None:
-    """The space of representatives of packed boards that is asked for. Raises PuzzleError where they do not serve."""
-    space = reduced_runs_space(puzzle, settings.origin, settings.symmetry)
-    if space is None:
-        return None
-    if settings.workers == "celery":
-        raise PuzzleError(
-            f"puzzle {puzzle.name}: workers keep no packed boards by representatives; leave out --workers celery, or "
-            "--symmetry"
-        )
-    if stored and not settings.histogram_only:
-        raise PuzzleError(
-            f"puzzle {puzzle.name}: packed boards by representatives give layers, and no map; use --map none, or leave "
-            "out --symmetry"
-        )
-    return space
-
-
-def _pays(space: Space, settings: Settings) -> bool:
-    kernel, kept = gather(space).kernel, reduced(space)
-    if kept is None or kernel.words_per_shard * 8 > LARGEST_SHARD:
-        return False
-    if isinstance(kernel, _kernel.ArrangementSpace):  # links cost about the same with a symmetry and without
-        plain = gather(compile_space(space.puzzle, space.origin)).kernel
-        return (
-            settings.histogram_only and kernel.words <= MOST_KEPT * plain.words
-        )  # its map is proved in minutes
-    return kernel.bits == WORD_BITS and kept.order >= LEAST_SYMMETRIES
-
-
-def _too_large(space: Space, settings: Settings, machine: Machine) -> bool:
-    if space.keys is None or space.engine == "pattern":
-        return False
-    if space.engine == "scatter":
-        return space.keys > MOST_MAP_KEYS and not settings.histogram_only
-    dense = DENSE_LAYERS * space.keys // 8
-    allowed = machine.memory if settings.workers == "threads" else DENSE_WITH_WORKERS
-    assert settings.max_depth is not None
-    if dense > allowed:
-        return dense > _packed_bytes(published_layers(space, settings.max_depth))
-    if dense > SMALL_BITMAPS and not settings.residues:  # which only bitmaps give
-        layers = published_layers(space, settings.max_depth) or layers_by_growth(space, settings.max_depth)
-        if dense > PACKED_COST * _packed_bytes(layers):
-            return True
-    try:
-        gather(space).kernel  # noqa: B018 - raises where the kernel cannot step it
-    except ResourceError:
-        return True
-    return False
-
-
-def _packed_bytes(layers: Sequence[int]) -> int:
-    """Memory for two layers of packed boards, one after the other, at most."""
-    return PACKED_BYTES * max(a + b for a, b in pairwise((0, *layers, 0)))
-
-
-def _check_countable(space: Space, settings: Settings) -> None:
-    """Raises PuzzleError for states that cannot be given back from their codes, unless they are only counted here."""
-    if space.puzzle.definition.uncertainty(0) is None or (
-        settings.histogram_only and settings.workers == "threads"
-    ):
-        return
-    raise PuzzleError(
-        f"puzzle {space.puzzle.name}: its states have no keys, only hashes, from which no map can be made; write key "
-        "and state in its class, or count the layers with --histogram-only, without workers"
-    )
-
-
-# The kind of map
-
-
-def with_kind_of_map(space: Space, settings: Settings, *, stored: bool) -> Settings:
-    """The settings with the kind of map decided. ``stored``: whether anything of the run is.
-
-    Raises PuzzleError where a residue map is asked for that cannot be.
-    """
-    if settings.histogram_only or not stored:
-        return replace(settings, residues=False)
-    threads = settings.workers == "threads"
-    if settings.residues is None and not (threads and space.keys is not None and space.keys > FULL_KEYS):
-        return replace(settings, residues=False)
-    if settings.residues is False:
-        return settings
-    from farthest.stores.residues import residue_problem
-
-    problem = residue_problem(space)
-    if settings.residues is None:
-        return replace(settings, residues=problem is None)
-    if problem is not None:
-        raise PuzzleError(f"puzzle {space.puzzle.name}: no residue map: {problem}; use --map full")
-    if not threads and space.engine != "gather":
-        raise PuzzleError(
-            f"puzzle {space.puzzle.name}: workers make no residue map of a space that is given by its successors; "
-            "use `farthest enumerate` without --workers celery, or --map full"
-        )
-    return settings
-
-
-def _map_kind(space: Space, settings: Settings) -> MapKind:
-    if settings.histogram_only:
-        return "none"
-    if settings.residues:
-        return "residues"
-    return "sparse" if space.keys is None else "full"
-
-
 # The store and what it needs
 
 
@@ -355,7 +160,7 @@ class _Planner:
         self._machine = machine
         self._in_files = in_files
         self._name = f"puzzle {space.puzzle.name}"
-        self._map = _map_kind(space, settings)
+        self._map = map_kind(space, settings)
 
     def gathered(self) -> Plan:
         """Bitmaps, in memory if they fit."""

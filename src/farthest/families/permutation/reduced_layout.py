@@ -124,8 +124,10 @@ class Orbit:
         """Of each label a slot that has it on the fixed board."""
         return [int(np.flatnonzero(self.home == label)[0]) for label in range(len(self.labels))]
 
-    def after(self, pull: int, symmetry: int) -> Action:
-        """The pull and then the symmetry."""
+    def after(self, pull: int | None, symmetry: int) -> Action:
+        """The pull, if any, and then the symmetry."""
+        if pull is None:
+            return self.symmetries[symmetry]
         first, then = self.pulls[pull], self.symmetries[symmetry]
         sign = then.sign[first.to]
         turn = (sign * first.turn + then.turn[first.to]) % self.modulus

@@ -300,7 +300,7 @@ class PermutationCut(Cut):
         """The part's digit of outer numbers."""
         return number // self._weight(part) % self._parts[part].outer
 
-    def digit_images(self, place: int, outer: Numbers, pull: int, symmetry: int) -> DigitImages:
+    def digit_images(self, place: int, outer: Numbers, pull: int | None, symmetry: int) -> DigitImages:
         layout = self._layout
         if place < len(layout.line):
             there, images = self._digit_images(layout.line[place], outer, pull, symmetry)
@@ -328,7 +328,7 @@ class PermutationCut(Cut):
         )
 
     def _digit_images(
-        self, digit: Digit, outer: Numbers, pull: int, symmetry: int
+        self, digit: Digit, outer: Numbers, pull: int | None, symmetry: int
     ) -> tuple[Digit, DigitImages]:
         """The digit that it becomes, and how."""
         part = self._parts[digit.part]

@@ -55,19 +55,21 @@ class UnitRead:
 @dataclass(frozen=True, slots=True)
 class UnitStepInput:
     """``StepInput`` of whole units. ``fresh``: for each unit that was stepped, of its shards the blobs and states,
-    and the blobs of all states where these are renewed."""
+    and the blobs of all states where these are renewed; ``classes``: of its fresh states, where they are counted."""
 
     store: FolderStore
     depth: int
     shards: list[int]
     units: dict[int, Future[UnitRead]]
     fresh: dict[int, list[tuple[bytes, int, bytes]]] = field(default_factory=dict)
+    classes: dict[int, int] = field(default_factory=dict)
 
     def run(self, threads: int = 1) -> list[int]:
         """Of units that another step has committed meanwhile nothing is fresh."""
         states: dict[int, int] = {}
         for unit, future in self.units.items():
-            if (found := self.store.stepped(self.depth, unit, future, threads)) is not None:
+            if (stepped := self.store.stepped(self.depth, unit, future, threads)) is not None:
+                found, self.classes[unit] = stepped
                 self.fresh[unit] = found
                 shards = self.store.shards_of(self.depth, unit)
                 states |= {shard: n for shard, (_, n, _) in zip(shards, found, strict=True)}
@@ -131,6 +133,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
         for unit in self._blocks(0, by_shard):
             here = [by_shard.get(shard, []) for shard in self._files.plan(0).units[unit]]
             self._files.write(0, unit, [(self._stepper.blob_of(keys), len(keys), b"") for keys in here])
+        self._files.classes[0] = len(set(origins))
         self._files.complete(0)
 
     def units(self, depth: int, shards: Iterable[int]) -> list[list[int]]:
@@ -160,6 +163,8 @@ class FolderStore(StoreInFiles[LayerFiles]):
         """Units that hold any of the shards, as a whole."""
         self._check_stepped(depth)
         with self._lock:
+            if isinstance(self.kernel, _kernel.ReducedSpace) and not self._committed:
+                self._files.classes.setdefault(depth, 0)  # else an earlier attempt has counted some
             units = [unit for unit in self._blocks(depth, shards) if unit not in self._committed]
             reads = {
                 unit: self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit)
@@ -173,9 +178,10 @@ class FolderStore(StoreInFiles[LayerFiles]):
 
     def stepped(
         self, depth: int, unit: int, future: Future[UnitRead], threads: int
-    ) -> list[tuple[bytes, int, bytes]] | None:
+    ) -> tuple[list[tuple[bytes, int, bytes]], int] | None:
         """Of each shard of a unit the blob and number of its fresh states, and the blob of all its states where that is
-        renewed; None where it has been committed, and what it is made of may be gone."""
+        renewed; the classes of all that is fresh. None where it has been committed, and what it is made of may be
+        gone."""
         try:
             read = future.result()
         except LostStateError:
@@ -199,15 +205,19 @@ class FolderStore(StoreInFiles[LayerFiles]):
                         loads = self._files.read_some(rest, self._most_read, read.room)
                     self._stepper.load(loads, threads)
                 fresh = self._stepper.step(steps, threads, self._files.renews(depth, unit))
+                classes = self._stepper.classes
             with self._lock:
                 self._turn += 1
             for room in (read.room, read.older):
                 room.clear()
                 self._rooms.append(room)
-            return fresh
+            return fresh, classes
 
     def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
         for unit, shards in step_input.fresh.items():
+            with self._lock:
+                if depth in self._files.classes and unit not in self._committed:
+                    self._files.classes[depth] += step_input.classes[unit]
             self._commit_blocks(depth, [unit], shards)
 
     # Reading ahead
