@@ -268,7 +268,8 @@ def verify(
     """Prove a stored map by a separate, simple program.
 
     JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Every state is
-    checked: the distance is 0 exactly at the origin, every other state has a neighbour one nearer and none nearer than
+    checked, or of a large map of representatives a sample, as the report says: the distance is 0
+    exactly at the origin, every other state has a neighbour one nearer and none nearer than
     that, and no reached state has an unreached successor. So are checksums, layers, digest and known answers, the job's
     figures, and the readable rows of states. SQLite checks the whole database file, and digests say whether all rows of
     the job are as they were stored. The solutions of a search are played. The job keeps the
