@@ -202,17 +202,19 @@ def test_keys_out_of_range() -> None:
             space.decode(np.array([0, space.keys], dtype=np.uint64))
 
 
-@pytest.mark.parametrize("seed", [0, 33, 92])
+@pytest.mark.parametrize("seed", [33, 92])
 def test_classes_of_layers_are_counted_by_fixed_points(seed: int) -> None:
     puzzle = symmetric_puzzle(seed)
     assert puzzle is not None
     space = reduced_space(puzzle, puzzle.origin)
     assert space is not None
     assert (space.weights < space.order).any()
+    of_boards = permutations.distances(puzzle)
+    boards = np.array(list(of_boards), dtype=np.uint8)
+    images = [each.images(boards).tolist() for each in space.maps]
     layers: dict[int, set[tuple[int, ...]]] = {}
-    for board, depth in permutations.distances(puzzle).items():
-        images = [each.images(np.array([board], dtype=np.uint8))[0].tolist() for each in space.maps]
-        layers.setdefault(depth, set()).add(tuple(min(images)))
+    for depth, *alike in zip(of_boards.values(), *images, strict=True):
+        layers.setdefault(depth, set()).add(tuple(min(alike)))
     store, executor = (
         MemoryStore(space.kernel, space.keys_of(space.origins), distances=False),
         ThreadsExecutor(2),
