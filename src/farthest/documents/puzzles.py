@@ -133,11 +133,11 @@ def estimate_rows(needs: Estimate) -> Rows:
     known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
     rows = [("states", f"at most {needs.states_at_most:,}{known}")]
     if needs.keys is not None:
-        by = f", of representatives of {needs.symmetries} symmetries" if needs.symmetries else ""
-        rows.append(("keys", f"{needs.keys:,}{by}"))
+        rows.append(("keys", f"{needs.keys:,}"))
     moves = "both ways" if needs.both_ways else "one way"
     colours = ", two colours" if needs.two_colours else ""
-    rows.append(("engine", f"{needs.engine}; moves {moves}{colours}"))
+    by = f"; representatives of {needs.symmetries} symmetries" if needs.symmetries else ""
+    rows.append(("engine", f"{needs.engine}; moves {moves}{colours}{by}"))
     if needs.layers_from:
         rows.append(("layers", f"{needs.depths:,}, {needs.layers_from}"))
     place = "memory"
