@@ -180,21 +180,26 @@ void ReducedSpace::check_links(const std::vector<std::uint64_t>& first,
     throw InvalidArgument("the links of shards must be told one shard after another");
   if (std::ranges::any_of(maps, [&](auto m) { return m >= most_maps; }))
     throw InvalidArgument("a link must name a map");
+  // By digit, then by list: its greatest term, and whether some values have none.
+  std::vector<std::vector<std::pair<std::uint32_t, bool>>> lists(digits_.size());
+  for (std::size_t i = 0; i < digits_.size(); ++i) {
+    const LineDigit& digit = digits_[i];
+    lists[i].resize(digit.terms.size() / digit.radix);
+    for (std::size_t at = 0; at < digit.terms.size(); ++at) {
+      auto& [greatest, partial] = lists[i][at / digit.radix];
+      if (digit.terms[at] == kNoLine)
+        partial = true;
+      else
+        greatest = std::max(greatest, digit.terms[at]);
+    }
+  }
   for (std::uint64_t link = 0; link < count; ++link) {
     std::uint64_t most = 0;  // source line
     for (std::size_t i = 0; i < digits_.size(); ++i) {
-      const LineDigit& digit = digits_[i];
-      const std::uint64_t at = terms[link * digits_.size() + i] * digit.radix;
-      if (at >= digit.terms.size()) throw InvalidArgument("a link must name a list of terms of each digit");
-      std::uint32_t greatest = 0;
-      for (std::uint64_t value = 0; value < digit.radix; ++value) {
-        const std::uint32_t term = digit.terms[at + value];
-        if (term == kNoLine)
-          partial_ = true;
-        else
-          greatest = std::max(greatest, term);
-      }
-      most += greatest;
+      const std::uint32_t list = terms[link * digits_.size() + i];
+      if (list >= lists[i].size()) throw InvalidArgument("a link must name a list of terms of each digit");
+      partial_ = partial_ || lists[i][list].second;
+      most += lists[i][list].first;
     }
     if (most >= lines_per_shard()) throw InvalidArgument("a line must come from a line of a shard");
   }

@@ -61,7 +61,8 @@ def as_stored(of: Case, depth: int, size: int) -> list[Chunk]:
 
 def restored(run: GatherAttempt, of: Case, depth: int, size: int = 97) -> GatherAttempt:
     """The run, at the checkpoint of a depth."""
-    run.restore(depth, as_stored(of, depth, size), sum(map(len, of.layers[: depth + 1])))
+    states = sum(sum(of.counts(each).values()) for each in range(depth + 1))
+    run.restore(depth, as_stored(of, depth, size), states)
     run.stored(depth, base_of(of, depth, size))
     return run
 

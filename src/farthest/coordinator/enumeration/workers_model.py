@@ -275,7 +275,7 @@ class Cluster:
 
 
 RAW = 0.25
-"""The codec leaves bits as they are where more than this part of them is set."""
+"""The codec leaves bits as they are where more than this part of them is set, and more than this part is not."""
 
 BEST, THINNEST = -2.7, -6.0
 """Decimal logarithms of the part of keys that is set: where blobs are smallest beside the entropy, and the least that
@@ -349,10 +349,13 @@ class Prediction:
 def blob_bytes(keys: float, states: float) -> float:
     """The blob of ``states`` of ``keys`` keys: 0.85 of the entropy of as many bits set at random where a 500th of the
     keys is set, because a layer's states lie near each other; as much as the entropy at a tenth and at a
-    hundred-thousandth; from a quarter on a bit a key."""
+    hundred-thousandth; from a quarter to three quarters a bit a key; above, as much as of those that are not set."""
     if states <= 0:
         return 0.0
     part = min(states / keys, 1.0)
+    part = min(part, 1 - part)
+    if part <= 0:
+        return COSTS.blob_header
     if part > RAW:
         return COSTS.blob_header + keys / 8
     bits = -part * log2(part) - (1 - part) * log2(1 - part)
