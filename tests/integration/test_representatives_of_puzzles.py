@@ -39,7 +39,6 @@ FAST: list[tuple[str, Sequence[int]]] = [
     ("cuboid-1x3x3", [2, 4, 8]),
     ("cube-3x3x3-three-half-turns", [2, 3, 6]),
     ("cube-3x3x3@UR.DR.places:UF.DF", [2]),  # ignored orientations
-    ("fto@corners", [8, 48]),
     ("topspin-8-4", [2]),  # orders as words
     ("3-puzzle", [2]),
     ("red-and-white", [2]),
@@ -52,8 +51,8 @@ FAST: list[tuple[str, Sequence[int]]] = [
     ("lights-torus-3x3", [2, 3, 4, 6, 12]),
     ("lights-3x3-c3", [2, 4, 8]),
 ]
-SLOW: list[tuple[str, Sequence[int]]] = [
-    ("fto@corners", [2, 3, 4, 6, 12, 16, 24]),
+NIGHT: list[tuple[str, Sequence[int]]] = [
+    ("fto@corners", [2, 3, 4, 6, 8, 12, 16, 24, 48]),
     ("cube-2x2x2-htm", [2, 3, 6]),  # a corner is held
     ("cube-3x3x3-domino-corners", [2, 4, 8, 16]),
     ("cube-3x3x3-domino-edges", [2, 4, 8, 16]),
@@ -141,7 +140,7 @@ def compare(puzzle: Puzzle, orders: Sequence[int], place: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "orders"),
-    [*FAST, *(pytest.param(name, orders, marks=pytest.mark.slow) for name, orders in SLOW)],
+    [*FAST, *(pytest.param(name, orders, marks=pytest.mark.night) for name, orders in NIGHT)],
 )
 def test_every_group(name: str, orders: Sequence[int], tmp_path: Path) -> None:
     compare(puzzle_of(name), orders, tmp_path / "farthest.db")
@@ -150,11 +149,11 @@ def test_every_group(name: str, orders: Sequence[int], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "depth", "orders"),
     [
-        pytest.param("cube-3x3x3", 2, [2, 3, 4, 6, 8, 12, 16, 24, 48, 96], marks=pytest.mark.slow),
-        ("cube-3x3x3-ur-qtm", 3, [2, 4, 8]),
-        pytest.param("megaminx", 2, [12], marks=pytest.mark.slow),
-        pytest.param("cube-3x3x3-qtm", 3, [2, 6, 16, 48, 96], marks=pytest.mark.slow),
-        pytest.param("fto", 2, [2, 3, 6, 8, 48], marks=pytest.mark.slow),
+        pytest.param("cube-3x3x3", 2, [2, 3, 4, 6, 8, 12, 16, 24, 48, 96], marks=pytest.mark.night),
+        pytest.param("cube-3x3x3-ur-qtm", 3, [2, 4, 8], marks=pytest.mark.slow),
+        pytest.param("megaminx", 2, [12], marks=pytest.mark.night),
+        pytest.param("cube-3x3x3-qtm", 3, [2, 6, 16, 48, 96], marks=pytest.mark.night),
+        pytest.param("fto", 2, [2, 3, 6, 8, 48], marks=pytest.mark.night),
     ],
 )
 def test_every_group_of_packed_boards(name: str, depth: int, orders: Sequence[int], tmp_path: Path) -> None:
