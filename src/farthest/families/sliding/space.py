@@ -44,10 +44,13 @@ def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> Repres
     if definition.blanks or len(origins) != 1:
         return None
     from farthest.families.sliding.symmetries import group_of
+
+    maps = group_of(definition, origins[0])
+    if len(maps) == 1:
+        return None
     from farthest.spaces.reduced import subgroup
     from farthest.spaces.reduced_arrangement import ReducedArrangementSpace, choose_cut, label_sets
 
-    maps = group_of(definition, origins[0])
     chosen = subgroup(maps, len(maps) if order is None else order)
     if chosen is None or len(chosen) == 1:
         return None

@@ -13,16 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy
-
+from farthest.arrays import np
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import Symmetries
 from farthest.puzzles.grid import neighbours_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Collection, Iterator, Sequence
 
     from farthest.families.sliding.definition import Sliding
     from farthest.puzzles.definition import Board
@@ -38,8 +35,8 @@ class Symmetry:
 
     def images(self, boards: Boards) -> Boards:
         """The images of boards."""
-        images = numpy.empty_like(boards)
-        images[:, list(self.cells)] = numpy.array(self.labels, dtype=numpy.uint8)[boards]
+        images = np.empty_like(boards)
+        images[:, list(self.cells)] = np.array(self.labels, dtype=np.uint8)[boards]
         return images
 
     @property
@@ -71,21 +68,33 @@ def grid_images(definition: Sliding) -> list[tuple[int, ...]]:
     """For each turn and mirror image of a grid to itself, except the identity, the cell that each cell becomes."""
     if not definition.rows:
         return []
-    grid = numpy.array(definition.rows)
+    grid = [list(row) for row in definition.rows]
     found = []
     for image in _images(grid):
-        if image.shape != grid.shape or ((image < 0) != (grid < 0)).any():
+        if [len(row) for row in image] != [len(row) for row in grid]:
             continue
-        cells = numpy.empty(definition.cells, dtype=numpy.intp)
-        cells[grid[grid >= 0]] = image[grid >= 0]
-        if list(cells) != list(range(definition.cells)):
-            found.append(tuple(cells.tolist()))
+        pairs = [
+            pair for row, there in zip(grid, image, strict=True) for pair in zip(row, there, strict=True)
+        ]
+        if any((cell < 0) != (to < 0) for cell, to in pairs):
+            continue
+        cells = dict(pairs)
+        moved = tuple(cells[cell] for cell in range(definition.cells))
+        if moved != tuple(range(definition.cells)):
+            found.append(moved)
     return list(dict.fromkeys(found))  # some are the same where the grid is one line
 
 
-def _images(grid: NDArray[numpy.intp]) -> list[NDArray[numpy.intp]]:
+def _images(grid: list[list[int]]) -> Iterator[list[list[int]]]:
     """The grid turned by quarters, and mirrored."""
-    return [numpy.rot90(each, quarters) for each in (grid, grid.T) for quarters in range(4)]
+    for image in (grid, _transposed(grid)):
+        for _ in range(4):
+            yield image
+            image = _transposed(image)[::-1]
+
+
+def _transposed(grid: list[list[int]]) -> list[list[int]]:
+    return [list(column) for column in zip(*grid, strict=True)]
 
 
 def _relabelled(goal: Board, cells: Sequence[int], labels: int) -> tuple[int, ...] | None:
