@@ -408,28 +408,6 @@ def _is_identity(symmetry: Conjugation) -> bool:
     return to == tuple(range(len(to))) and not any(shift) and min(sign) == 1
 
 
-def _group(maps: Sequence[Conjugation]) -> list[Conjugation] | None:
-    """All that the symmetries make: more, where there are several ways to take the moves to the same moves. None where
-    they are more than ``MOST_SYMMETRIES``."""
-    found: dict[Image, Conjugation] = {}
-    generators: list[Conjugation] = []
-    for each in maps:
-        if each.image in found:
-            continue
-        generators.append(each)
-        found.setdefault(each.image, each)
-        queue = list(found.values())
-        for one in queue:
-            for other in generators:
-                made = one.then(other)
-                if made.image not in found:
-                    found[made.image] = made
-                    queue.append(made)
-        if len(found) > MOST_SYMMETRIES:
-            return None
-    return list(found.values())
-
-
 def best_layout(definition: Permutation, origins: list[Board], maps: Sequence[Conjugation]) -> Layout | None:
     """The best layout of the space: many bits that are linear, outer numbers enough that few representatives have a
     stabiliser, and then as few as that."""
