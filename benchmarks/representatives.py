@@ -75,7 +75,7 @@ def main() -> None:
     source = RandomSource(1)
     rates: dict[str, list[float]] = {"whole": [], "representatives": []}
     with open_database(arguments.database, create=False) as database:
-        maps = PatternMaps(database, compact=True)
+        maps = PatternMaps(database, tables=True)
         heuristics = {
             "whole": opened(arguments.heuristic, puzzle, maps, least_keys=2**62),
             "representatives": opened(arguments.heuristic, puzzle, maps, least_keys=arguments.least_keys),
