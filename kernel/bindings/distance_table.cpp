@@ -16,6 +16,7 @@ namespace {
 void make_representatives(SharedRepresentatives* place,
                           const std::vector<std::pair<std::uint64_t, std::size_t>>& digits, Key entries,
                           const Array<const std::uint64_t>& first, const Array<const std::uint32_t>& lists,
+                          const Array<const std::uint32_t>& added,
                           const std::vector<Array<const std::uint32_t>>& terms) {
   std::vector<Representatives::Digit> made;
   for (const auto& [radix, side] : digits) made.push_back({radix, side});
@@ -26,6 +27,7 @@ void make_representatives(SharedRepresentatives* place,
   }
   new (place) SharedRepresentatives{std::make_shared<Representatives>(
       std::move(made), entries, aligned<const std::uint64_t>(first), aligned<const std::uint32_t>(lists),
+      aligned<const std::uint32_t>(added),
       std::move(sides))};
 }
 
@@ -52,13 +54,14 @@ void bind_distance_table(nb::module_& m) {
       m, "Representatives",
       "Where keys have their entries in a table by representatives. digits: (radix, side) of the key, the most "
       "significant first; a side's number is made of its digits. first: uint64, by number of side 0; lists: "
-      "uint32, by number of side 0 and other side, flat; terms: for each other side uint32, by list and number, "
-      "flat. The entry is the first of side 0, and for each other side the term of its number in the list. "
-      "Raises ValueError.")
+      "uint32, by number of side 0 and other side, flat; added: uint32, by number of side 0; terms: for each other "
+      "side uint32, by list and number, flat. The entry is the first of side 0, and for each other side the term of "
+      "its number in the list, with the bits `added` exchanged. Raises ValueError.")
       .def("__init__", &make_representatives,
            nb::sig("def __init__(self, digits: Sequence[tuple[int, int]], entries: int, first: " BUFFER
-                   ", lists: " BUFFER ", terms: Sequence[" BUFFER "]) -> None"),
-           "digits"_a, "entries"_a, "first"_a.noconvert(), "lists"_a.noconvert(), "terms"_a)
+                   ", lists: " BUFFER ", added: " BUFFER ", terms: Sequence[" BUFFER "]) -> None"),
+           "digits"_a, "entries"_a, "first"_a.noconvert(), "lists"_a.noconvert(), "added"_a.noconvert(),
+           "terms"_a)
       .def_prop_ro(
           "keys", [](const SharedRepresentatives& of) { return of.shared->keys(); }, "Number of keys.")
       .def_prop_ro(

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "farthest/walk.hpp"
 
@@ -20,6 +22,7 @@ std::optional<CoordinateBounds> CoordinateBounds::of(const BoardMoves& moves, co
   }
   if (out.terms.empty()) return {};
   out.tied.resize(out.terms.size());
+  out.compare();
   bool closed = true;  // the moves, under inverses
   for (int m = 0; m < moves.count(); ++m) closed = closed && moves.back(m) >= 0;
   if (shortest && closed && !goals.only().empty()) {
@@ -29,17 +32,50 @@ std::optional<CoordinateBounds> CoordinateBounds::of(const BoardMoves& moves, co
   return out;
 }
 
+// Whether what a map tells of a board follows from what the other one tells.
+static bool follows(const MapTable& coarse, const MapTable& fine) {
+  if (coarse.places != fine.places || coarse.turn_places != fine.turn_places ||
+      coarse.turn_image != fine.turn_image)
+    return false;
+  std::map<std::uint8_t, std::uint8_t> class_after;
+  for (std::size_t label = 0; label < fine.class_of.size(); ++label)
+    if (class_after.try_emplace(fine.class_of[label], coarse.class_of[label]).first->second !=
+        coarse.class_of[label])
+      return false;
+  std::set<int> told;  // slots whose orientations it tells
+  for (int digit = 0; digit < fine.layout->twist_digits(); ++digit)
+    told.insert(fine.layout->twist_digit(digit).slot);
+  for (int digit = 0; digit < coarse.layout->twist_digits(); ++digit) {
+    const auto each = coarse.layout->twist_digit(digit);
+    if (each.cls >= 0 || !told.contains(each.slot)) return false;
+  }
+  return true;
+}
+
+// A term that follows from one with a floor is of use where that proves nothing.
+void CoordinateBounds::compare() {
+  until.assign(terms.size(), kAlways);
+  for (std::size_t t = 0; t < terms.size(); ++t)
+    for (const auto& other : terms) {
+      if (terms[t].size() != 1 || other.size() != 1) continue;
+      const MapTable &coarse = maps[terms[t][0]].map(), &fine = maps[other[0]].map();
+      if (coarse.table.floor() < 0 && fine.table.floor() >= 0 && follows(coarse, fine))
+        until[t] = std::min(until[t], fine.table.floor());
+    }
+}
+
 void CoordinateBounds::tie(const BoardMoves& moves, const std::vector<std::uint8_t>& goal,
                            const BoardBounds& bounds) {
   const auto count = static_cast<std::size_t>(moves.count());
   std::vector<std::vector<bool>> kept(terms.size(), std::vector<bool>(count));  // by term: moves that leave 0
-  std::vector<int> values(static_cast<std::size_t>(bounds.components()) + 1);
   for (std::size_t m = 0; m < count; ++m) {
     std::vector<std::uint8_t> board = goal;
     moves.apply(static_cast<int>(m), goal.data(), board.data());
-    bounds.start(board.data(), values.data());
     for (std::size_t t = 0; t < terms.size(); ++t)
-      kept[t][m] = terms[t].size() == 1 && values[terms[t][0]] == 0;
+      if (terms[t].size() == 1 && until[t] == kAlways) {
+        const MapTable& map = bounds.maps()[terms[t][0]];
+        kept[t][m] = bounds.key(map, board.data()) == bounds.key(map, goal.data());
+      }
   }
   // Few terms that have all moves: each time the one with most of those that are left.
   std::vector<bool> left(count, true), chosen(terms.size());
@@ -71,8 +107,11 @@ void CoordinateBounds::invert(const BoardMoves& moves, const std::vector<std::ui
     }
   inverse = InverseLookUps::of(moves, goal, single);
   if (!inverse) return;
-  for (std::size_t place = 0; place < inverse->maps().size(); ++place)
-    if (tied[term_of[inverse->maps()[place]]]) inverse_tied.push_back(place);
+  for (std::size_t place = 0; place < inverse->maps().size(); ++place) {
+    const std::size_t term = term_of[inverse->maps()[place]];
+    if (tied[term]) inverse_tied.push_back(place);
+    inverse_until.push_back(until[term]);
+  }
   if (inverse_tied.size() != static_cast<std::size_t>(std::ranges::count(tied, true))) inverse_tied.clear();
 }
 

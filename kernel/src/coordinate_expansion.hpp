@@ -131,7 +131,7 @@ class Expansion {
     if (tied_count_ != 0)
       for (Board& board : boards) part_ties(board, most);
     if (inverse_ == nullptr) return;
-    for (Board& board : boards) ask_inverse(board);
+    for (Board& board : boards) ask_inverse(board, most);
     if (reduced_)
       for (Board& board : boards) locate_inverse(board);
     for (Board& board : boards) compare_inverse(board, most);
@@ -194,11 +194,17 @@ class Expansion {
     return out | some;
   }
 
-  // The terms, the greatest first.
+  bool comes_before(const Board& board, std::size_t term, std::size_t other) const {
+    const bool coarse = coordinates_.until[term] != CoordinateBounds::kAlways;
+    if (coarse != (coordinates_.until[other] != CoordinateBounds::kAlways)) return !coarse;
+    return board.own_bounds[other] < board.own_bounds[term];
+  }
+
+  // The terms, the greatest first; last those that follow from others.
   void arrange(Board& board) const {
     for (std::size_t t = 0; t < term_count_; ++t) {
       std::size_t place = t;
-      for (; place > 0 && board.own_bounds[board.sequence[place - 1]] < board.own_bounds[t]; --place)
+      for (; place > 0 && comes_before(board, t, board.sequence[place - 1]); --place)
         board.sequence[place] = board.sequence[place - 1];
       board.sequence[place] = static_cast<std::uint32_t>(t);
     }
@@ -211,6 +217,7 @@ class Expansion {
   bool looks_up(const Board& board, std::size_t place, int most) const {
     const std::size_t term = board.sequence[place];
     const int cuts_from = coordinates_.tied[term] ? most : most + 1;
+    if (most > coordinates_.until[term]) return false;
     return place == 0 || !steady_ || risen(board, term) >= cuts_from;
   }
 
@@ -285,14 +292,15 @@ class Expansion {
   }
 
   // The keys of the children's inverses that a move has changed, and values of the others.
-  void ask_inverse(Board& board) const {
+  void ask_inverse(Board& board, int most) const {
     Key* keys = board.inverse_keys.data();
     for (const std::uint16_t move : board.open) {
       int* values = board.inverse_values.data() + move * inverse_maps_.size();
       inverse_->keys(move, board.inverse, keys);
       for (std::size_t i = 0; i < inverse_maps_.size(); ++i, ++keys) {
         const InverseMap& map = inverse_maps_[i];
-        values[i] = inverse_->leaves(move, i) ? board.own_inverse[i] : kAsked;
+        const bool known = inverse_->leaves(move, i) && board.own_inverse[i] != 0;
+        values[i] = known ? board.own_inverse[i] : most > coordinates_.inverse_until[i] ? 0 : kAsked;
         if (values[i] != kAsked) continue;
         if (map.table->representatives() != nullptr)
           __builtin_prefetch(map.coordinates->told(*keys));

@@ -1,11 +1,12 @@
 #include "farthest/representatives.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace farthest {
 
 Representatives::Representatives(std::vector<Digit> digits, Key entries, std::span<const std::uint64_t> first,
-                                 std::span<const std::uint32_t> lists,
+                                 std::span<const std::uint32_t> lists, std::span<const std::uint32_t> added,
                                  std::vector<std::vector<std::uint32_t>> terms)
     : digits_(std::move(digits)), entries_(entries), terms_(std::move(terms)) {
   constexpr Key kMost = Key{1} << 32;
@@ -31,7 +32,7 @@ Representatives::Representatives(std::vector<Digit> digits, Key entries, std::sp
   if (shift > 63) throw InvalidArgument("the numbers of all sides must fit in 63 bits");
   for (std::size_t i = 0; i < digits_.size(); ++i) weights_[i] <<= shifts[digits_[i].side];
   lead_shift_ = shifts[0];
-  if (first.size() != sizes[0] || lists.size() != sizes[0] * terms_.size())
+  if (first.size() != sizes[0] || added.size() != sizes[0] || lists.size() != sizes[0] * terms_.size())
     throw InvalidArgument("an entry and lists must be told for each number of the first side");
   std::vector<std::vector<std::uint32_t>> most(terms_.size());  // by list the greatest term
   for (std::size_t side = 0; side < terms_.size(); ++side) {
@@ -44,7 +45,7 @@ Representatives::Representatives(std::vector<Digit> digits, Key entries, std::sp
       most[side].push_back(*std::max_element(at, at + static_cast<std::ptrdiff_t>(size)));
   }
   for (std::size_t number = 0; number < first.size(); ++number) {
-    Lead lead{first[number], {}};
+    Lead lead{first[number], {}, added[number]};
     Key greatest = std::min(lead.first, kNoKey >> 1);
     for (std::size_t side = 0; side < terms_.size(); ++side) {
       const std::uint32_t list = lists[number * terms_.size() + side];
@@ -52,7 +53,9 @@ Representatives::Representatives(std::vector<Digit> digits, Key entries, std::sp
       greatest += most[side][list];
       lead.lists[side] = static_cast<std::uint32_t>(list * sizes[side + 1]);
     }
-    if (greatest >= entries_) throw InvalidArgument("an entry must be below the number of entries");
+    const Key whole = std::bit_ceil(Key{lead.added} + 1);  // of so many entries all or none
+    if (greatest >= entries_ || (entries_ & (whole - 1)) != 0)
+      throw InvalidArgument("an entry must be below the number of entries");
     leads_.push_back(lead);
   }
 }

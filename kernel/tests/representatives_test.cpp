@@ -35,7 +35,9 @@ TEST(entries_of_keys) {
     std::vector<std::vector<std::uint32_t>> terms;
     for (std::size_t side = 1; side < sides; ++side)
       for (auto& each : terms.emplace_back(3 * sizes[side])) each = static_cast<std::uint32_t>(random.below(50));
-    const Representatives kept(digits, 200, first, lists, terms);
+    std::vector<std::uint32_t> added(first.size());
+    for (auto& each : added) each = static_cast<std::uint32_t>(random.below(8));
+    const Representatives kept(digits, 200, first, lists, added, terms);
     for (Key key = 0; key < kept.keys(); ++key) {
       std::vector<std::size_t> numbers(sides), weights(sides, 1);
       Key rest = key;
@@ -47,7 +49,7 @@ TEST(entries_of_keys) {
       for (std::size_t side = 1; side < sides; ++side)
         expected +=
             terms[side - 1][lists[numbers[0] * (sides - 1) + side - 1] * sizes[side] + numbers[side]];
-      CHECK(kept.entry(key) == expected);
+      CHECK(kept.entry(key) == (expected ^ added[numbers[0]]));
     }
   }
 }
@@ -55,13 +57,16 @@ TEST(entries_of_keys) {
 TEST(tables_that_do_not_fit_are_refused) {
   using Terms = std::vector<std::vector<std::uint32_t>>;
   const auto made = [](const std::vector<Digit>& digits, Key entries, const std::vector<std::uint64_t>& first,
-                       const std::vector<std::uint32_t>& lists, const Terms& terms) {
-    return Representatives(digits, entries, first, lists, terms);
+                       const std::vector<std::uint32_t>& lists, const Terms& terms,
+                       const std::vector<std::uint32_t>& added = {0, 1}) {
+    return Representatives(digits, entries, first, lists, added, terms);
   };
   const std::vector<Digit> digits = {{2, 0}, {3, 1}};
   const Terms terms = {{0, 1, 2}};
   CHECK(made(digits, 6, {0, 3}, {0, 0}, terms).keys() == 6);
   CHECK_THROWS(made(digits, 5, {0, 3}, {0, 0}, terms));
+  CHECK_THROWS(made(digits, 6, {0, 3}, {0, 0}, terms, {0, 2}));
+  CHECK_THROWS(made(digits, 6, {0, 3}, {0, 0}, terms, {0}));
   CHECK_THROWS(made(digits, 6, {0, ~std::uint64_t{0}}, {0, 0}, terms));
   CHECK_THROWS(made(digits, 6, {0}, {0, 0}, terms));
   CHECK_THROWS(made(digits, 6, {0, 3}, {0, 1}, terms));
@@ -70,7 +75,7 @@ TEST(tables_that_do_not_fit_are_refused) {
   CHECK_THROWS(made(digits, 6, {0, 3}, {0, 0}, {{}}));
   CHECK_THROWS(made(digits, 6, {0, 3}, {}, {}));
   CHECK_THROWS(made({{2, 0}, {0, 1}}, 6, {0, 3}, {0, 0}, terms));
-  CHECK_THROWS(made({{Key{1} << 32, 1}, {2, 1}}, 6, {0}, {0}, {{0}}));
+  CHECK_THROWS(made({{Key{1} << 32, 1}, {2, 1}}, 6, {0}, {0}, {{0}}, {0}));
   CHECK_THROWS(made({{2, 0}}, 6, {0, 3}, {0, 0, 0, 0, 0, 0, 0, 0}, {{0}, {0}, {0}, {0}}));
 }
 

@@ -2,10 +2,13 @@
 // the keys of a space of representatives (reduced.hpp).
 //
 // The digits of a key are of *sides*, each a number made of its digits in the order of the key. The number of
-// side 0 leads: it decides which symmetry takes the state to its representative. So it has a first entry, and
-// for each other side a list of terms:
+// side 0 leads: it decides which symmetry takes the state to its representative. So it has a first entry, for
+// each other side a list of terms, and bits that are added without carry:
 //
-//     entry = first + terms[list of side 1][number of side 1] + terms[list of side 2][...] + ...
+//     entry = (first + terms[list of side 1][number of side 1] + terms[list of side 2][...] + ...) XOR added
+//
+// The bits are those of orientations of two values: what is added to them depends on where pieces are, and
+// there would be as many lists as ways to add.
 //
 // In a *sum* all numbers stand side by side, that of side 0 in the upper bits.
 #pragma once
@@ -29,10 +32,11 @@ class Representatives {
   };
 
   // digits: of the key, the most significant first. first: by number of side 0. lists: by number of side 0
-  // and other side. terms: for each other side, by list and number. All entries are below `entries`. Throws
-  // InvalidArgument where the tables do not fit each other.
+  // and other side. added: by number of side 0. terms: for each other side, by list and number. All entries
+  // are below `entries`. Throws InvalidArgument where the tables do not fit each other.
   Representatives(std::vector<Digit> digits, Key entries, std::span<const std::uint64_t> first,
-                  std::span<const std::uint32_t> lists, std::vector<std::vector<std::uint32_t>> terms);
+                  std::span<const std::uint32_t> lists, std::span<const std::uint32_t> added,
+                  std::vector<std::vector<std::uint32_t>> terms);
 
   const std::vector<Digit>& digits() const { return digits_; }
   Key keys() const { return keys_; }
@@ -65,6 +69,7 @@ class Representatives {
   struct Lead {
     Key first;
     std::array<std::uint32_t, kMostSides - 1> lists;  // where they begin
+    std::uint32_t added;
   };
 
   template <std::size_t kOthers>
@@ -76,7 +81,7 @@ class Representatives {
       Key entry = lead.first;
       for (std::size_t side = 0; side < kOthers; ++side)
         entry += terms_[side][lead.lists[side] + (sum >> shifts_[side] & masks_[side])];
-      sums[i] = entry;
+      sums[i] = entry ^ lead.added;
     }
   }
 

@@ -96,6 +96,9 @@ class BoardBounds {
     for (const Gaps& gaps : gaps_) *out++ = *values++ + gaps.step(move, board);
   }
 
+  // The key of a board in a map; kNoKey where it has none.
+  Key key(const MapTable& map, const std::uint8_t* board) const;
+
   // The values of the components that are looked up; out: where the values of all components begin.
   void look_up(const std::uint8_t* board, int* out) const;
 

@@ -126,7 +126,7 @@ def write_table(
     arrays: list[NDArray[Any]] = []
     if look_up is not None:
         header |= {"digits": look_up.digits, "lists": [len(terms) for terms in look_up.terms]}
-        arrays = [look_up.first, look_up.lists, *look_up.terms]
+        arrays = [look_up.first, look_up.lists, look_up.added, *look_up.terms]
     text = msgspec.json.encode(header)
     size = _rounded(len(MAGIC) + 8 + len(text))
     begin = (MAGIC + size.to_bytes(8, "little") + text).ljust(size)
@@ -179,6 +179,7 @@ def read_table(data: mmap.mmap | memoryview, facts: dict[str, Any]) -> Table:
     counts = [
         numbers[0],
         numbers[0] * sides,
+        numbers[0],
         *(a * b for a, b in zip(header.lists, numbers[1:], strict=True)),
     ]
     types = ["<u8", *("<u4" for _ in counts[1:])]
@@ -192,8 +193,8 @@ def read_table(data: mmap.mmap | memoryview, facts: dict[str, Any]) -> Table:
     _check(whole, end)
     representatives = None
     if header.digits:
-        first, lists, *terms = arrays
-        representatives = _kernel.Representatives(header.digits, header.entries, first, lists, terms)
+        first, lists, added, *terms = arrays
+        representatives = _kernel.Representatives(header.digits, header.entries, first, lists, added, terms)
     kept = whole[begin:end]
     kernel = _kernel.DistanceTable(kept, header.entries, form.bits, form.base, form.never, representatives)
     return Table(kernel, form, kept)

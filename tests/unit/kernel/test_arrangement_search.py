@@ -77,17 +77,18 @@ def test_tables_by_representatives() -> None:
     first = numpy.array([0, 2, 0], dtype=numpy.uint64)
     lists = numpy.array([0, 0, 1], dtype=numpy.uint32)
     terms = numpy.array([0, 1, 1, 0], dtype=numpy.uint32)
+    added = numpy.array([0, 0, 1], dtype=numpy.uint32)
     digits = [(3, 0), (2, 1), (1, 0)]
-    kept = _kernel.Representatives(digits, 4, first, lists, [terms])
+    kept = _kernel.Representatives(digits, 4, first, lists, added, [terms])
     assert (kept.keys, kept.entries) == (6, 4)
     table = _kernel.DistanceTable(bytes([0x10, 0xF2]), 4, 4, representatives=kept)
     bounds = numpy.empty(7, dtype=numpy.int32)
     table.bounds(numpy.arange(7, dtype=numpy.uint64), bounds)
-    assert bounds.tolist() == [0, 1, 2, 2**28, 1, 0, 2**28]
+    assert bounds.tolist() == [0, 1, 2, 2**28, 0, 1, 2**28]
     with pytest.raises(ValueError, match="bound of each key"):
         table.bounds(numpy.arange(6, dtype=numpy.uint64), bounds)
     with pytest.raises(ValueError, match="no such list"):
-        _kernel.Representatives(digits, 4, first, lists + numpy.uint32(1), [terms])
+        _kernel.Representatives(digits, 4, first, lists + numpy.uint32(1), added, [terms])
     with pytest.raises(ValueError, match="distance for each entry"):
         _kernel.DistanceTable(bytes(6), 6, representatives=kept)
     space = _kernel.ArrangementSpace(3, [1, 1, 1], [], [])
@@ -99,7 +100,7 @@ def test_tables_by_representatives() -> None:
 
     assert problem(kept).bound(bytes([2, 1, 0])) > 0
     with pytest.raises(ValueError, match="digits of the map's layout"):
-        problem(_kernel.Representatives(digits[:2], 4, first, lists, [terms]))
+        problem(_kernel.Representatives(digits[:2], 4, first, lists, added, [terms]))
 
 
 def test_what_is_not_of_the_kind_asked_for() -> None:

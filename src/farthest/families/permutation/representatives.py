@@ -40,13 +40,15 @@ PROBED, CHECKED = 16, 2**16
 @dataclass(frozen=True, slots=True)
 class LookUp:
     """``digits``: (radix, side) of the plain key, the most significant first. ``entries``: keys of the map. ``first``:
-    uint64, by number of side 0; ``lists``: uint32, shape (numbers of side 0, other sides); ``terms``: for each other
+    uint64, by number of side 0; ``lists``: uint32, shape (numbers of side 0, other sides); ``added``: uint32, by number
+    of side 0, bits of the key that change, those of orientations of two values; ``terms``: for each other
     side uint32, shape (lists, numbers)."""
 
     digits: tuple[tuple[int, int], ...]
     entries: int
     first: NDArray[np.uint64]
     lists: NDArray[np.uint32]
+    added: NDArray[np.uint32]
     terms: tuple[NDArray[np.uint32], ...]
 
 
@@ -89,6 +91,8 @@ class _Sides:
         count = max(side for _, side in digits) + 1
         self._radices = [[radix for radix, side in digits if side == each] for each in range(count)]
         self._sizes = [prod(radices) for radices in self._radices]
+        word = kept.cut.word
+        self._bits = word & -word
         self._rng = np.random.default_rng(1)
 
     @classmethod
@@ -121,24 +125,36 @@ class _Sides:
         boards = self._boards(alone)
         symmetry, first = self._kept.told(self._kept.cut.split(boards)[0])
         own = self._inner(boards, symmetry)
+        added = own % self._bits
+        own -= added
         first = first + own
         lists = np.zeros((len(leads), len(self._sizes) - 1), dtype=np.uint32)
         terms = []
         for side in range(1, len(self._sizes)):
             told = np.stack(
-                [self._inner(self._with(alone, side, probe), symmetry) - own for probe in self._probes(side)],
+                [
+                    (self._inner(self._with(alone, side, probe), symmetry) ^ added) - own
+                    for probe in self._probes(side)
+                ],
                 axis=1,
             )
             _, of_list, which = np.unique(told, axis=0, return_index=True, return_inverse=True)
             which = which.ravel()
             if len(of_list) * self._sizes[side] > MOST_TERMS:
                 return None
-            added = np.stack([self._added(side, int(lead), int(symmetry[lead])) for lead in of_list])
-            least = added.min(axis=1)
+            more = np.stack([self._added(side, int(lead), int(symmetry[lead])) for lead in of_list])
+            least = more.min(axis=1)
             lists[:, side - 1] = which
-            terms.append((added - least[:, None]).astype(np.uint32))
+            terms.append((more - least[:, None]).astype(np.uint32))
             first = first + least[which]
-        found = LookUp(tuple(self._digits), self._kept.keys, first.astype(np.uint64), lists, tuple(terms))
+        found = LookUp(
+            tuple(self._digits),
+            self._kept.keys,
+            first.astype(np.uint64),
+            lists,
+            added.astype(np.uint32),
+            tuple(terms),
+        )
         return found if self._is_right(found) else None
 
     def _probes(self, side: int) -> list[int]:
@@ -158,7 +174,7 @@ class _Sides:
         numbers[0] += lead
         numbers[side] = np.arange(self._sizes[side])
         inner = self._inner(self._boards(numbers), np.full(self._sizes[side], symmetry))
-        added: Numbers = inner - inner[0]
+        added: Numbers = (inner ^ inner[0] % self._bits) - inner[0] // self._bits * self._bits
         return added
 
     def _with(self, numbers: Sequence[Numbers], side: int, number: int) -> Boards:
@@ -194,4 +210,5 @@ class _Sides:
         keys = found.first[numbers[0]].copy()
         for side, terms in enumerate(found.terms, 1):
             keys += terms[found.lists[numbers[0], side - 1], numbers[side]]
+        keys ^= found.added[numbers[0]]
         return bool((keys == self._kept.encode(self._boards(numbers))).all())
