@@ -69,7 +69,7 @@ void bind_distance_table(nb::module_& m) {
           "Number of entries.");
   nb::class_<KeptTable>(
       m, "DistanceTable",
-      "Distances that searches look up: the caller's memory, kept alive. entries: how many, of 2, 4 or 8 `bits`, "
+      "Distances that searches look up: the caller's memory, kept alive. entries: how many, of 1, 2, 4 or 8 `bits`, "
       "from the low bits of a byte on. A number n stands for the distance base + n; 0 for all up to the base, the "
       "greatest number for all from there on, or where `never` for keys from which no goal can be reached. "
       "representatives: give the entries of keys; None: the entry is the key. Raises ValueError.")

@@ -294,9 +294,11 @@ class Expansion {
   // The keys of the children's inverses that a move has changed, and values of the others.
   void ask_inverse(Board& board, int most) const {
     Key* keys = board.inverse_keys.data();
+    std::size_t count = inverse_maps_.size();
+    while (count > 0 && most > coordinates_.inverse_until[count - 1]) --count;
     for (const std::uint16_t move : board.open) {
       int* values = board.inverse_values.data() + move * inverse_maps_.size();
-      inverse_->keys(move, board.inverse, keys);
+      inverse_->keys(move, board.inverse, count, keys);
       for (std::size_t i = 0; i < inverse_maps_.size(); ++i, ++keys) {
         const InverseMap& map = inverse_maps_[i];
         const bool known = inverse_->leaves(move, i) && board.own_inverse[i] != 0;

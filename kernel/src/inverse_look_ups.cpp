@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace farthest {
 
@@ -65,16 +66,23 @@ class InverseLookUps::Builder {
     for (int digit = 0; digit < layout.twist_digits(); ++digit)
       if (layout.twist_digit(digit).cls >= 0) return;
     std::vector<std::size_t> unit(slots), first(slots);  // of a slot's digit, and the class that it is 0 for
-    std::size_t numbers = 1;
+    std::vector<Share> orbits;
+    std::size_t first_bit = 0;
     for (int cls = 0, last = 0; cls < layout.classes(); cls = last) {
       while (last < layout.classes() && layout.home(last) == layout.home(cls)) ++last;
-      for (SlotMask rest = layout.home(cls); last > cls + 1 && rest != 0; rest &= rest - 1) {
+      if (last == cls + 1) continue;
+      std::size_t numbers = 1;
+      for (SlotMask rest = layout.home(cls); rest != 0; rest &= rest - 1) {
         const auto slot = static_cast<std::size_t>(lowest(rest));
-        unit[slot] = numbers;
+        unit[slot] = numbers << first_bit;
         first[slot] = static_cast<std::size_t>(cls);
         numbers *= static_cast<std::size_t>(last - cls);
-        if (numbers > kNumbers) return;
+        if (numbers << first_bit > kNumbers) return;
       }
+      const auto bits = static_cast<std::size_t>(std::bit_width(numbers - 1));
+      if (first_bit + bits > kNumberBits) return;
+      orbits.push_back({first_bit, (std::size_t{1} << bits) - 1, keys_of(coordinates, cls, last, numbers)});
+      first_bit += bits;
     }
     const std::size_t place = out_.numbers_.size() % kMaps;
     if (place == 0) out_.words_.resize(out_.words_.size() + out_.slots_ * kContents * kBlock);
@@ -100,7 +108,7 @@ class InverseLookUps::Builder {
       });
     }
     out_.numbers_.push_back(number);
-    out_.maps_.push_back({&coordinates, shares(coordinates, unit, first, numbers)});
+    out_.maps_.push_back({&coordinates, std::move(orbits)});
   }
 
   // The moves that leave a key as it is leave that of the goal.
@@ -111,7 +119,7 @@ class InverseLookUps::Builder {
     out_.leave_.assign(before.size(),
                        std::vector<std::uint64_t>(static_cast<std::size_t>(moves_.move_words())));
     for (int m = 0; m < moves_.count(); ++m) {
-      out_.keys(m, goal, after.data());
+      out_.keys(m, goal, after.size(), after.data());
       for (std::size_t place = 0; place < before.size(); ++place)
         if (after[place] == before[place])
           out_.leave_[place][static_cast<std::size_t>(m) / 64] |= std::uint64_t{1} << (m % 64);
@@ -123,32 +131,23 @@ class InverseLookUps::Builder {
     return map.turn_image[(slot * static_cast<std::size_t>(moves_.labels()) + label) * map.turns + turn];
   }
 
-  // The share in the key of the places of classes, by their number.
-  static std::vector<Key> shares(const MapCoordinates& coordinates, const std::vector<std::size_t>& unit,
-                                 const std::vector<std::size_t>& first, std::size_t numbers) {
+  // The part in the key of the places of the classes [cls, last) of an orbit, by the number of their digits.
+  static std::vector<Key> keys_of(const MapCoordinates& coordinates, int cls, int last, std::size_t numbers) {
     const Layout& layout = *coordinates.map().layout;
+    const auto classes = static_cast<std::size_t>(last - cls);
     std::vector<Key> out(numbers);
     for (std::size_t number = 0; number < numbers; ++number) {
-      Key sum = 0;
-      for (int cls = 0, last = 0; cls < layout.classes(); cls = last) {
-        while (last < layout.classes() && layout.home(last) == layout.home(cls)) ++last;
-        if (last == cls + 1) continue;
-        SlotMask free = layout.home(cls);
-        for (int each = cls; each < last; ++each) {
-          SlotMask here = 0;
-          for (SlotMask rest = free; rest != 0; rest &= rest - 1) {
-            const auto slot = static_cast<std::size_t>(lowest(rest));
-            if (number / unit[slot] % static_cast<std::size_t>(last - cls) + first[slot] ==
-                static_cast<std::size_t>(each))
-              here |= bit(static_cast<int>(slot));
-          }
-          // No board has another number of pieces of the class.
-          if (std::popcount(here) != layout.count(each)) break;
-          sum += rank_set(here, free) * coordinates.class_weight(each);
-          free &= ~here;
-        }
+      SlotMask free = layout.home(cls);
+      for (int each = cls; each < last; ++each) {
+        SlotMask here = 0;
+        std::size_t digits = number;
+        for (SlotMask rest = layout.home(cls); rest != 0; rest &= rest - 1, digits /= classes)
+          if (digits % classes == static_cast<std::size_t>(each - cls)) here |= bit(lowest(rest));
+        // No board has another number of pieces of the class.
+        if (std::popcount(here) != layout.count(each)) break;
+        out[number] += rank_set(here, free) * coordinates.class_weight(each);
+        free &= ~here;
       }
-      out[number] = sum;
     }
     return out;
   }

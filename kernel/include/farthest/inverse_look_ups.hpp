@@ -10,8 +10,8 @@
 // the one that belongs to t, wherever it is.
 //
 // The key of a map is a sum over the slots: of the weights of orientations, and of the digits that say which
-// class is where, one for each slot of the orbits that the map tells; a table makes its part of the key of
-// the number with these digits. Words are summed for all maps at once: a block of words has the keys of
+// class is where, one for each slot of the orbits that the map tells; for each orbit a table makes its part of
+// the key of the number with its digits. Words are summed for all maps at once: a block of words has the keys of
 // kMaps maps, and then one word with their numbers, kNumberBits each.
 //
 // A move that leaves all pieces of the goal that a map tells as they are leaves the key of the inverse as it
@@ -58,12 +58,12 @@ class InverseLookUps {
 
   // For each of maps() the key of the inverse, as MapCoordinates::step() gives keys.
   void keys(const Inverse& inverse, Key* out) const {
-    sum([&](std::size_t slot) { return inverse[slot]; }, out);
+    sum([&](std::size_t slot) { return inverse[slot]; }, numbers_.size(), out);
   }
-  // The same for the inverse after a move.
-  void keys(int move, const Inverse& inverse, Key* out) const {
+  // The same for the inverse after a move, at least for the first `count` of them.
+  void keys(int move, const Inverse& inverse, std::size_t count, Key* out) const {
     const auto& becomes = becomes_[static_cast<std::size_t>(move)];
-    sum([&](std::size_t slot) { return becomes[inverse[slot]]; }, out);
+    sum([&](std::size_t slot) { return becomes[inverse[slot]]; }, count, out);
   }
 
  private:
@@ -71,9 +71,9 @@ class InverseLookUps {
   static constexpr std::size_t kNumbers = std::size_t{1} << kNumberBits;
 
   template <class Content>
-  void sum(const Content& content, Key* out) const {
+  void sum(const Content& content, std::size_t count, Key* out) const {
     const std::uint64_t* words = words_.data();
-    for (std::size_t first = 0; first < numbers_.size();
+    for (std::size_t first = 0; first < count;
          first += kMaps, words += slots_ * kContents * kBlock) {
       std::uint64_t sums[kBlock] = {};
       for (std::size_t slot = 0; slot < slots_; ++slot) {
@@ -83,14 +83,20 @@ class InverseLookUps {
       for (std::size_t i = 0; i < kMaps && first + i < numbers_.size(); ++i) {
         const Map& map = maps_[first + i];
         const std::uint64_t number = sums[kMaps] >> (i * kNumberBits) & (kNumbers - 1);
-        out[first + i] = map.coordinates->key_of(sums[i] + map.share[number]);
+        Key key = sums[i];
+        for (const Share& share : map.shares) key += share.keys[number >> share.first_bit & share.mask];
+        out[first + i] = map.coordinates->key_of(key);
       }
     }
   }
 
+  struct Share {  // of an orbit: its bits of the number, and by these its part of the key
+    std::size_t first_bit, mask;
+    std::vector<Key> keys;
+  };
   struct Map {
     const MapCoordinates* coordinates;
-    std::vector<Key> share;  // by number
+    std::vector<Share> shares;
   };
   class Builder;
 

@@ -11,11 +11,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from farthest.environment import TABLES
+from farthest.spaces.contract import REPRESENTATIVES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from farthest.heuristics.tables import Table
+    from farthest.puzzles.puzzle import Puzzle
+
+
+BOUNDS_BITS = (2, 1)
+"""Bits of a number in a table of bounds; a table with more of them is taken first."""
+
+
+def bounds_name(puzzle: Puzzle, bits: int) -> str:
+    """The name of the table of bounds of a puzzle, of which there is no map."""
+    return f"{puzzle.digest[:16]}-{bits}"
+
+
+def bounds_facts(puzzle: Puzzle) -> dict[str, Any]:
+    """What it is made of."""
+    return {"puzzle": puzzle.digest, "kept": REPRESENTATIVES}
 
 
 class TableFiles:
@@ -27,14 +43,14 @@ class TableFiles:
     def opened(self, name: str, facts: dict[str, Any], write: Callable[[BinaryIO], None]) -> Table:
         """The table of a name. It is written where there is none that is whole and made of ``facts``. Others who want
         it wait for the one that writes; what a killed one has left is overwritten. Raises OSError."""
-        found = self._found(name, facts)
+        found = self.found(name, facts)
         if found is not None:
             return found
         self.folder.mkdir(parents=True, exist_ok=True)
         new = self.folder / f"{name}.new"
         with new.open("ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            found = self._found(name, facts)  # another process may have made it meanwhile
+            found = self.found(name, facts)  # another process may have made it meanwhile
             if found is not None:
                 with suppress(OSError):
                     new.unlink()
@@ -46,7 +62,7 @@ class TableFiles:
                 new.unlink(missing_ok=True)
                 raise
             new.replace(self._path(name))
-        made = self._found(name, facts)
+        made = self.found(name, facts)
         if made is None:
             raise OSError(f"{self._path(name)}: what was written cannot be read")
         return made
@@ -65,7 +81,8 @@ class TableFiles:
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.table"
 
-    def _found(self, name: str, facts: dict[str, Any]) -> Table | None:
+    def found(self, name: str, facts: dict[str, Any]) -> Table | None:
+        """The table of a name, if it is whole and made of ``facts``."""
         from farthest.heuristics.tables import mapped, read_table
 
         try:

@@ -19,7 +19,7 @@ from farthest import _kernel
 from farthest.errors import JobError, MissingMapError, PuzzleError, ResourceError
 from farthest.families.permutation.representatives import look_up_of
 from farthest.heuristics.contract import PatternMap, WholePatternMap
-from farthest.heuristics.table_files import TableFiles
+from farthest.heuristics.table_files import BOUNDS_BITS, TableFiles, bounds_facts, bounds_name
 from farthest.heuristics.tables import Table, TableForm, best_base, read_table, write_table
 from farthest.models.job_reader import JobReader
 from farthest.models.map_reader import in_order
@@ -149,7 +149,13 @@ class PatternMaps:
     def __call__(self, puzzle: Puzzle) -> PatternMap:
         """The map of a puzzle with the same digest, whatever its name. Raises MissingMapError where there is none,
         ResourceError where it does not fit in memory, StorageError where it is damaged."""
-        record = self._newest(puzzle)
+        try:
+            record = self._newest(puzzle)
+        except MissingMapError:
+            bounds = self._bounds(puzzle) if self._tables else None
+            if bounds is None:
+                raise
+            return bounds
         table = self._tables and record.unit == "uint8" and (record.keys or 0) >= TABLE_KEYS
         key = (self._database.place, record.id, record.digest, table, self._bits)
         with _lock:  # one at a time, also while reading: two readers would only slow each other down
@@ -158,6 +164,20 @@ class PatternMaps:
             while len(_kept) > 1 and sum(held.distances.nbytes for held in _kept.values()) > KEPT_BYTES:
                 _kept.popitem(last=False)
         return found
+
+    def _bounds(self, puzzle: Puzzle) -> PatternMap | None:
+        """The table of bounds of a puzzle that has no map."""
+        key = (self._database.place, 0, puzzle.digest, True, 2)
+        with _lock:
+            if key not in _kept:
+                files = TableFiles(self._database.path, self._database.place)
+                facts = bounds_facts(puzzle)
+                found = (files.found(bounds_name(puzzle, bits), facts) for bits in BOUNDS_BITS)
+                table = next(filter(None, found), None)
+                if table is None:
+                    return None
+                _kept[key] = PatternMap(puzzle, compile_space(puzzle, TO_GOAL), table, holes=False, job=0)
+            return _kept[key]
 
     def _newest(self, puzzle: Puzzle) -> JobRecord:
         records = self._jobs.finished_maps(puzzle.digest)

@@ -110,7 +110,7 @@ class BitmapsInMemory(Backend):
             gathers.kernel,
             gathers.keys_of(space.origins),
             distances=settings.stores_distances,
-            residues=self.plan.form,
+            numbers=self.plan.form,
             memory=self.plan.needs.memory_limit,
         )
         return self._store

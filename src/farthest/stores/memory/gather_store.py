@@ -7,14 +7,14 @@ Which arrays there are depends on the graph (kernel/include/farthest/step.hpp):
     any                                            two layers in turn, and all states found
     any, united                                    V(d), all states up to a depth, and V(d-1), in turn
 
-With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens. With residues
-there are the one or two planes of a residue map.
+With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens. With numbers
+there are their planes: one or two of a residue map, two of a table of bounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, ResourceError, StorageError
@@ -93,10 +93,19 @@ class LayersInMemory(JobStore):
         self._depth = depth
 
 
+class PlaneNumbers(Protocol):
+    """What bit planes keep of distances, such as a ``ResidueForm``. ``planes``: how many; ``number``: of a depth."""
+
+    @property
+    def planes(self) -> int: ...
+
+    def number(self, depth: int) -> int: ...
+
+
 class MemoryStore(LayersInMemory):
     """``JobStore`` over arrays of this process. ``origins`` are the keys at depth 0.
 
-    ``distances``: keep them, for ``chunks``. ``residues``: keep residues in this form instead, for ``residue_blocks``.
+    ``distances``: keep them, for ``chunks``. ``numbers``: keep these instead, for ``residue_blocks`` or ``released``.
     ``memory``: bytes that the arrays may take, None for no limit. Raises ResourceError when the arrays need more.
     """
 
@@ -106,7 +115,7 @@ class MemoryStore(LayersInMemory):
         origins: Sequence[int],
         *,
         distances: bool,
-        residues: ResidueForm | None = None,
+        numbers: PlaneNumbers | None = None,
         memory: int | None = None,
     ) -> None:
         super().__init__(kernel.shards)
@@ -133,8 +142,8 @@ class MemoryStore(LayersInMemory):
         self._least: list[int] = []  # where layers are united: keys of the layer that is being overwritten
         self._found = [self._bitmap().layer] if self._excluded == "all" else []  # all states found
         self._planes: list[_kernel.Layer] = []
-        self._residues = residues
-        self._residue_planes = [self._bitmap() for _ in range(residues.planes if residues else 0)]
+        self._numbers = numbers
+        self._number_planes = [self._bitmap() for _ in range(numbers.planes if numbers else 0)]
         self._population = [[0] * self.shards for _ in self._layers]  # of each layer array, by shard
         for key in origins:
             self._insert(key)
@@ -145,7 +154,7 @@ class MemoryStore(LayersInMemory):
     @property
     def bytes(self) -> int:
         """Bytes that the arrays and the kernel's rows may take."""
-        arrays = len(self._layers) + len(self._planes) + len(self._residue_planes) + len(self._found)
+        arrays = len(self._layers) + len(self._planes) + len(self._number_planes) + len(self._found)
         return arrays * self._layers[0].bytes + self.kernel.row_bytes
 
     def _bitmap(self) -> Bitmap:
@@ -158,7 +167,7 @@ class MemoryStore(LayersInMemory):
 
     def _check_depth(self, depth: int) -> None:
         """Raises ResourceError when the distances of a layer that has states cannot be kept."""
-        if self._residues is not None:
+        if self._numbers is not None:
             check_depth(depth)
         if not self._distances:
             return
@@ -172,9 +181,9 @@ class MemoryStore(LayersInMemory):
     def _planes_of(self, depth: int) -> list[_kernel.Layer]:
         """The bitmaps that new states of a depth are added to: those of the bits of the depth's number, of which the
         distances are made (kernel/include/farthest/planes.hpp)."""
-        if self._residues is not None:
-            number = self._residues.number(depth)
-            return [plane.layer for bit, plane in enumerate(self._residue_planes) if number >> bit & 1]
+        if self._numbers is not None:
+            number = self._numbers.number(depth)
+            return [plane.layer for bit, plane in enumerate(self._number_planes) if number >> bit & 1]
         if not self._distances:
             return []
         self._grow_planes(depth)
@@ -272,9 +281,14 @@ class MemoryStore(LayersInMemory):
         from farthest.stores.residues import BLOCK_WORDS
 
         for first in range(0, form.order.words, BLOCK_WORDS):
-            planes = [np.asarray(plane.words[first : first + BLOCK_WORDS]) for plane in self._residue_planes]
+            planes = [np.asarray(plane.words[first : first + BLOCK_WORDS]) for plane in self._number_planes]
             words = planes[0] if len(planes) == 1 else np.stack(planes, axis=1).reshape(-1)
             yield first * len(planes), words.data
+
+    def released(self) -> list[Bitmap]:
+        """The planes of ``numbers``; the layers' memory is given back, so no other one can be found."""
+        self._layers.clear()
+        return self._number_planes
 
     def distances(self, depth: int, threads: int = 1) -> memoryview:
         """All distances up to ``depth`` as one array of bytes in key order."""

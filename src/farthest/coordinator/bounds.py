@@ -1,0 +1,118 @@
+"""Tables of lower bounds, a bit or two a state, made by an enumeration whose map is never stored.
+
+A map of all distances would be larger than the table by far. So the layers are found in memory, by representatives of
+symmetries, and each adds its states to bit planes, which become the table. Layers beyond the greatest number that the
+bits tell are not looked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from farthest.errors import ResourceError
+from farthest.families.permutation.representatives import look_up_of
+from farthest.heuristics.table_files import TableFiles, bounds_facts, bounds_name
+from farthest.heuristics.tables import TableForm, write_table
+from farthest.puzzles.puzzle import Origin
+from farthest.spaces import compile_space, reduced_space
+from farthest.spaces.contract import gather
+from farthest.spaces.reduced import RepresentativeSpace
+from farthest.stores.blocks import Bitmap
+from farthest.stores.contract import step
+from farthest.stores.memory.gather_store import MemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from farthest.models.database import Database
+    from farthest.puzzles.puzzle import Puzzle
+
+    Bytes = NDArray[np.uint8]
+
+LAYERS = 2
+"""Bitmaps of all states, beside the planes."""
+
+AT_ONCE = 2**20
+"""Words of a plane that are packed together."""
+
+
+class _Numbers:
+    """What the planes tell of a depth, for ``MemoryStore``: what the number in the table is less than the greatest, so
+    that states that are not found have the greatest."""
+
+    def __init__(self, form: TableForm) -> None:
+        self._form = form
+        self.planes = form.bits
+
+    def number(self, depth: int) -> int:
+        return self._form.top - min(max(depth - self._form.base, 0), self._form.top)
+
+
+def bounds_space(puzzle: Puzzle) -> RepresentativeSpace:
+    """The space of representatives of which such a table is. Raises ResourceError where there is none."""
+    found = reduced_space(puzzle, Origin(), None)
+    if not isinstance(found, RepresentativeSpace) or found.cut.word % 64 != 0 or not gather(found).kernel.united:
+        raise ResourceError(f"puzzle {puzzle.name}: there is no table of bounds for it (docs/patterns.md)")
+    return found
+
+
+def bounds_bytes(puzzle: Puzzle, bits: int) -> tuple[int, int]:
+    """The bytes of the table, and those of memory that making it takes. Raises ResourceError."""
+    keys = bounds_space(puzzle).keys
+    return bits * keys // 8, (LAYERS + bits) * keys // 8
+
+
+def make_bounds(
+    puzzle: Puzzle,
+    form: TableForm,
+    database: Database,
+    threads: int,
+    told: Callable[[int, int], None] = lambda depth, states: None,
+) -> None:
+    """Makes the table of the distances to the puzzle's goal, where there is none yet. ``told``: called
+    with each layer's depth and states. Raises ResourceError, OSError."""
+    space = bounds_space(puzzle)
+    look_up = look_up_of(compile_space(puzzle, Origin()), space)
+    if look_up is None:
+        raise ResourceError(f"puzzle {puzzle.name}: boards have no place in its table of bounds that can be looked up")
+
+    def write(file: BinaryIO) -> None:
+        planes = _planes(space, form, threads, told)
+        write_table(file, bounds_facts(puzzle), form, space.keys, look_up, _packed(planes))
+
+    TableFiles(database.path, database.place).opened(
+        bounds_name(puzzle, form.bits), bounds_facts(puzzle), write
+    )
+
+
+def _planes(
+    space: RepresentativeSpace, form: TableForm, threads: int, told: Callable[[int, int], None]
+) -> list[Bitmap]:
+    store = MemoryStore(
+        gather(space).kernel, space.keys_of(space.origins), distances=False, numbers=_Numbers(form)
+    )
+    for depth in range(1, form.base + form.top):
+        step(store, depth, store.begin(depth, store.reachable(depth)), threads)
+        states = sum(store.counts(depth).values())
+        if states == 0:
+            break
+        told(depth, states)
+    return store.released()
+
+
+def _packed(planes: list[Bitmap]) -> Iterator[Bytes]:
+    """The bits of the planes side by side, the other way round."""
+    spread = np.zeros(256, dtype="<u2")
+    for bit in range(8):
+        spread |= (np.arange(256, dtype="<u2") >> bit & 1) << 2 * bit
+    low, *high = (np.asarray(plane.words).view(np.uint8) for plane in planes)
+    size = 8 * AT_ONCE
+    for at in range(0, len(low), size):
+        found = low[at : at + size]
+        if high:
+            found = (spread[found] | spread[high[0][at : at + size]] << 1).view(np.uint8)
+        yield ~found

@@ -1,0 +1,51 @@
+"""Tables of bounds that are made without a map: beside all distances of the pattern, and in a search."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import numpy
+import pytest
+
+import farthest
+from farthest.coordinator.bounds import bounds_bytes, make_bounds
+from farthest.errors import MissingMapError, ResourceError
+from farthest.heuristics.tables import TableForm
+from farthest.models.database import open_database
+from farthest.queries.pattern_maps import PatternMaps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATTERN = "cube-3x3x3@FR=FL=BL=BR.turns:edges"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bits", "base"), [(1, 5), (2, 4)])
+def test_bounds_are_distances_where_these_are_greater_than_the_base(
+    tmp_path: Path, bits: int, base: int
+) -> None:
+    puzzle = farthest.load_puzzle(PATTERN)
+    with closing(open_database(str(tmp_path / "a.db"), create=True)) as database:
+        maps = PatternMaps(database, tables=True)
+        with pytest.raises(MissingMapError):
+            maps(puzzle)
+        layers: list[tuple[int, int]] = []
+        make_bounds(puzzle, TableForm(bits, base, never=False), database, 1, lambda *each: layers.append(each))
+        found = maps(puzzle)
+    with farthest.enumerate(PATTERN, symmetry=1, database=str(tmp_path / "b.db")) as whole:
+        assert [states for _, states in layers] == list(whole.layers[1 : base + 2**bits - 1])
+    distances = farthest.pattern_map(PATTERN, str(tmp_path / "b.db")).distances
+    table = found.distances
+    assert not isinstance(table, numpy.ndarray)
+    assert table.nbytes == bounds_bytes(puzzle, bits)[0]
+    expected = numpy.minimum(distances, base + 2**bits - 1).astype(numpy.int32)
+    expected[distances <= base] = 0
+    assert (table.bounds(numpy.arange(len(distances))) == expected).all()
+
+
+def test_other_puzzles_have_no_such_table() -> None:
+    for name in ("8-puzzle", "cube-2x2x2-htm"):
+        with pytest.raises(ResourceError, match="no table of bounds"):
+            bounds_bytes(farthest.load_puzzle(name), 2)
