@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property
+from math import inf
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from farthest.heuristics import DEEPENING, GUIDED, PLAIN
 from farthest.heuristics.registry import open_heuristic
 from farthest.machine import cores, memory_limit
 from farthest.models.records import SEARCH, IterationRecord
+from farthest.search.answers import Answers
 from farthest.search.contract import Problem, engine_fields, targets
 from farthest.search.deepening import Deepening, Frontier, Iteration
 from farthest.search.engines import engine_with
@@ -56,12 +58,27 @@ LOSSES_ALLOWED = 8
 """How often the working state of an iteration may be lost before the search is given up."""
 
 
-class SearchInterrupted(KeyboardInterrupt):
-    """A search was stopped. ``bound``: of the iteration in which it can be continued; None: from the beginning."""
+ANSWER_FROM = 1 << 24
+"""An answer is looked for after an iteration with so many nodes: then it costs little beside the next one, and if it is
+as short as can be, the last iteration of all is not needed."""
+ANSWER_SHARE = 1 << 7
+"""Boards generated in looking for one: this part of the nodes, each of which is far cheaper."""
+FIRST_EFFORTS = (1 << 16, 1 << 18, 1 << 20)
+"""Boards generated before the first iteration where a shortest solution is not asked for."""
+MOST_EFFORT = 1 << 23
 
-    def __init__(self, bound: int | None) -> None:
+
+class SearchInterrupted(KeyboardInterrupt):
+    """A search was stopped. ``bound``: of the iteration in which it can be continued; None: from the beginning.
+    ``needed``: moves that are proven to be needed. ``answer``: the best solution so far, None where there is none."""
+
+    def __init__(
+        self, bound: int | None, needed: int | None = None, answer: SearchOutcome | None = None
+    ) -> None:
         super().__init__()
         self.bound = bound
+        self.needed = needed
+        self.answer = answer
 
 
 class UnsolvableError(UnreachableError):
@@ -168,7 +185,7 @@ class _Search(ABC):
         if is_solved(self._problem):
             self._begin_job({}, resumable=False)
             none_listed = self._settings.all_solutions and self._settings.limit == 0
-            return self._finish(0, 1, () if none_listed else ((),), ())
+            return self._finish(self._outcome(0, 1, () if none_listed else ((),), ()))
         return self._search()
 
     @abstractmethod
@@ -232,21 +249,29 @@ class _Search(ABC):
         self._stack.enter_context(self._recorder.running())
         self._reporter.stored(self._recorder.job)
 
-    def _finish(
+    def _finish(self, outcome: SearchOutcome) -> SearchOutcome:
+        """The result, stored with the job."""
+        if self._recorder is not None:
+            self._recorder.finish(outcome)
+        return outcome
+
+    def _outcome(
         self,
         length: int | None,
         solutions: int,
         paths: tuple[Way, ...],
         iterations: tuple[Iteration, ...],
         *,
+        bound: int | None = None,
         nodes: int | None = None,
         expanded: int | None = None,
         seconds: float | None = None,
         resumed: int | None = None,
     ) -> SearchOutcome:
+        """A result; ``bound``: moves that are proven to be needed, where that is not the length."""
         problem = self._problem
         bounds = [(one.bound, one.nodes) for one in iterations]
-        outcome = SearchOutcome(
+        return SearchOutcome(
             job=self._job,
             puzzle=problem.puzzle.name,
             board=problem.puzzle.definition.format_board(problem.board),
@@ -256,7 +281,8 @@ class _Search(ABC):
             length=length,
             solutions=solutions,
             paths=paths,
-            optimal=self._optimal,
+            optimal=self._optimal and bound is None,
+            bound=bound if bound is not None else length if self._optimal else None,
             nodes=sum(n for _, n in bounds) if nodes is None else nodes,
             expanded=expanded,
             iterations=iterations,
@@ -265,9 +291,6 @@ class _Search(ABC):
             resumed=resumed,
             definition=problem.puzzle,
         )
-        if self._recorder is not None:
-            self._recorder.finish(outcome)
-        return outcome
 
 
 class _GraphSearch(_Search):
@@ -288,13 +311,15 @@ class _GraphSearch(_Search):
             paths = () if found.length is None else (found.moves,)
             self._optimal = found.optimal
             return self._finish(
-                found.length,
-                len(paths),
-                paths,
-                (),
-                nodes=found.generated,
-                expanded=found.expanded,
-                seconds=found.seconds,
+                self._outcome(
+                    found.length,
+                    len(paths),
+                    paths,
+                    (),
+                    nodes=found.generated,
+                    expanded=found.expanded,
+                    seconds=found.seconds,
+                )
             )
 
 
@@ -318,6 +343,7 @@ class _IterativeSearch(_Search):
         self._paths: list[Way] = []  # of a search that is not stored
         self._committed = monotonic()
         self._resumed: int | None = None  # the bound of the iteration that an earlier attempt had reached
+        self._answers = Answers(self._problem, self._heuristic)
         self._begin_job(engine_fields(engine), resumable=True)
         try:
             with (
@@ -326,16 +352,64 @@ class _IterativeSearch(_Search):
                 closing(self._executor_of(engine)) as self._executor,
             ):
                 self._deepen()
-                paths = tuple(self._paths) if self._recorder is None else self._recorder.solutions()
-                return self._finish(
-                    self._deepening.length(paths),
-                    self._deepening.solutions,
-                    paths,
-                    tuple(self._deepening.iterations),
-                    resumed=self._resumed,
-                )
+                return self._finish(self._answer() or self._solved())
         except KeyboardInterrupt:
-            raise SearchInterrupted(self._stored_bound()) from None
+            raise SearchInterrupted(self._stored_bound(), self._needed, self._answer()) from None
+
+    def _solved(self) -> SearchOutcome:
+        """The result of the last iteration."""
+        paths = tuple(self._paths) if self._recorder is None else self._recorder.solutions()
+        return self._outcome(
+            self._deepening.length(paths),
+            self._deepening.solutions,
+            paths,
+            tuple(self._deepening.iterations),
+            resumed=self._resumed,
+        )
+
+    def _answer(self) -> SearchOutcome | None:
+        """The best answer as a result; None where there is none, or an iteration has found a solution."""
+        best, needed = self._answers.best, self._needed
+        if best is None or self._deepening.solutions:
+            return None
+        return self._outcome(
+            len(best),
+            1,
+            (best,),
+            tuple(self._deepening.iterations),
+            bound=needed if needed < len(best) else None,
+            resumed=self._resumed,
+        )
+
+    @property
+    def _needed(self) -> int:
+        """Moves that are proven to be needed, as long as no iteration has found a solution."""
+        return (self._deepening.next_bound or 0) if self._heuristic.admissible else 0
+
+    def _enough(self) -> bool:
+        best = self._answers.best
+        return self._settings.enough(None if best is None else len(best), self._needed)
+
+    def _look_for_answer(self) -> None:
+        """Looks for an answer, or a better one, where that costs little beside what was searched before, or where a
+        shortest solution is not asked for."""
+        nodes = max((one.nodes for one in self._deepening.iterations), default=0)
+        efforts = [nodes // ANSWER_SHARE] if nodes >= ANSWER_FROM else []
+        if self._settings.within > 1:
+            efforts += FIRST_EFFORTS
+        if self._settings.all_solutions:
+            return
+        for effort in sorted(efforts):
+            better = self._answers.look(min(effort, MOST_EFFORT), lambda: self._stop.wanted)
+            if self._stop.wanted:
+                if self._recorder is not None:
+                    self._recorder.settle()
+                raise KeyboardInterrupt
+            if better:
+                assert self._answers.best is not None, "it is better"
+                self._reporter.found(len(self._answers.best), self._needed)
+            if self._settings.within < inf and self._enough():
+                return
 
     def _executor_of(self, engine: Engine) -> SearchExecutor:
         settings, recorder = self._settings, self._recorder
@@ -373,6 +447,9 @@ class _IterativeSearch(_Search):
         if self._resumed is None and self._deepening.next_bound is not None:
             self._reporter.begun(self._job, self._deepening.next_bound)
         while not self._deepening.over:
+            self._look_for_answer()
+            if self._enough():
+                break
             try:
                 self._iterate(under_way)
                 under_way = None
