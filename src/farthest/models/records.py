@@ -192,7 +192,7 @@ class EnumerationParameters:
 @dataclass(frozen=True, slots=True)
 class SearchParameters:
     """What decides the result of a search. ``all``: all solutions are counted, and ``limit`` of them listed.
-    ``within``: by what factor the solution may be longer than a shortest one, or ``first``; not stored where it is 1."""
+    ``within``: by what factor the solution may be longer than a shortest, or ``first``; not stored where it is 1."""
 
     board: str
     target: str

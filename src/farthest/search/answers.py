@@ -6,10 +6,9 @@ whoever makes them.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from farthest.errors import FarthestError
+from farthest.search.beam import Beam
 from farthest.search.plain import target_test
 from farthest.search.walking import boards_along
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from farthest.heuristics.contract import Heuristic
-    from farthest.search.beam import Beam
     from farthest.search.contract import Problem, Way
 
 BOARDS_A_WIDTH = 1 << 12
@@ -28,20 +26,29 @@ LEAST_WIDTH = 8
 class Answers:
     """Answers for one board. ``best``: the shortest so far."""
 
-    def __init__(self, problem: Problem, heuristic: Heuristic) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.best: Way | None = None
         self._problem = problem
-        self._heuristic = heuristic
+        self._heuristic: Heuristic | None = None
+        self._beam: Beam | None = None
         self._boards_a_width = float(BOARDS_A_WIDTH)
+        self._widest = 0
+
+    def guide(self, heuristic: Heuristic) -> None:
+        """From now on boards are judged by this heuristic."""
+        self._heuristic = heuristic
+        self._beam = None
         self._widest = 0
 
     def look(self, boards: int, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Looks for a shorter answer; whether there is one. About ``boards`` boards are generated at most; it ends
         early when ``stopped``. The answer is proved: its moves lead to a target."""
         width = max(LEAST_WIDTH, int(boards / self._boards_a_width))
-        if self._beam is None or width <= self._widest:
+        if self._heuristic is None or width <= self._widest:
             return False
         self._widest = width
+        if self._beam is None:
+            self._beam = Beam(self._problem, self._heuristic)
         way, generated = self._beam.search(
             width, boards, None if self.best is None else len(self.best), stopped
         )
@@ -51,13 +58,3 @@ class Answers:
         self.best = way
         self._boards_a_width = generated / width
         return True
-
-    @cached_property
-    def _beam(self) -> Beam | None:
-        """None where the boards cannot be moved many at a time."""
-        from farthest.search.beam import Beam
-
-        try:
-            return Beam(self._problem, self._heuristic)
-        except FarthestError:
-            return None
