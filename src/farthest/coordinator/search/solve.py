@@ -35,7 +35,7 @@ from farthest.heuristics import AUTO, DEEPENING, GUIDED, MAP, PLAIN
 from farthest.heuristics.registry import default_heuristic, open_heuristic
 from farthest.machine import cores, memory_limit
 from farthest.models.records import SEARCH, IterationRecord
-from farthest.search.answers import Answers
+from farthest.search.answers import FIRST_EFFORTS, Answers
 from farthest.search.contract import Problem, engine_fields, targets
 from farthest.search.deepening import Deepening, Frontier, Iteration
 from farthest.search.engines import engine_with
@@ -64,16 +64,6 @@ SOONER = 4
 
 LOSSES_ALLOWED = 8
 """How often the working state of an iteration may be lost before the search is given up."""
-
-
-ANSWER_FROM = 1 << 24
-"""An answer is looked for after an iteration with so many nodes: then it costs little beside the next one, and if it is
-as short as can be, the last iteration of all is not needed."""
-ANSWER_SHARE = 1 << 7
-"""Boards generated in looking for one: this part of the nodes, each of which is far cheaper."""
-FIRST_EFFORTS = (1 << 16, 1 << 18, 1 << 20)
-"""Boards generated before the first iteration where a shortest solution is not asked for."""
-MOST_EFFORT = 1 << 23
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -174,15 +164,17 @@ class Solver:
             if reason is not None:
                 raise UnsolvableError(_place(problem), reason)
             if self._choice is None:
-                return self._search(problem, Stage(self._heuristic), Answers(problem))
-            answers = Answers(problem)
+                return self._search(problem, Stage(self._heuristic))
+            answer: Way | None = None
             for stage in self._choice.stages(problem):
-                with suppress(TriedInVainError):
-                    return self._search(replace(problem, heuristic=stage.heuristic), stage, answers)
+                try:
+                    return self._search(replace(problem, heuristic=stage.heuristic), stage, answer)
+                except TriedInVainError as tried:
+                    answer = tried.answer
             raise AssertionError("the last stage has no limit")
 
-    def _search(self, problem: Problem, stage: Stage, answers: Answers) -> SearchOutcome:
-        """Raises TriedInVainError where it ends by the limit of the stage."""
+    def _search(self, problem: Problem, stage: Stage, answer: Way | None = None) -> SearchOutcome:
+        """Raises TriedInVainError where it ends by the limit of the stage. ``answer``: found by a stage before."""
         storage = self._storage
         if stage.heuristic == MAP:
             assert storage is not None, "a map is stored"
@@ -190,7 +182,7 @@ class Solver:
         heuristic = self._open(stage.heuristic)
         if self.settings.algorithm not in DEEPENING:
             return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
-        guided = heuristic, answers
+        guided = heuristic, answer
         if not stage.limited:
             return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
         if not stored_at_once(self.settings, storage):
@@ -424,15 +416,16 @@ class _IterativeSearch(_Search):
         storage: SearchStorage | None,
         reporter: SearchReporter,
         heuristic: Heuristic,
-        answers: Answers,
+        answer: Way | None,
         *,
         limited: bool = False,
     ) -> None:
-        """``answers``: found before. ``limited``: it ends with TriedInVainError after about a second."""
+        """``answer``: found before; it is shown, and decides nothing. ``limited``: ends with TriedInVainError after
+        about a second."""
         super().__init__(problem, settings, storage, reporter)
         self._heuristic = heuristic
-        self._answers = answers
-        answers.guide(heuristic)
+        self._answer_before = answer
+        self._answers = Answers(problem, heuristic)
         self._optimal = heuristic.admissible
         self._limited = limited
         self._most: int | None = None  # nodes
@@ -464,10 +457,15 @@ class _IterativeSearch(_Search):
                 except TriedInVainError:
                     self._look_for_answer(FIRST_EFFORTS[:2])
                     if not self._enough():
-                        raise
-                return self._finish(self._answer() or self._solved())
+                        raise TriedInVainError(self._answers.best) from None
+                best = self._answers.best
+                return self._finish(
+                    self._solved() if best is None or self._deepening.over else self._answered(best)
+                )
         except KeyboardInterrupt:
-            raise SearchInterrupted(self._stored_bound(), self._needed, self._answer()) from None
+            ways = [way for way in (self._answers.best, self._answer_before) if way is not None]
+            answer = self._answered(min(ways, key=len)) if ways and not self._deepening.solutions else None
+            raise SearchInterrupted(self._stored_bound(), self._needed, answer) from None
 
     def _solved(self) -> SearchOutcome:
         """The result of the last iteration."""
@@ -480,17 +478,17 @@ class _IterativeSearch(_Search):
             resumed=self._resumed,
         )
 
-    def _answer(self) -> SearchOutcome | None:
-        """The best answer as a result; None where there is none, or an iteration has found a solution."""
-        best, needed = self._answers.best, self._needed
-        if best is None or self._deepening.solutions:
-            return None
+    def _answered(self, way: Way) -> SearchOutcome:
+        """An answer as the result."""
+        iterations, answers = tuple(self._deepening.iterations), self._answers
         return self._outcome(
-            len(best),
+            len(way),
             1,
-            (best,),
-            tuple(self._deepening.iterations),
-            bound=needed if needed < len(best) else None,
+            (way,),
+            iterations,
+            bound=self._needed if self._needed < len(way) else None,
+            nodes=self._deepening.nodes + answers.generated,
+            seconds=answers.seconds + sum(one.seconds for one in iterations),
             resumed=self._resumed,
         )
 
@@ -503,19 +501,12 @@ class _IterativeSearch(_Search):
         best = self._answers.best
         return self._settings.enough(None if best is None else len(best), self._needed)
 
-    def _efforts(self) -> Sequence[int]:
-        """Boards that are generated for an answer before the next iteration: where that costs little beside what was
-        searched before, or a shortest solution is not asked for."""
-        nodes = max((one.nodes for one in self._deepening.iterations), default=0)
-        found = [nodes // ANSWER_SHARE] if nodes >= ANSWER_FROM else []
-        return sorted([*found, *(FIRST_EFFORTS if self._settings.within > 1 else ())])
-
     def _look_for_answer(self, efforts: Sequence[int]) -> None:
         """Looks for an answer, or a better one, with one effort after the other."""
         if self._settings.all_solutions:
             return
         for effort in efforts:
-            better = self._answers.look(min(effort, MOST_EFFORT), lambda: self._stop.wanted)
+            better = self._answers.look(effort, lambda: self._stop.wanted)
             if self._stop.wanted:
                 if self._recorder is not None:
                     self._recorder.settle()
@@ -562,7 +553,8 @@ class _IterativeSearch(_Search):
         if self._resumed is None and self._deepening.next_bound is not None:
             self._reporter.begun(self._job, self._deepening.next_bound)
         while not self._deepening.over:
-            self._look_for_answer(self._efforts())
+            nodes = [one.nodes for one in self._deepening.iterations]
+            self._look_for_answer(self._answers.efforts(nodes, shortest=self._settings.within == 1))
             if self._enough():
                 break
             try:
