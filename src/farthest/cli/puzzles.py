@@ -74,6 +74,7 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
             print_json({**puzzle_document(puzzle), **({} if found is None else {"symmetry": found})})
         else:
             _draw(puzzle, found)
+            _tell_others(" ".join(words), puzzle)
         return
     if symmetry:
         raise click.UsageError("--symmetry needs the name of one puzzle: farthest puzzles NAME --symmetry")
@@ -133,6 +134,15 @@ def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
                 width=76,
                 indent="    ",
             )
+
+
+def _tell_others(text: str, puzzle: Puzzle) -> None:
+    """Those of the catalogue that have the words of a text by which the puzzle is called."""
+    from farthest.puzzles import catalogue
+
+    others = [name for name in catalogue.search(text) if name != puzzle.name]
+    if others and text not in (puzzle.name, *catalogue.ALIASES):
+        click.echo(f"\nothers with {text!r} in their names: {', '.join(others)}")
 
 
 def _symmetry_lines(symmetry: dict[str, Any]) -> Iterator[str]:
