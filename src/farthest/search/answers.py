@@ -49,8 +49,8 @@ class Answers:
         self._efforts = 0
 
     def efforts(self, nodes: Sequence[int], *, shortest: bool) -> Sequence[int]:
-        """The boards to be generated after iterations of so many nodes: efforts that were not named before. A search that
-        goes on after a stop so makes those of the iterations before again, and finds the same answers. ``shortest``: a
+        """The boards to be generated after iterations of so many nodes: efforts that were not named before. So a search
+        that goes on after a stop makes those of earlier iterations again, and finds the same answers. ``shortest``: a
         shortest solution is asked for."""
         found = [min(most // SHARE, MOST_EFFORT) for most in accumulate(nodes, max) if most >= FROM]
         every = [*(() if shortest else FIRST_EFFORTS), *found]
