@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Problem
+    from farthest.search.contract import Problem, Way
 
 MOST_MADE = 256 * 2**20
 """Bytes of the tables that are made where ``--memory`` does not say."""
@@ -61,7 +61,11 @@ SAMPLED = 64
 
 
 class TriedInVainError(Exception):
-    """A search by a stage that is limited was not over in time."""
+    """A search by a stage that is limited was not over in time. ``answer``: the best solution that it has found."""
+
+    def __init__(self, answer: Way | None = None) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 @dataclass(frozen=True, slots=True)
