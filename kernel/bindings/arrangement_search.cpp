@@ -180,8 +180,8 @@ void bind_arrangement_search(nb::module_& m) {
                "def __init__(self, space: ArrangementSpace | None, class_of: bytes, places: Sequence[int], "
                "turn_places: Sequence[int], digits: Sequence[tuple[int, int, int]], ignored: Sequence[int], "
                "table: DistanceTable, turns: int = 1, turn_image: bytes = ...) -> None"),
-           "space"_a.none(), "class_of"_a, "places"_a, "turn_places"_a, "digits"_a, "ignored"_a,
-           "table"_a, "turns"_a = 1, "turn_image"_a = nb::bytes("", 0));
+           "space"_a.none(), "class_of"_a, "places"_a, "turn_places"_a, "digits"_a, "ignored"_a, "table"_a,
+           "turns"_a = 1, "turn_image"_a = nb::bytes("", 0));
   nb::class_<Problem>(
       m, "WalkProblem",
       "A puzzle to be searched board by board: `slots` slots, `labels` labels, of which 0 is the blank where "

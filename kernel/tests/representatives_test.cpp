@@ -34,7 +34,8 @@ TEST(entries_of_keys) {
     for (auto& each : lists) each = static_cast<std::uint32_t>(random.below(3));
     std::vector<std::vector<std::uint32_t>> terms;
     for (std::size_t side = 1; side < sides; ++side)
-      for (auto& each : terms.emplace_back(3 * sizes[side])) each = static_cast<std::uint32_t>(random.below(50));
+      for (auto& each : terms.emplace_back(3 * sizes[side]))
+        each = static_cast<std::uint32_t>(random.below(50));
     const Representatives kept(digits, 200, first, lists, terms);
     for (Key key = 0; key < kept.keys(); ++key) {
       std::vector<std::size_t> numbers(sides), weights(sides, 1);
@@ -45,8 +46,7 @@ TEST(entries_of_keys) {
       }
       Key expected = first[numbers[0]];
       for (std::size_t side = 1; side < sides; ++side)
-        expected +=
-            terms[side - 1][lists[numbers[0] * (sides - 1) + side - 1] * sizes[side] + numbers[side]];
+        expected += terms[side - 1][lists[numbers[0] * (sides - 1) + side - 1] * sizes[side] + numbers[side]];
       CHECK(kept.entry(key) == expected);
     }
   }
@@ -55,9 +55,8 @@ TEST(entries_of_keys) {
 TEST(tables_that_do_not_fit_are_refused) {
   using Terms = std::vector<std::vector<std::uint32_t>>;
   const auto made = [](const std::vector<Digit>& digits, Key entries, const std::vector<std::uint64_t>& first,
-                       const std::vector<std::uint32_t>& lists, const Terms& terms) {
-    return Representatives(digits, entries, first, lists, terms);
-  };
+                       const std::vector<std::uint32_t>& lists,
+                       const Terms& terms) { return Representatives(digits, entries, first, lists, terms); };
   const std::vector<Digit> digits = {{2, 0}, {3, 1}};
   const Terms terms = {{0, 1, 2}};
   CHECK(made(digits, 6, {0, 3}, {0, 0}, terms).keys() == 6);
