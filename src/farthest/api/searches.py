@@ -43,7 +43,8 @@ def solve(
     """Search for a shortest solution of a board, or with ``all_solutions`` for all of them; what was found.
 
     ``board``: None: the puzzle's start. ``to``: a board; ``goal`` stands for any of the goals. ``heuristic``: None:
-    the strongest that needs no stored map. ``limit``: most solutions in ``paths``. ``threads``: None: one a
+    ``auto``, which takes stored tables, or makes some and keeps them in ``database``, unless ``store`` is False or the
+    search is small. ``limit``: most solutions in ``paths``. ``threads``: None: one a
     processor; ``workers``: who searches. ``store``: True: the search is a job in ``database`` (named as for
     `open_map`) from its beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it
     is not. Where it may be stored, one that was broken off is gone on with. Pattern databases are read from there
@@ -77,9 +78,9 @@ def _solver(
     from farthest.api.bars import SearchBar, progress_bar
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
-    from farthest.heuristics.registry import default_heuristic
+    from farthest.heuristics import AUTO
 
-    chosen = default_heuristic(puzzle, settings.algorithm) if heuristic is None else heuristic
+    chosen = AUTO if heuristic is None else heuristic
     with closing(SearchStorage(database, store=store)) as storage, progress_bar(progress) as bar:
         reporter = SearchBar(bar, boards)
         yield Solver(puzzle, target_given(puzzle, to), chosen, settings, storage, reporter), reporter

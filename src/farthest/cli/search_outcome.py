@@ -11,7 +11,7 @@ from farthest.cli.bulk import numbered_boards
 from farthest.cli.printing import print_json
 from farthest.coordinator.search.settings import named_moves
 from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
-from farthest.errors import BoardError, MissingDatabaseError, ResourceError, UnreachableError
+from farthest.errors import BoardError, ResourceError, UnreachableError
 from farthest.families.user_input import board_given
 from farthest.heuristics import GUIDED
 from farthest.puzzles.move_text import moves_text
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from farthest.documents.searches import SolvedDocument
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-
-
-PATTERNS_TOLD = 6
 
 
 def why_unsolvable(outcome: SearchOutcome) -> str | None:
@@ -59,25 +56,6 @@ def tell_interrupted(stopped: SearchInterrupted, storage: SearchStorage, where: 
         "from there."
     )
     click.echo(f"Interrupted{where}; {kept}", err=True)
-
-
-def tell_patterns(puzzle: Puzzle, heuristic: str, storage: SearchStorage) -> None:
-    """Reports on standard error, of a search that was stopped and had a heuristic that nobody chose, which patterns may
-    be better."""
-    from farthest.queries.pattern_maps import stored_patterns
-
-    if puzzle.family not in ("permutation", "sliding") or not puzzle.definition.has_moves:
-        return
-    try:
-        stored = stored_patterns(storage.database(create=False), puzzle)
-    except MissingDatabaseError:
-        stored = []
-    if stored:
-        names = " ".join(stored[:PATTERNS_TOLD]) + (" ..." if len(stored) > PATTERNS_TOLD else "")
-        mend = f"{storage.place} has maps of {names}: give one, or several with commas, with --heuristic"
-    else:
-        mend = f"run `farthest enumerate '{puzzle.name}@PIECES'`, and give --heuristic @PIECES"
-    click.echo(f"Note: a pattern's map is mostly a stronger heuristic than {heuristic}; {mend}.", err=True)
 
 
 def search_document(
@@ -127,7 +105,8 @@ def show_search(
     expanded = "" if outcome.expanded is None else f", {counted(outcome.expanded, 'board')} expanded"
     took = seconds_text(outcome.seconds)
     kept = "" if outcome.job is None else f"; kept as job {outcome.job} in {storage.place}"
-    click.echo(f"{outcome.puzzle}: {counted(outcome.nodes, 'node')}{how}{expanded}, {took}{kept}")
+    by = f", by {outcome.heuristic}" if outcome.algorithm in GUIDED else ""
+    click.echo(f"{outcome.puzzle}: {counted(outcome.nodes, 'node')}{how}{expanded}, {took}{by}{kept}")
 
 
 def _named(target: str) -> str:

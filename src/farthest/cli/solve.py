@@ -14,16 +14,13 @@ from farthest.cli.options import (
     usual_options,
 )
 from farthest.cli.printing import print_json
-from farthest.heuristics import ALGORITHMS, DEEPENING, GUIDED, Algorithm
+from farthest.heuristics import ALGORITHMS, AUTO, GUIDED, Algorithm
 
 if TYPE_CHECKING:
     from farthest.cli.options import Workers
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.puzzles.definition import Board
-
-
-TO_GOAL = ("goal",)
 
 
 @click.command()
@@ -39,14 +36,14 @@ TO_GOAL = ("goal",)
     "--heuristic",
     metavar="NAME",
     shell_complete=completed("heuristic"),
-    help="Of ida and astar.  [default: the best that needs no map]",
+    help="Of ida and astar.  [default: auto, which takes stored tables, or makes some]",
 )
 @click.option(
     "--to",
     "target",
     metavar="X",
     multiple=True,
-    default=TO_GOAL,
+    default=("goal",),
     shell_complete=completed("origin"),
     help="Where to: goal, start, a board or moves; given several times, to the nearest of all.  [default: goal]",
 )
@@ -64,7 +61,10 @@ TO_GOAL = ("goal",)
     "[default: threads]",
 )
 @threads_option
-@memory_option("Of bfs, dfs and astar: memory to use at most.  [default: 4/5 of what is free]")
+@memory_option(
+    "Of bfs, dfs and astar: memory to use at most.  [default: 4/5 of what is free]  Of --heuristic auto: of the tables "
+    "that it makes.  [default: 1/8 of what is free, at most 256MiB]"
+)
 @click.option(
     "--progress/--no-progress",
     default=None,
@@ -117,22 +117,27 @@ def solve(
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
     if heuristic is not None and algorithm not in GUIDED:
         raise click.UsageError(f"--heuristic needs --algorithm ida or astar: {algorithm} uses none.")
-    if memory is not None and algorithm in DEEPENING:
-        raise click.UsageError(f"--memory needs --algorithm bfs, dfs or astar: {algorithm} keeps no boards.")
+    if memory is not None and algorithm == "iddfs":
+        raise click.UsageError(
+            "--memory needs another --algorithm: iddfs keeps no boards, and has no tables."
+        )
+    if memory is not None and algorithm == "ida" and heuristic not in (None, AUTO):
+        raise click.UsageError(
+            f"--memory needs --heuristic auto, or --algorithm bfs, dfs or astar: ida keeps no boards, and {heuristic} "
+            "says which tables it has."
+        )
     from farthest.cli.bulk import perhaps_files
-    from farthest.cli.search_outcome import tell_patterns
     from farthest.cli.search_progress import search_reporter
     from farthest.coordinator.search.settings import LISTED, SearchSettings
-    from farthest.coordinator.search.solve import SearchInterrupted, Solver
+    from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.families.user_input import target_given
-    from farthest.heuristics.registry import default_heuristic
     from farthest.puzzles.catalogue import load
     from farthest.search.contract import start_or
 
     lines = board == "-"
     definition = load(puzzle)
-    chosen = default_heuristic(definition, algorithm) if heuristic is None else heuristic
+    chosen = AUTO if heuristic is None else heuristic
     settings = SearchSettings(
         algorithm=algorithm,
         all_solutions=all_,
@@ -153,12 +158,7 @@ def solve(
         else:
             with perhaps_files([board]):
                 given = start_or(definition, board)
-            try:
-                _solve_one(solver, given, storage, listed=all_, as_json=as_json)
-            except SearchInterrupted:
-                if heuristic is None and algorithm in GUIDED and target == TO_GOAL:
-                    tell_patterns(definition, chosen, storage)
-                raise
+            _solve_one(solver, given, storage, listed=all_, as_json=as_json)
 
 
 def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: bool, as_json: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from farthest.coordinator.attempt import (
     memory_errors,
     stop_requests,
 )
+from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError
 from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import SearchRecorder, SearchStorage, search_digest
@@ -28,8 +30,8 @@ from farthest.errors import (
     StorageError,
     UnreachableError,
 )
-from farthest.heuristics import DEEPENING, GUIDED, PLAIN
-from farthest.heuristics.registry import open_heuristic
+from farthest.heuristics import AUTO, DEEPENING, GUIDED, MAP, PLAIN
+from farthest.heuristics.registry import default_heuristic, open_heuristic
 from farthest.machine import cores, memory_limit
 from farthest.models.records import SEARCH, IterationRecord
 from farthest.search.contract import Problem, engine_fields, targets
@@ -52,6 +54,12 @@ STORE_AFTER_SECONDS = 10.0
 COMMIT_SECONDS = 1.0
 """Seconds between two commits."""
 
+PIECES_OF_A_TRIAL = 8
+"""A search that is to end after about a second is looked at so often."""
+
+SOONER = 4
+"""The solution may be found in this part of an iteration."""
+
 LOSSES_ALLOWED = 8
 """How often the working state of an iteration may be lost before the search is given up."""
 
@@ -73,7 +81,8 @@ class UnsolvableError(UnreachableError):
 
 
 class Solver:
-    """Solves boards of a puzzle, one after the other; the tables of the heuristic are loaded once."""
+    """Solves boards of a puzzle, one after the other; the tables of the heuristic are loaded once, and those that
+    ``auto`` makes are made once."""
 
     def __init__(
         self,
@@ -102,27 +111,37 @@ class Solver:
         self._heuristic = heuristic if settings.algorithm in GUIDED else "zero"
         self._storage = storage
         self._reporter = reporter or SearchReporter()
+        self._opened: tuple[str, Heuristic] | None = None
+        self._choice: Choice | None = None
+        if self._heuristic == AUTO and settings.algorithm == "ida":
+            self._choice = Choice(puzzle, target, settings, storage, self._reporter.notice)
+        elif self._heuristic == AUTO:
+            self._heuristic = default_heuristic(puzzle, settings.algorithm)
 
     def check(self) -> None:
-        """Loads the tables now. Raises as ``targets`` and ``heuristic``."""
-        _ = self.heuristic
+        """Loads the tables of a heuristic that has a name. Raises as ``targets`` and ``open_heuristic``."""
+        _ = self.targets
+        if self._choice is None:
+            self._open(self._heuristic)
 
     @cached_property
     def targets(self) -> tuple[Board, ...]:
         """The boards that end a search. Raises PuzzleError, BoardError."""
         return targets(self.puzzle, self.target)
 
-    @cached_property
-    def heuristic(self) -> Heuristic:
-        """The heuristic with its tables. Raises SearchError for one that cannot be used for this, and as
-        ``open_heuristic`` does."""
+    def _open(self, text: str) -> Heuristic:
+        """The heuristic with its tables, kept until another is opened. Raises SearchError for one that cannot be used
+        for this, and as ``open_heuristic`` does."""
+        if self._opened is not None and self._opened[0] == text:
+            return self._opened[1]
         load_map = None if self._storage is None else self._storage.load_map
-        found = open_heuristic(self._heuristic, self.puzzle, self.targets, load_map)
+        found = open_heuristic(text, self.puzzle, self.targets, load_map)
         if self.settings.all_solutions and not found.admissible:
             raise SearchError(
-                f"--heuristic {self._heuristic} with --all: it may be more than the distance, so that not all "
+                f"--heuristic {text} with --all: it may be more than the distance, so that not all "
                 "shortest solutions, or longer ones, would be found; take another heuristic, or leave --all out"
             )
+        self._opened = text, found
         return found
 
     def solve(self, board: Board) -> SearchOutcome:
@@ -130,15 +149,37 @@ class Solver:
 
         An unfinished job of the same search, which nobody runs, is continued. At Ctrl-C, SIGTERM or SIGHUP what was
         found is stored, if the search has a job, and SearchInterrupted is raised. Raises UnsolvableError for a board
-        that cannot be solved, and as ``heuristic`` and ``compile_space`` do.
+        that cannot be solved, and as ``check`` and ``compile_space`` do.
         """
         with memory_errors(self.puzzle):
             reason = why_unsolvable(self.puzzle, board, self.targets)
             problem = Problem(self.puzzle, board, self.target, self._heuristic)
             if reason is not None:
                 raise UnsolvableError(_place(problem), reason)
-            search = _IterativeSearch if self.settings.algorithm in DEEPENING else _GraphSearch
-            return search(problem, self.heuristic, self.settings, self._storage, self._reporter).run()
+            if self._choice is None:
+                return self._search(problem, Stage(self._heuristic))
+            for stage in self._choice.stages(problem):
+                with suppress(TriedInVainError):
+                    return self._search(replace(problem, heuristic=stage.heuristic), stage)
+            raise AssertionError("the last stage has no limit")
+
+    def _search(self, problem: Problem, stage: Stage) -> SearchOutcome:
+        """Raises TriedInVainError where it ends by the limit of the stage."""
+        storage = self._storage
+        if stage.heuristic == MAP:
+            assert storage is not None, "a map is stored"
+            return _MapSearch(problem, self.settings, storage, self._reporter).run()
+        heuristic = self._open(stage.heuristic)
+        if self.settings.algorithm not in DEEPENING:
+            return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
+        if not stage.limited:
+            return _IterativeSearch(problem, self.settings, storage, self._reporter, heuristic).run()
+        if not stored_at_once(self.settings, storage):
+            trial = _IterativeSearch(problem, self.settings, None, self._reporter, heuristic, limited=True)
+            return trial.run()
+        alone = replace(self.settings, workers="threads")
+        _IterativeSearch(problem, alone, None, SearchReporter(), heuristic, limited=True).run()
+        return _IterativeSearch(problem, self.settings, storage, self._reporter, heuristic).run()
 
 
 class _Search(ABC):
@@ -147,17 +188,15 @@ class _Search(ABC):
     def __init__(
         self,
         problem: Problem,
-        heuristic: Heuristic,
         settings: SearchSettings,
         storage: SearchStorage | None,
         reporter: SearchReporter,
     ) -> None:
         self._problem = problem
-        self._heuristic = heuristic
         self._settings = settings
         self._storage = storage
         self._reporter = reporter
-        self._optimal = heuristic.admissible
+        self._optimal = True
         self._recorder: SearchRecorder | None = None
         self._layout: dict[str, Any] = {}  # how the search is cut into pieces
         self._due: float | None = None  # when the search is to become a job
@@ -189,7 +228,7 @@ class _Search(ABC):
         if storage is None or storage.store is False:
             return
         self._layout = layout
-        if storage.store or self._settings.workers == "celery":
+        if stored_at_once(self._settings, storage):
             database = storage.database(create=True)
             self._recorder = self._claimed(database) or self._added(database)
         elif resumable:
@@ -270,8 +309,53 @@ class _Search(ABC):
         return outcome
 
 
+class _MapSearch(_Search):
+    """The answer of a map that has all distances to the target. Nothing is searched, so there are no nodes."""
+
+    def _search(self) -> SearchOutcome:
+        from farthest.coordinator.search.choice import whole_map
+        from farthest.queries.distance_map import DistanceMap
+
+        assert self._storage is not None, "it has the map"
+        database = self._storage.database(create=False)
+        record = whole_map(database, self._problem.puzzle, self._problem.target)
+        assert record is not None, "there was one when it was chosen"
+        found, board = DistanceMap(database, record), self._problem.board
+        begun = perf_counter()
+        try:
+            length = found.distance(board)
+        except UnreachableError:
+            raise UnsolvableError(_place(self._problem), f"it is not in the map of job {record.id}") from None
+        self._begin_job({}, resumable=False)
+        with self._running():
+            ways, solutions = iter([found.way(board)]), 1
+            if self._settings.all_solutions:
+                graph = found.solution_graph(board)
+                ways, solutions = found.solutions_of(graph, self._settings.limit), graph.count()
+            paths = tuple(tuple(way.moves) for way in ways)
+            return self._finish(length, solutions, paths, (), seconds=perf_counter() - begun)
+
+
+def stored_at_once(settings: SearchSettings, storage: SearchStorage | None) -> bool:
+    """Whether a search is a job from its beginning."""
+    return storage is not None and bool(
+        storage.store or (storage.store is None and settings.workers == "celery")
+    )
+
+
 class _GraphSearch(_Search):
     """A search that keeps all boards that it found."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: SearchSettings,
+        storage: SearchStorage | None,
+        reporter: SearchReporter,
+        heuristic: Heuristic,
+    ) -> None:
+        super().__init__(problem, settings, storage, reporter)
+        self._heuristic = heuristic
 
     def _search(self) -> SearchOutcome:
         from farthest.search.plain import search_plain
@@ -306,8 +390,28 @@ class _IterativeSearch(_Search):
     _executor: SearchExecutor
     _stop: StopRequest
 
+    def __init__(
+        self,
+        problem: Problem,
+        settings: SearchSettings,
+        storage: SearchStorage | None,
+        reporter: SearchReporter,
+        heuristic: Heuristic,
+        *,
+        limited: bool = False,
+    ) -> None:
+        """``limited``: it ends with TriedInVainError after about a second."""
+        super().__init__(problem, settings, storage, reporter)
+        self._heuristic = heuristic
+        self._optimal = heuristic.admissible
+        self._limited = limited
+        self._most: int | None = None  # nodes
+
     def _search(self) -> SearchOutcome:
         engine = engine_with(self._problem, self._heuristic)
+        if self._limited:
+            self._most = engine.in_a_second
+            engine.budget = min(engine.budget, max(1, engine.in_a_second // PIECES_OF_A_TRIAL))
         every, limit = self._settings.all_solutions, self._settings.limit
         self._deepening = Deepening(engine, self._problem.board, first=not every, limit=limit)
         if self._deepening.over:
@@ -409,6 +513,7 @@ class _IterativeSearch(_Search):
 
     def _iterate(self, under_way: IterationState | None) -> None:
         begun, before = perf_counter(), 0.0 if under_way is None else under_way.seconds
+        self._check_limit(self._expected())
         frontier = self._deepening.frontier()
         if under_way is None:
             frontier.begin()
@@ -438,9 +543,19 @@ class _IterativeSearch(_Search):
                 self._recorder.settle()
             raise KeyboardInterrupt
 
+    def _expected(self) -> int:
+        """The nodes of all iterations and the next, if that grows as the last one has."""
+        before, last = [1, 1, *(one.nodes for one in self._deepening.iterations)][-2:]
+        return self._deepening.nodes + last * last // max(1, before) // SOONER
+
+    def _check_limit(self, nodes: int) -> None:
+        if self._most is not None and nodes > self._most:
+            raise TriedInVainError
+
     def _poll(self, frontier: Frontier, seconds: float) -> None:
         if self._stop.wanted:
             raise SearchStopped
+        self._check_limit(self._deepening.nodes + frontier.totals.nodes)
         if monotonic() - self._committed < COMMIT_SECONDS:
             return
         self._store_if_due(self._records())
