@@ -2,6 +2,9 @@
 // or of the longest lines words, which are gathered from memory.
 #include <immintrin.h>
 
+#include <algorithm>
+#include <array>
+
 #include "reduced_lines.hpp"
 
 namespace farthest {
@@ -101,16 +104,56 @@ void pull_long(const LinearMap& map, const Pull& by) {
   });
 }
 
+template <std::size_t Parts>
+void pull_bits(const LineBytes* words, const Pull& by) {
+  std::array<__mmask8, Parts> there;  // words of a part
+  for (std::size_t i = 0; i < Parts; ++i)
+    there[i] = by.words > 8 * i
+                   ? static_cast<__mmask8>(0xffU >> (8 - std::min<std::size_t>(by.words - 8 * i, 8)))
+                   : __mmask8{0};
+  pull_lines(by, [&](const Word* source, Word* result) {
+    Line<Parts> line;
+    for (std::size_t i = 0; i < Parts; ++i) line.part[i] = _mm512_maskz_loadu_epi64(there[i], source + 8 * i);
+    Word every = by.all;
+    for (std::size_t w = 0; w < by.words; ++w) {
+      const __m512i index = _mm512_loadu_si512(words[w].byte);
+      const auto pair = [&](std::size_t i) {
+        return _mm512_permutex2var_epi8(line.part[i % Parts], index, line.part[(i + 1) % Parts]);
+      };
+      __m512i bytes;
+      if constexpr (Parts == 1) {
+        bytes = _mm512_permutexvar_epi8(index, line.part[0]);
+      } else {
+        bytes = pair(0);
+        if constexpr (Parts >= 4) bytes = _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), bytes, pair(2));
+        if constexpr (Parts == 8) {
+          const __m512i upper = _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), pair(4), pair(6));
+          bytes = _mm512_mask_blend_epi8(words[w].upper, bytes, upper);
+        }
+      }
+      result[w] |= _mm512_test_epi8_mask(bytes, _mm512_loadu_si512(words[w].bit));
+      every &= result[w];
+    }
+    return every == by.all ? kFull : std::uint8_t{1};
+  });
+}
+
+PullBits pull_bits_of(std::size_t words) {
+  if (words <= 8) return &pull_bits<1>;
+  if (words <= 16) return &pull_bits<2>;
+  if (words <= 32) return &pull_bits<4>;
+  return words <= 64 ? &pull_bits<8> : nullptr;
+}
+
 }  // namespace
 
 ReducedBackend avx512_reduced(std::size_t words) {
-  if (words == 8) return {3, &pull<1>, &finish_lines};
-  if (words == 16) return {3, &pull<2>, &finish_lines};
-  if (words == 32) return {3, &pull<4>, &finish_lines};
-  if (words == 64) return {6, &pull_long, &finish_lines};
-  ReducedBackend other = portable_reduced(words);
-  other.finish = &finish_lines;
-  return other;
+  const PullBits bits = pull_bits_of(words);
+  if (words == 8) return {3, &pull<1>, bits, &finish_lines};
+  if (words == 16) return {3, &pull<2>, bits, &finish_lines};
+  if (words == 32) return {3, &pull<4>, bits, &finish_lines};
+  if (words == 64) return {6, &pull_long, bits, &finish_lines};
+  return {6, portable_reduced(words).pull, bits, &finish_lines};
 }
 
 }  // namespace farthest

@@ -137,7 +137,7 @@ def _pays(space: Space, settings: Settings) -> bool:
         return (
             settings.histogram_only and kernel.words <= MOST_KEPT * plain.words
         )  # its map is proved in minutes
-    return kernel.bits == WORD_BITS and kept.order >= LEAST_SYMMETRIES
+    return kernel.bits * kept.order >= WORD_BITS * LEAST_SYMMETRIES
 
 
 def _too_large(space: Space, settings: Settings, machine: Machine) -> bool:
