@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from math import inf
 from operator import index
 from typing import TYPE_CHECKING, Literal, SupportsIndex
 
@@ -34,6 +35,8 @@ def solve(
     heuristic: str | None = None,
     all_solutions: bool = False,
     limit: SupportsIndex = 1000,
+    first: bool = False,
+    within: float = 1.0,
     threads: SupportsIndex | None = None,
     workers: Literal["threads", "celery"] = "threads",
     database: str | Path | None = None,
@@ -44,8 +47,9 @@ def solve(
 
     ``board``: None: the puzzle's start. ``to``: a board; ``goal`` stands for any of the goals. ``heuristic``: None:
     ``auto``, which takes stored tables, or makes some and keeps them in ``database``, unless ``store`` is False or the
-    search is small. ``limit``: most solutions in ``paths``. ``threads``: None: one a
-    processor; ``workers``: who searches. ``store``: True: the search is a job in ``database`` (named as for
+    search is small. ``limit``: most solutions in ``paths``. ``first``: the first solution is enough; ``within``: one is
+    that is proven to have at most so many times the fewest moves. ``threads``: None: one a processor; ``workers``: who
+    searches. ``store``: True: the search is a job in ``database`` (named as for
     `open_map`) from its beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it
     is not. Where it may be stored, one that was broken off is gone on with. Pattern databases are read from there
     in any case. ``progress``: as for `enumerate`. The outcome's ``length`` is None where the search itself has proven
@@ -57,7 +61,12 @@ def solve(
 
     loaded = puzzle_given(puzzle)
     settings = SearchSettings(
-        algorithm, all_solutions, whole("limit", limit) or 0, workers, whole("threads", threads)
+        algorithm,
+        all_solutions,
+        whole("limit", limit) or 0,
+        workers,
+        whole("threads", threads),
+        within=inf if first else within,
     )
     with _solver(loaded, to, heuristic, settings, database, store, progress) as (solver, _):
         return solver.solve(start_or(loaded, board))

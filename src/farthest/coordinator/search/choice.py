@@ -25,11 +25,15 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Problem
+    from farthest.search.contract import Problem, Way
 
 
 class TriedInVainError(Exception):
-    """A search by a stage that is limited was not over in time."""
+    """A search by a stage that is limited was not over in time. ``answer``: the best solution that it has found."""
+
+    def __init__(self, answer: Way | None = None) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 @dataclass(frozen=True, slots=True)
