@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 MOST_OUTER = 2**22
 """Outer numbers at the most: what symmetries make of each is a table."""
 
-MOST_ARRANGEMENTS = 2**18
-"""Of an orbit's outer numbers so many at the most: a row of a table each."""
+FEW_OUTER = 2**18
+"""Outer numbers of an orbit at the most, a row of a table each; where all are more, there are very many small shards."""
 
 MOST_SYMMETRIES = 1000
 """Symmetries at the most."""
@@ -440,7 +440,14 @@ def best_layout(definition: Permutation, origins: list[Board], maps: Sequence[Co
                 continue
             linear = is_linear(orbits, word) and size >= 64
             waste = 0 if linear else 64 // bits_of(size)
-            rank = (not linear, -min(outer, 64 * len(maps)), waste, outer, -size if linear else size)
+            rank = (
+                outer > FEW_OUTER,
+                not linear,
+                -min(outer, 64 * len(maps)),
+                waste,
+                outer,
+                -size if linear else size,
+            )
             if best is None or rank < best[0]:
                 line = tuple(digit for digit in digits if digit not in word)
                 best = rank, Layout(parts, line, word, even if halved else ())
@@ -529,7 +536,7 @@ def _fits(orbit: Orbit, part: Part) -> bool:
     orders = [_arrangements([orbit.counts[label] for label in block]) for block in part.blocks]
     return (
         max(orders) <= MOST_ORDERS
-        and _outer_size(orbit, part) <= MOST_ARRANGEMENTS
+        and _outer_size(orbit, part) <= FEW_OUTER
         and len(part.blocks) ** orbit.size < 2**62
         and all(len({bool(orbit.ignored[label]) for label in block}) == 1 for block in part.blocks)
     )
