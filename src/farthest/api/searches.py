@@ -81,17 +81,21 @@ def _solver(
     database: str | Path | None,
     store: bool | None,
     progress: bool | None,
-    boards: int = 1,
+    boards: int | None = None,
 ) -> Iterator[tuple[Solver, SearchBar]]:
-    """What searches so many boards, one after the other, and what shows its progress."""
+    """What searches so many boards, one after the other, and what shows its progress. ``boards``: None: one."""
     from farthest.api.bars import SearchBar, progress_bar
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.heuristics import AUTO
 
     chosen = AUTO if heuristic is None else heuristic
-    with closing(SearchStorage(database, store=store)) as storage, progress_bar(progress) as bar:
-        reporter = SearchBar(bar, boards)
+    keeps = store is not False or boards is not None
+    with (
+        closing(SearchStorage(database, store=store, makes_tables=keeps)) as storage,
+        progress_bar(progress) as bar,
+    ):
+        reporter = SearchBar(bar, 1 if boards is None else boards)
         yield Solver(puzzle, target_given(puzzle, to), chosen, settings, storage, reporter), reporter
 
 
@@ -109,7 +113,8 @@ def solve_many(
     """Search for a shortest solution of each board, one after the other: the tables of the heuristic are made once.
 
     The outcomes in the order of the boards; None for a board that is known to be unsolvable without a search. The
-    arguments are those of `solve`; no search is stored. Raises as `solve` does, but no UnreachableError.
+    arguments are those of `solve`; no search is stored, and tables
+    that ``auto`` makes are kept. Raises as `solve` does, but no UnreachableError.
     """
     from farthest.coordinator.search.settings import SearchSettings
     from farthest.errors import UnreachableError

@@ -12,6 +12,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.attempt import (
+    Interrupted,
     Losses,
     StopRequest,
     added,
@@ -20,7 +21,7 @@ from farthest.coordinator.attempt import (
     memory_errors,
     stop_requests,
 )
-from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError
+from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError, map_to
 from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import SearchRecorder, SearchStorage, search_digest
@@ -121,7 +122,7 @@ class Solver:
         self._opened: tuple[str, Heuristic] | None = None
         self._choice: Choice | None = None
         if self._heuristic == AUTO and settings.algorithm == "ida":
-            self._choice = Choice(puzzle, target, settings, storage, self._reporter.notice)
+            self._choice = Choice(puzzle, target, settings, storage, self._reporter)
         elif self._heuristic == AUTO:
             self._heuristic = default_heuristic(puzzle, settings.algorithm)
 
@@ -166,11 +167,14 @@ class Solver:
             if self._choice is None:
                 return self._search(problem, Stage(self._heuristic))
             answer: Way | None = None
-            for stage in self._choice.stages(problem):
-                try:
-                    return self._search(replace(problem, heuristic=stage.heuristic), stage, answer)
-                except TriedInVainError as tried:
-                    answer = tried.answer
+            try:
+                for stage in self._choice.stages(problem):
+                    try:
+                        return self._search(replace(problem, heuristic=stage.heuristic), stage, answer)
+                    except TriedInVainError as tried:
+                        answer = tried.answer or answer
+            except Interrupted:  # while tables are made; their own jobs keep what they can
+                raise SearchInterrupted(None) from None
             raise AssertionError("the last stage has no limit")
 
     def _search(self, problem: Problem, stage: Stage, answer: Way | None = None) -> SearchOutcome:
@@ -183,13 +187,14 @@ class Solver:
         if self.settings.algorithm not in DEEPENING:
             return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
         guided = heuristic, answer
-        if not stage.limited:
+        if stage.seconds is None:
             return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
         if not stored_at_once(self.settings, storage):
-            trial = _IterativeSearch(problem, self.settings, None, self._reporter, *guided, limited=True)
-            return trial.run()
+            return _IterativeSearch(
+                problem, self.settings, None, self._reporter, *guided, stage.seconds
+            ).run()
         alone = replace(self.settings, workers="threads")
-        _IterativeSearch(problem, alone, None, SearchReporter(), *guided, limited=True).run()
+        _IterativeSearch(problem, alone, None, SearchReporter(), *guided, stage.seconds).run()
         return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
 
 
@@ -330,12 +335,11 @@ class _MapSearch(_Search):
     """The answer of a map that has all distances to the target. Nothing is searched, so there are no nodes."""
 
     def _search(self) -> SearchOutcome:
-        from farthest.coordinator.search.choice import whole_map
         from farthest.queries.distance_map import DistanceMap
 
         assert self._storage is not None, "it has the map"
         database = self._storage.database(create=False)
-        record = whole_map(database, self._problem.puzzle, self._problem.target)
+        record = map_to(database, self._problem.puzzle, self._problem.target)
         assert record is not None, "there was one when it was chosen"
         found, board = DistanceMap(database, record), self._problem.board
         begun = perf_counter()
@@ -417,24 +421,23 @@ class _IterativeSearch(_Search):
         reporter: SearchReporter,
         heuristic: Heuristic,
         answer: Way | None,
-        *,
-        limited: bool = False,
+        limit: float | None = None,
     ) -> None:
-        """``answer``: found before; it is shown, and decides nothing. ``limited``: ends with TriedInVainError after
-        about a second."""
+        """``answer``: found before; it is shown, and decides nothing. ``limit``: it ends with TriedInVainError after
+        about so many seconds of a thread; nodes are what counts."""
         super().__init__(problem, settings, storage, reporter)
         self._heuristic = heuristic
         self._answer_before = answer
         self._answers = Answers(problem, heuristic)
         self._optimal = heuristic.admissible
-        self._limited = limited
+        self._limit = limit
         self._most: int | None = None  # nodes
 
     def _search(self) -> SearchOutcome:
         engine = engine_with(self._problem, self._heuristic)
-        if self._limited:
-            self._most = engine.in_a_second
-            engine.budget = min(engine.budget, max(1, engine.in_a_second // PIECES_OF_A_TRIAL))
+        if self._limit is not None:
+            self._most = int(engine.in_a_second * self._limit)
+            engine.budget = min(engine.budget, max(1, self._most // PIECES_OF_A_TRIAL))
         every, limit = self._settings.all_solutions, self._settings.limit
         self._deepening = Deepening(engine, self._problem.board, first=not every, limit=limit)
         if self._deepening.over:
