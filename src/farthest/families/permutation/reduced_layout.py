@@ -41,7 +41,7 @@ MOST_OUTER = 2**22
 """Outer numbers at the most: what symmetries make of each is a table."""
 
 FEW_OUTER = 2**18
-"""Outer numbers of an orbit at the most, a row of a table each; where all are more, there are very many small shards."""
+"""Outer numbers of an orbit at the most, a row of a table each; with more of all, shards are very many, and small."""
 
 MOST_SYMMETRIES = 1000
 """Symmetries at the most."""
