@@ -27,12 +27,11 @@ void make_representatives(SharedRepresentatives* place,
   }
   new (place) SharedRepresentatives{std::make_shared<Representatives>(
       std::move(made), entries, aligned<const std::uint64_t>(first), aligned<const std::uint32_t>(lists),
-      aligned<const std::uint32_t>(added),
-      std::move(sides))};
+      aligned<const std::uint32_t>(added), std::move(sides))};
 }
 
-void make_distances(KeptTable* place, Array<const std::uint8_t> bytes, Key entries, int bits, int base, bool never,
-                const SharedRepresentatives* representatives) {
+void make_distances(KeptTable* place, Array<const std::uint8_t> bytes, Key entries, int bits, int base,
+                    bool never, const SharedRepresentatives* representatives) {
   DistanceTable table({bytes.data(), bytes.size()}, entries, {bits, base, never},
                       representatives != nullptr ? representatives->shared : nullptr);
   new (place) KeptTable{std::move(table), std::move(bytes)};
@@ -52,10 +51,13 @@ void bounds_of(const KeptTable& of, const Array<const std::uint64_t>& keys, cons
 void bind_distance_table(nb::module_& m) {
   nb::class_<SharedRepresentatives>(
       m, "Representatives",
-      "Where keys have their entries in a table by representatives. digits: (radix, side) of the key, the most "
+      "Where keys have their entries in a table by representatives. digits: (radix, side) of the key, the "
+      "most "
       "significant first; a side's number is made of its digits. first: uint64, by number of side 0; lists: "
-      "uint32, by number of side 0 and other side, flat; added: uint32, by number of side 0; terms: for each other "
-      "side uint32, by list and number, flat. The entry is the first of side 0, and for each other side the term of "
+      "uint32, by number of side 0 and other side, flat; added: uint32, by number of side 0; terms: for each "
+      "other "
+      "side uint32, by list and number, flat. The entry is the first of side 0, and for each other side the "
+      "term of "
       "its number in the list, with the bits `added` exchanged. Raises ValueError.")
       .def("__init__", &make_representatives,
            nb::sig("def __init__(self, digits: Sequence[tuple[int, int]], entries: int, first: " BUFFER
@@ -69,8 +71,10 @@ void bind_distance_table(nb::module_& m) {
           "Number of entries.");
   nb::class_<KeptTable>(
       m, "DistanceTable",
-      "Distances that searches look up: the caller's memory, kept alive. entries: how many, of 1, 2, 4 or 8 `bits`, "
-      "from the low bits of a byte on. A number n stands for the distance base + n; 0 for all up to the base, the "
+      "Distances that searches look up: the caller's memory, kept alive. entries: how many, of 1, 2, 4 or 8 "
+      "`bits`, "
+      "from the low bits of a byte on. A number n stands for the distance base + n; 0 for all up to the "
+      "base, the "
       "greatest number for all from there on, or where `never` for keys from which no goal can be reached. "
       "representatives: give the entries of keys; None: the entry is the key. Raises ValueError.")
       .def("__init__", &make_distances,
@@ -85,7 +89,8 @@ void bind_distance_table(nb::module_& m) {
           "Whether it is not one by representatives.")
       .def("bounds", &bounds_of, nb::sig("def bounds(self, keys: " BUFFER ", out: " BUFFER ") -> None"),
            "keys"_a.noconvert(), "out"_a.noconvert(),
-           "Writes for each key, uint64, what its distance is at the least, int32: 0 where that is not known; 2**28 "
+           "Writes for each key, uint64, what its distance is at the least, int32: 0 where that is not "
+           "known; 2**28 "
            "where no goal can be reached, and where there is no such key. Raises ValueError.");
 }
 

@@ -16,7 +16,9 @@ std::optional<CoordinateBounds> CoordinateBounds::of(const BoardMoves& moves, co
     out.maps.push_back(std::move(*coordinates));
   }
   for (const auto& term : bounds.terms()) {
-    const auto based = [&](int map) { return bounds.maps()[static_cast<std::size_t>(map)].table.floor() >= 0; };
+    const auto based = [&](int map) {
+      return bounds.maps()[static_cast<std::size_t>(map)].table.floor() >= 0;
+    };
     if (term.size() > 1 && std::ranges::any_of(term, based)) return {};
     if (!term.empty()) out.terms.emplace_back(term.begin(), term.end());
   }

@@ -136,8 +136,7 @@ void BoardBounds::check_map(const BoardMoves& moves, const MapTable& map) const 
     keys *= digit.radix;
   }
   if (map.table.representatives() != nullptr) check_digits(map);
-  if (keys != map.table.keys())
-    throw InvalidArgument("a map must have a distance for each key");
+  if (keys != map.table.keys()) throw InvalidArgument("a map must have a distance for each key");
 }
 
 BoardBounds::Gaps::Gaps(const BoardMoves& moves, GapTable table)

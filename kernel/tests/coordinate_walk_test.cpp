@@ -153,11 +153,11 @@ TEST(entries_by_coordinates_are_those_of_keys) {
     // Digits of one group on two sides: no coordinates.
     digits[0].side = 1;
     const std::size_t other = leads / digits[0].radix;
-    map.table = DistanceTable(
-        some, 2000, {},
-        std::make_shared<const Representatives>(digits, 2000, std::vector<std::uint64_t>(other),
-                                                std::vector<std::uint32_t>(other),
-                                                Terms{std::vector<std::uint32_t>(turned * digits[0].radix)}));
+    map.table =
+        DistanceTable(some, 2000, {},
+                      std::make_shared<const Representatives>(
+                          digits, 2000, std::vector<std::uint64_t>(other), std::vector<std::uint32_t>(other),
+                          Terms{std::vector<std::uint32_t>(turned * digits[0].radix)}));
     CHECK(!MapCoordinates::of(moves, map));
   }
 }

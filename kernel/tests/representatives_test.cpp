@@ -34,7 +34,8 @@ TEST(entries_of_keys) {
     for (auto& each : lists) each = static_cast<std::uint32_t>(random.below(3));
     std::vector<std::vector<std::uint32_t>> terms;
     for (std::size_t side = 1; side < sides; ++side)
-      for (auto& each : terms.emplace_back(3 * sizes[side])) each = static_cast<std::uint32_t>(random.below(50));
+      for (auto& each : terms.emplace_back(3 * sizes[side]))
+        each = static_cast<std::uint32_t>(random.below(50));
     std::vector<std::uint32_t> added(first.size());
     for (auto& each : added) each = static_cast<std::uint32_t>(random.below(8));
     const Representatives kept(digits, 200, first, lists, added, terms);
@@ -47,8 +48,7 @@ TEST(entries_of_keys) {
       }
       Key expected = first[numbers[0]];
       for (std::size_t side = 1; side < sides; ++side)
-        expected +=
-            terms[side - 1][lists[numbers[0] * (sides - 1) + side - 1] * sizes[side] + numbers[side]];
+        expected += terms[side - 1][lists[numbers[0] * (sides - 1) + side - 1] * sizes[side] + numbers[side]];
       CHECK(kept.entry(key) == (expected ^ added[numbers[0]]));
     }
   }

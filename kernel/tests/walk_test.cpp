@@ -299,7 +299,8 @@ TEST(what_does_not_fit_together_is_refused) {
     return BoardBounds(pancakes.made(), {}, {}, {map}, {{0}});
   };
   CHECK(map_with([](MapTable&) {}).components() == 1);
-  CHECK_THROWS(map_with([&](MapTable& m) { m.table = DistanceTable(std::span(stored).first(119), 119, {}, nullptr); }));
+  CHECK_THROWS(map_with(
+      [&](MapTable& m) { m.table = DistanceTable(std::span(stored).first(119), 119, {}, nullptr); }));
   CHECK_THROWS(map_with([](MapTable& m) { m.class_of.pop_back(); }));
   CHECK_THROWS(map_with([](MapTable& m) { m.places[0] = 5; }));
   CHECK_THROWS(map_with([](MapTable& m) { m.places.pop_back(); }));

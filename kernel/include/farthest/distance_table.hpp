@@ -1,8 +1,8 @@
 // Distances that searches look up: of 1, 2, 4 or 8 bits, the entry of a key at its place among the bits.
 //
-// A number n stands for the distance base + n; 0 for all distances up to the base, the greatest number for all
-// from there on, or where `never` for keys from which no goal can be reached. Numbers fill a byte from its low
-// bits on.
+// A number n stands for the distance base + n; 0 for all distances up to the base, the greatest number for
+// all from there on, or where `never` for keys from which no goal can be reached. Numbers fill a byte from
+// its low bits on.
 #pragma once
 
 #include <cstdint>

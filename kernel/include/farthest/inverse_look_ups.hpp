@@ -10,9 +10,9 @@
 // the one that belongs to t, wherever it is.
 //
 // The key of a map is a sum over the slots: of the weights of orientations, and of the digits that say which
-// class is where, one for each slot of the orbits that the map tells; for each orbit a table makes its part of
-// the key of the number with its digits. Words are summed for all maps at once: a block of words has the keys of
-// kMaps maps, and then one word with their numbers, kNumberBits each.
+// class is where, one for each slot of the orbits that the map tells; for each orbit a table makes its part
+// of the key of the number with its digits. Words are summed for all maps at once: a block of words has the
+// keys of kMaps maps, and then one word with their numbers, kNumberBits each.
 //
 // A move that leaves all pieces of the goal that a map tells as they are leaves the key of the inverse as it
 // is, whatever the board: the inverse of the board after the move is that of the move, then that of the
@@ -73,8 +73,7 @@ class InverseLookUps {
   template <class Content>
   void sum(const Content& content, std::size_t count, Key* out) const {
     const std::uint64_t* words = words_.data();
-    for (std::size_t first = 0; first < count;
-         first += kMaps, words += slots_ * kContents * kBlock) {
+    for (std::size_t first = 0; first < count; first += kMaps, words += slots_ * kContents * kBlock) {
       std::uint64_t sums[kBlock] = {};
       for (std::size_t slot = 0; slot < slots_; ++slot) {
         const std::uint64_t* more = words + (slot * kContents + content(slot)) * kBlock;

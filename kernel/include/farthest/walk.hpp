@@ -42,11 +42,11 @@ struct CoordinateBounds {
   std::vector<MapCoordinates> maps;
   std::vector<std::vector<std::size_t>> terms;  // maps, by number; none is empty
   static constexpr int kAlways = 1 << 29;
-  std::vector<int> until;                       // by term: where more moves are left, it is of no use
-  std::vector<bool> tied;                       // by term; all false where there are no such terms
-  std::optional<InverseLookUps> inverse;        // of the maps that are terms by themselves
-  std::vector<std::size_t> inverse_tied;        // of inverse->maps(), by place; empty: no ties are told
-  std::vector<int> inverse_until;               // of these
+  std::vector<int> until;                 // by term: where more moves are left, it is of no use
+  std::vector<bool> tied;                 // by term; all false where there are no such terms
+  std::optional<InverseLookUps> inverse;  // of the maps that are terms by themselves
+  std::vector<std::size_t> inverse_tied;  // of inverse->maps(), by place; empty: no ties are told
+  std::vector<int> inverse_until;         // of these
 
  private:
   void tie(const BoardMoves& moves, const std::vector<std::uint8_t>& goal, const BoardBounds& bounds);

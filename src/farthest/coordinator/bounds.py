@@ -15,6 +15,7 @@ from farthest.errors import ResourceError
 from farthest.families.permutation.representatives import look_up_of
 from farthest.heuristics.table_files import TableFiles, bounds_facts, bounds_name
 from farthest.heuristics.tables import TableForm, write_table
+from farthest.machine import available_memory
 from farthest.puzzles.puzzle import Origin
 from farthest.spaces import compile_space, reduced_space
 from farthest.spaces.contract import gather
@@ -76,6 +77,11 @@ def make_bounds(
     """Makes the table of the distances to the puzzle's goal, where there is none yet. ``told``: called
     with each layer's depth and states. Raises ResourceError, OSError."""
     space = bounds_space(puzzle)
+    needed = bounds_bytes(puzzle, form.bits)[1]
+    if needed > available_memory():
+        raise ResourceError(
+            f"puzzle {puzzle.name}: making its table of bounds needs {needed:,} bytes of memory, more than is free"
+        )
     look_up = look_up_of(compile_space(puzzle, Origin()), space)
     if look_up is None:
         raise ResourceError(f"puzzle {puzzle.name}: boards have no place in its table of bounds that can be looked up")

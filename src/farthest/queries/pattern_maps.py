@@ -29,8 +29,8 @@ from farthest.puzzles.catalogue import find
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import MARK, Origin, Puzzle
 from farthest.queries.stored_map import StoredMap
-from farthest.spaces import compile_space
-from farthest.spaces.contract import NO_KEY, reduced
+from farthest.spaces import compile_space, reduced_space
+from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, reduced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,6 +88,18 @@ def table_of(database: Database, record: JobRecord, space: Space, form: TableFor
         return read_table(memory.getbuffer(), facts)
 
 
+def table_bytes(space: Space, record: JobRecord | None) -> int:
+    """The memory that a map of all states takes in searches, about. ``record``: of its job, where it is stored. Raises
+    ResourceError where it is not one with a distance for each key."""
+    keys = space.keys
+    if keys is None:
+        raise ResourceError(f"puzzle {space.puzzle.name}: its map is sparse, and serves no search")
+    if space.puzzle.family != "permutation" or keys < LARGE_KEYS:
+        return keys
+    kept = reduced_space(space.puzzle, space.origin, None) if record is None else record
+    return ((keys if kept is None else kept.keys) or 0) // 2
+
+
 def memory_of(record: JobRecord, size: int) -> Bytes:
     """So many bytes. Raises ResourceError."""
     try:
@@ -134,6 +146,14 @@ KEPT_BYTES = 4 * 2**30
 TO_GOAL = Origin()
 
 
+def complete_map(database: Database, puzzle: Puzzle, origin: Origin = TO_GOAL) -> JobRecord | None:
+    """The newest job that has all distances of a puzzle with the same digest."""
+    for record in JobReader(database).finished_maps(puzzle.digest):
+        if record.complete and origin_of(record) == origin:
+            return record
+    return None
+
+
 class PatternMaps:
     """``LoadMap`` of a database: the newest complete map to the goal of the puzzle that is given."""
 
@@ -144,7 +164,6 @@ class PatternMaps:
         self._tables = tables
         self._bits = bits
         self._database = database
-        self._jobs = JobReader(database)
 
     def __call__(self, puzzle: Puzzle) -> PatternMap:
         """The map of a puzzle with the same digest, whatever its name. Raises MissingMapError where there is none,
@@ -180,11 +199,10 @@ class PatternMaps:
             return _kept[key]
 
     def _newest(self, puzzle: Puzzle) -> JobRecord:
-        records = self._jobs.finished_maps(puzzle.digest)
-        for record in records:
-            if record.complete and origin_of(record) == TO_GOAL:
-                return record
-        what = ""
+        found = complete_map(self._database, puzzle)
+        if found is not None:
+            return found
+        what, records = "", JobReader(self._database).finished_maps(puzzle.digest)
         if records:
             newest = records[0]
             why = (
@@ -202,9 +220,10 @@ class PatternMaps:
         return found
 
     def _read(self, puzzle: Puzzle, record: JobRecord, *, table: bool) -> PatternMap:
-        space = space_of(record, puzzle)
-        if reduced(space) is not None:
-            space = compile_space(puzzle, origin_of(record))
+        by_representatives = (
+            record.layout.get("kind") == REPRESENTATIVES
+        )  # whose space takes longer to compile
+        space = compile_space(puzzle, origin_of(record)) if by_representatives else space_of(record, puzzle)
         if space.keys is None:
             raise JobError(
                 f"job {record.id} ({record.name}): its map is sparse; expected one with a distance for each key"
@@ -227,7 +246,7 @@ class PatternMaps:
         if puzzle.family != "permutation" or self._bits == 8:
             return TableForm()
         if self._bits == 2 and not holes:
-            layers = [layer.states for layer in self._jobs.layers(record.id)]
+            layers = [layer.states for layer in JobReader(self._database).layers(record.id)]
             return TableForm(2, best_base(layers, 2), never=False)
         large = max(record.keys or 0, record.states or 0) >= LARGE_KEYS
         small = depth < 2**4 - holes
