@@ -32,7 +32,9 @@ def test_bounds_are_distances_where_these_are_greater_than_the_base(
         with pytest.raises(MissingMapError):
             maps(puzzle)
         layers: list[tuple[int, int]] = []
-        make_bounds(puzzle, TableForm(bits, base, never=False), database, 1, lambda *each: layers.append(each))
+        make_bounds(
+            puzzle, TableForm(bits, base, never=False), database, 1, lambda *each: layers.append(each)
+        )
         found = maps(puzzle)
     with farthest.enumerate(PATTERN, symmetry=1, database=str(tmp_path / "b.db")) as whole:
         assert [states for _, states in layers] == list(whole.layers[1 : base + 2**bits - 1])

@@ -56,7 +56,11 @@ class _Numbers:
 def bounds_space(puzzle: Puzzle) -> RepresentativeSpace:
     """The space of representatives of which such a table is. Raises ResourceError where there is none."""
     found = reduced_space(puzzle, Origin(), None)
-    if not isinstance(found, RepresentativeSpace) or found.cut.word % 64 != 0 or not gather(found).kernel.united:
+    if (
+        not isinstance(found, RepresentativeSpace)
+        or found.cut.word % 64 != 0
+        or not gather(found).kernel.united
+    ):
         raise ResourceError(f"puzzle {puzzle.name}: there is no table of bounds for it (docs/patterns.md)")
     return found
 
@@ -84,7 +88,9 @@ def make_bounds(
         )
     look_up = look_up_of(compile_space(puzzle, Origin()), space)
     if look_up is None:
-        raise ResourceError(f"puzzle {puzzle.name}: boards have no place in its table of bounds that can be looked up")
+        raise ResourceError(
+            f"puzzle {puzzle.name}: boards have no place in its table of bounds that can be looked up"
+        )
 
     def write(file: BinaryIO) -> None:
         planes = _planes(space, form, threads, told)

@@ -266,9 +266,7 @@ def _label_images(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
     return () if None in images else tuple(image.labels for image in images if image is not None)
 
 
-def candidate_of(
-    puzzle: Puzzle, text: str, bounds: Mapping[str, tuple[int, int]] | None = None
-) -> Candidate:
+def candidate_of(puzzle: Puzzle, text: str, bounds: Mapping[str, tuple[int, int]] | None = None) -> Candidate:
     """The candidate of a heuristic of plain patterns, the greatest of which counts. Raises PuzzleError for a wrong
     pattern."""
     tables = []

@@ -81,6 +81,10 @@ class TableFiles:
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.table"
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of the name."""
+        return self._path(name).is_file()
+
     def found(self, name: str, facts: dict[str, Any]) -> Table | None:
         """The table of a name, if it is whole and made of ``facts``."""
         from farthest.heuristics.tables import mapped, read_table

@@ -43,8 +43,9 @@ THREADS = 2
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """What a table has of a distance: a number of 1, 2, 4 or 8 ``bits``, for ``base`` + number. 0 stands for all distances
-    up to the base, the greatest number for all from there on, or where ``never`` for none (in maps of bytes 255)."""
+    """What a table has of a distance: a number of 1, 2, 4 or 8 ``bits``, for ``base`` + number. 0 stands for all
+    distances up to the base, the greatest number for all from there on, or where ``never`` for none (in maps of bytes
+    255)."""
 
     bits: int = 8
     base: int = 0

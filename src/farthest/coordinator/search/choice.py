@@ -301,7 +301,12 @@ class Choice:
                 "--memory for more"
             )
         for table in best.missing:
-            self._make(table.puzzle, database, self._tables)
+            if table.bounds is None:
+                self._make(table.puzzle, database, self._tables)
+                continue
+            from farthest.coordinator.bounds import make_bounds
+
+            make_bounds(table.puzzle, table.bounds, database, self._tables.threads)
         return best.text
 
     def _make(self, puzzle: Puzzle, database: Database, settings: Settings) -> None:

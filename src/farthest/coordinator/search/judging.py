@@ -8,15 +8,18 @@ functions, a sum the sum of their means. The order of candidates needs no more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp
 from typing import TYPE_CHECKING
 
+from farthest.coordinator.bounds import bounds_bytes
 from farthest.coordinator.enumeration.plan import estimated
 from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError
 from farthest.heuristics.candidates import Candidate, Table
+from farthest.heuristics.table_files import TableFiles, bounds_name
+from farthest.heuristics.tables import TableForm
 from farthest.models.job_reader import JobReader
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.pattern_maps import complete_map, table_bytes
@@ -56,6 +59,16 @@ class JudgedTable:
                 self.puzzle = pattern.puzzle
                 break
         self._database = database
+        self.bounds = None if table.bounds is None else TableForm(*table.bounds, never=False)
+        """Of a table of bounds."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether it need not be made."""
+        if self.stored is not None or self.bounds is None or self._database is None:
+            return self.stored is not None
+        files = TableFiles(self._database.path, self._database.place)
+        return files.has(bounds_name(self.puzzle, self.bounds.bits))
 
     @cached_property
     def space(self) -> Space:
@@ -65,14 +78,21 @@ class JudgedTable:
     @cached_property
     def bytes(self) -> int:
         """The memory that a search needs for it."""
-        return table_bytes(self.space, self.stored)
+        if self.bounds is not None:
+            return bounds_bytes(self.puzzle, self.bounds.bits)[0]
+        return table_bytes(self.space)
 
     @cached_property
     def layers(self) -> Sequence[float]:
         """The states at each distance, known or expected; not of additive patterns."""
         if self.stored is not None and self._database is not None:
             return [layer.states for layer in JobReader(self._database).layers(self.stored.id)]
-        return expected_layers(self.space)
+        layers = expected_layers(self.space)
+        if self.bounds is None:
+            return layers
+        base, most = self.bounds.base, self.bounds.base + self.bounds.top
+        told = [0.0] * base + [sum(layers[: base + 1]), *layers[base + 1 : most]]
+        return [*told, sum(layers[most:])]
 
     @property
     def mean(self) -> float:
@@ -83,7 +103,8 @@ class JudgedTable:
 
     def needs(self, settings: Settings, folder: Path | None) -> Estimate:
         """What making it takes. Raises as ``estimated``."""
-        return estimated(self.puzzle, settings, folder)
+        bounds = self.bounds is not None
+        return estimated(self.puzzle, replace(settings, histogram_only=bounds), folder)
 
 
 @dataclass(frozen=True)
@@ -103,7 +124,7 @@ class Judged:
     @property
     def missing(self) -> list[JudgedTable]:
         """The tables that are not stored."""
-        return [table for table in self.tables if table.stored is None]
+        return [table for table in self.tables if not table.ready]
 
 
 def judged(candidate: Candidate, database: Database | None) -> Judged | None:
