@@ -42,6 +42,8 @@ SHORTEST, MORE = 12, 48
 """Words of a level whose products are sifted; more where the level lacks some."""
 MOST_POINTS = 256
 """Points of a group at most: slots, each as often as its pieces have orientations."""
+REDUCED = 8
+"""Of each batch of solutions, the shortest, from which moves that take each other back are left out."""
 ASSIGNED = 64
 """Ways in which equal pieces are told apart until one can be solved."""
 
@@ -96,10 +98,11 @@ class Words:
                 break
             elements = self._elements(batch)[:, numpy.array(element)]
             path, lengths = self._sifted(elements)
-            row = int((lengths + numpy.array([len(start) for start in batch])).argmin())
-            if lengths[row] < _FAR:
-                word = self._reduced([*batch[row], *self._undoing(path[row])])
-                best = word if best is None or len(word) < len(best) else best
+            order = numpy.argsort(lengths + numpy.array([len(start) for start in batch]), kind="stable")
+            for row in (0, *order[:REDUCED].tolist()):
+                if lengths[row] < _FAR:
+                    word = self._reduced([*batch[row], *self._undoing(path[row])])
+                    best = word if best is None or len(word) < len(best) else best
         return best
 
     def _learn(self, words: Sequence[Word]) -> None:
