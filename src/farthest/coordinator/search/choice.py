@@ -75,6 +75,13 @@ class Choice:
             self._settled = simple
         yield Stage(self._settled)
 
+    def usual(self) -> str:
+        """What the next board is tried with first, if no search of it has begun."""
+        database = self._database()
+        if database is not None and whole_map(database, self._puzzle, self._target) is not None:
+            return MAP
+        return self._settled or default_heuristic(self._puzzle)
+
     def _database(self) -> Database | None:
         """The database, if there is one."""
         if self._storage is None:

@@ -20,7 +20,12 @@ from farthest.coordinator.attempt import (
     stop_requests,
 )
 from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError
-from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
+from farthest.coordinator.search.executors import (
+    KnownPieces,
+    SearchExecutor,
+    SearchStopped,
+    ThreadsSearch,
+)
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import SearchRecorder, SearchStorage, search_digest
 from farthest.errors import (
@@ -40,13 +45,14 @@ from farthest.search.engines import engine_with
 from farthest.search.solvable import why_unsolvable
 
 if TYPE_CHECKING:
+    from farthest.coordinator.search.boards import Searched
     from farthest.coordinator.search.settings import SearchSettings
     from farthest.coordinator.search.storage import IterationState
     from farthest.heuristics.contract import Heuristic
     from farthest.models.database import Database
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Engine, Way
+    from farthest.search.contract import Engine, PieceResult, Way
 
 STORE_AFTER_SECONDS = 10.0
 """A search that can be continued is stored when it has run for so long."""
@@ -143,6 +149,25 @@ class Solver:
             )
         self._opened = text, found
         return found
+
+    def problem_ahead(self, board: Board) -> Problem | None:
+        """The problem that workers may search ahead for a board (coordinator/search/boards.py); None: none."""
+        text = self._heuristic if self._choice is None else self._choice.usual()
+        problem = Problem(self.puzzle, board, self.target, text)
+        return None if text == MAP or is_solved(problem) else problem
+
+    def engine_of(self, problem: Problem) -> Engine:
+        """The engine of a problem, with its tables."""
+        return engine_with(problem, self._open(problem.heuristic))
+
+    def after(self, searched: Searched) -> SearchOutcome:
+        """The outcome of a search that a worker has made. It is no job."""
+        heuristic = self._open(searched.problem.heuristic)
+        search = _SearchedBefore(searched.problem, self.settings, None, self._reporter, heuristic)
+        search.pieces = [piece for piece, _ in searched.pieces]
+        found, seconds = search.run(), [own for _, own in searched.pieces]
+        iterations = [replace(one, seconds=own) for one, own in zip(found.iterations, seconds, strict=True)]
+        return replace(found, seconds=sum(seconds), iterations=tuple(iterations))
 
     def solve(self, board: Board) -> SearchOutcome:
         """Solves a board, and stores the search where it is to be stored.
@@ -583,6 +608,15 @@ class _IterativeSearch(_Search):
             )
             for one, next_bound in zip(found, next_bounds, strict=False)
         ]
+
+
+class _SearchedBefore(_IterativeSearch):
+    """A search whose pieces a worker has searched, one for each bound."""
+
+    pieces: Sequence[PieceResult]
+
+    def _executor_of(self, engine: Engine) -> SearchExecutor:
+        return KnownPieces(self.pieces)
 
 
 def _place(problem: Problem) -> str:
