@@ -25,6 +25,7 @@ FIELDS = {
     "moves": list,
     "paths": list,
     "optimal": bool,
+    "bound": int,
     "nodes": int,
     "expanded": type(None),
     "iterations": list,

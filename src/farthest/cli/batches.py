@@ -142,7 +142,7 @@ def _searches(
 ) -> Iterator[tuple[Asked, Callable[[], _Found]]]:
     """The boards in order, each with the search for it. Those that are to be no jobs are searched ahead by workers,
     where these search."""
-    if solver.settings.workers != "celery" or storage.store:
+    if solver.settings.workers != "celery" or solver.settings.within > 1 or storage.store:
         for asked in boards:
             yield asked, partial(_solve, solver, asked)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 import click
@@ -48,7 +49,12 @@ def tell_interrupted(stopped: SearchInterrupted, storage: SearchStorage, where: 
         else f"{storage.place} keeps what was found up to then, at bound {stopped.bound}. The same command goes on "
         "from there."
     )
-    click.echo(f"Interrupted{where}; {kept}", err=True)
+    if stopped.answer is not None:
+        found = f"a solution of {counted(stopped.answer.length or 0, 'move')} was found, "
+    else:
+        found = "no solution was found, "
+    proven = f"and {stopped.needed} or more are needed; " if stopped.needed else ""
+    click.echo(f"Interrupted{where}; {found}{proven}{kept}", err=True)
 
 
 def search_document(
@@ -77,6 +83,9 @@ def show_search(
         click.echo(f"{length}, {counted(outcome.solutions, 'optimal solution')}\n")
     elif outcome.optimal:
         click.echo(f"{length}, an optimal solution\n")
+    elif outcome.bound:
+        most = ceil(100 * outcome.length / outcome.bound) / 100
+        click.echo(f"{length}, at most {most:g} times the fewest: {outcome.bound} or more are needed\n")
     else:
         reason = (
             f"{outcome.heuristic} may be more than the distance"

@@ -97,6 +97,9 @@ class LineSearchReporter(QuietSearchReporter):
             seconds=float(iteration.seconds),
         )
 
+    def found(self, length: int, bound: int) -> None:
+        event_line("found", moves=length, bound=bound)
+
     def progress(self, known: dict[str, Any]) -> None:
         if known != self._told:
             self._told = dict(known)
@@ -118,6 +121,10 @@ class TerminalSearchReporter(QuietSearchReporter):
     def iteration(self, iteration: Iteration) -> None:
         found = counted(iteration.nodes, "node")
         click.echo(f"bound {iteration.bound}: {found}, {seconds_text(iteration.seconds)}", err=True)
+
+    def found(self, length: int, bound: int) -> None:
+        needed = f"; {bound} or more are needed" if bound else ""
+        click.echo(f"{counted(length, 'move')} found{needed}", err=True)
 
 
 class TerminalListReporter(QuietSearchReporter):

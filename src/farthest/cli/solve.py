@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from math import inf
 from typing import TYPE_CHECKING
 
 import click
@@ -14,10 +15,11 @@ from farthest.cli.options import (
     usual_options,
 )
 from farthest.cli.printing import note, print_json
-from farthest.heuristics import ALGORITHMS, AUTO, GUIDED, Algorithm
+from farthest.heuristics import ALGORITHMS, AUTO, DEEPENING, GUIDED, Algorithm
 
 if TYPE_CHECKING:
     from farthest.cli.options import Workers
+    from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.puzzles.definition import Board
@@ -53,6 +55,15 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0, max=10**9),
     metavar="N",
     help="With --all: list at most N; 0: only count.  [default: 1000]",
+)
+@click.option(
+    "--first", is_flag=True, help="The first solution found is enough; it need not be a shortest one."
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(min=1),
+    metavar="X",
+    help="A solution is enough that is proven to have at most X times the moves of a shortest one.  [default: 1]",
 )
 @click.option(
     "--workers",
@@ -91,6 +102,8 @@ def solve(
     target: tuple[str, ...],
     all_: bool,
     limit: int | None,
+    first: bool,
+    within: float | None,
     workers: Workers | None,
     threads: int | None,
     memory: int | None,
@@ -108,6 +121,9 @@ def solve(
     --set NAME takes those of a published set, which farthest puzzles lists; one line, or with --json one object, is
     printed for each. A line that is not a board is told on standard error, and the exit status is 1 at the end.
 
+    A search that takes long also looks for any solution, says how long it is, and ends where its length is proven to be
+    needed. --first and --within end it earlier; Ctrl-C shows the best solution so far.
+
     A search is kept as a job once it has run for 10 s. A job that was stopped, by Ctrl-C or otherwise, goes on where it
     was when the same command is given again. --workers celery keeps every search from its beginning; searches of bfs,
     dfs and astar are kept only with --store.
@@ -124,6 +140,10 @@ def solve(
     """
     if limit is not None and not all_:
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
+    if (first or within is not None) and (
+        all_ or algorithm not in DEEPENING or (first and within is not None)
+    ):
+        raise click.UsageError("--first or --within, not both, need --algorithm ida or iddfs, and no --all.")
     if heuristic is not None and algorithm not in GUIDED:
         raise click.UsageError(f"--heuristic needs --algorithm ida or astar: {algorithm} uses none.")
     if memory is not None and algorithm == "iddfs":
@@ -162,6 +182,7 @@ def solve(
         workers=workers or "threads",
         threads=threads,
         memory=memory,
+        within=inf if first else within or 1.0,
     )
     reporter = search_reporter(progress, of_list=several)
     with closing(SearchStorage(database, store=store)) as storage:
@@ -180,15 +201,31 @@ def solve(
 
 
 def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: bool, as_json: bool) -> None:
-    from farthest.cli.search_outcome import refuse_unsolvable, search_document, show_search, tell_interrupted
+    from farthest.cli.search_outcome import refuse_unsolvable, tell_interrupted
     from farthest.coordinator.search.solve import SearchInterrupted
 
     try:
         outcome = solver.solve(board)
     except SearchInterrupted as stopped:
+        if stopped.answer is not None:
+            _show(solver, board, stopped.answer, storage, listed=False, as_json=as_json)
         tell_interrupted(stopped, storage)
         raise
     refuse_unsolvable(outcome)
+    _show(solver, board, outcome, storage, listed=listed, as_json=as_json)
+
+
+def _show(
+    solver: Solver,
+    board: Board,
+    outcome: SearchOutcome,
+    storage: SearchStorage,
+    *,
+    listed: bool,
+    as_json: bool,
+) -> None:
+    from farthest.cli.search_outcome import search_document, show_search
+
     if as_json:
         print_json(search_document(solver.puzzle, board, outcome, storage))
     else:

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.attempt import (
+    Interrupted,
     Losses,
     StopRequest,
     added,
@@ -19,7 +21,7 @@ from farthest.coordinator.attempt import (
     memory_errors,
     stop_requests,
 )
-from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError
+from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError, map_to
 from farthest.coordinator.search.executors import (
     KnownPieces,
     SearchExecutor,
@@ -39,6 +41,7 @@ from farthest.heuristics import AUTO, DEEPENING, GUIDED, MAP, PLAIN
 from farthest.heuristics.registry import default_heuristic, open_heuristic
 from farthest.machine import cores, memory_limit
 from farthest.models.records import SEARCH, IterationRecord
+from farthest.search.answers import FIRST_EFFORTS, Answers
 from farthest.search.contract import Problem, engine_fields, targets
 from farthest.search.deepening import Deepening, Frontier, Iteration
 from farthest.search.engines import engine_with
@@ -71,11 +74,16 @@ LOSSES_ALLOWED = 8
 
 
 class SearchInterrupted(KeyboardInterrupt):
-    """A search was stopped. ``bound``: of the iteration in which it can be continued; None: from the beginning."""
+    """A search was stopped. ``bound``: of the iteration in which it can be continued; None: from the beginning.
+    ``needed``: moves that are proven to be needed. ``answer``: the best solution so far, None where there is none."""
 
-    def __init__(self, bound: int | None) -> None:
+    def __init__(
+        self, bound: int | None, needed: int | None = None, answer: SearchOutcome | None = None
+    ) -> None:
         super().__init__()
         self.bound = bound
+        self.needed = needed
+        self.answer = answer
 
 
 class UnsolvableError(UnreachableError):
@@ -120,7 +128,7 @@ class Solver:
         self._opened: tuple[str, Heuristic] | None = None
         self._choice: Choice | None = None
         if self._heuristic == AUTO and settings.algorithm == "ida":
-            self._choice = Choice(puzzle, target, settings, storage, self._reporter.notice)
+            self._choice = Choice(puzzle, target, settings, storage, self._reporter)
         elif self._heuristic == AUTO:
             self._heuristic = default_heuristic(puzzle, settings.algorithm)
 
@@ -163,7 +171,7 @@ class Solver:
     def after(self, searched: Searched) -> SearchOutcome:
         """The outcome of a search that a worker has made. It is no job."""
         heuristic = self._open(searched.problem.heuristic)
-        search = _SearchedBefore(searched.problem, self.settings, None, self._reporter, heuristic)
+        search = _SearchedBefore(searched.problem, self.settings, None, self._reporter, heuristic, None)
         search.pieces = [piece for piece, _ in searched.pieces]
         found, seconds = search.run(), [own for _, own in searched.pieces]
         iterations = [replace(one, seconds=own) for one, own in zip(found.iterations, seconds, strict=True)]
@@ -183,13 +191,19 @@ class Solver:
                 raise UnsolvableError(_place(problem), reason)
             if self._choice is None:
                 return self._search(problem, Stage(self._heuristic))
-            for stage in self._choice.stages(problem):
-                with suppress(TriedInVainError):
-                    return self._search(replace(problem, heuristic=stage.heuristic), stage)
+            answer: Way | None = None
+            try:
+                for stage in self._choice.stages(problem):
+                    try:
+                        return self._search(replace(problem, heuristic=stage.heuristic), stage, answer)
+                    except TriedInVainError as tried:
+                        answer = tried.answer or answer
+            except Interrupted:  # while tables are made; their own jobs keep what they can
+                raise SearchInterrupted(None) from None
             raise AssertionError("the last stage has no limit")
 
-    def _search(self, problem: Problem, stage: Stage) -> SearchOutcome:
-        """Raises TriedInVainError where it ends by the limit of the stage."""
+    def _search(self, problem: Problem, stage: Stage, answer: Way | None = None) -> SearchOutcome:
+        """Raises TriedInVainError where it ends by the limit of the stage. ``answer``: found by a stage before."""
         storage = self._storage
         if stage.heuristic == MAP:
             assert storage is not None, "a map is stored"
@@ -197,14 +211,16 @@ class Solver:
         heuristic = self._open(stage.heuristic)
         if self.settings.algorithm not in DEEPENING:
             return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
-        if not stage.limited:
-            return _IterativeSearch(problem, self.settings, storage, self._reporter, heuristic).run()
+        guided = heuristic, answer
+        if stage.seconds is None:
+            return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
         if not stored_at_once(self.settings, storage):
-            trial = _IterativeSearch(problem, self.settings, None, self._reporter, heuristic, limited=True)
-            return trial.run()
+            return _IterativeSearch(
+                problem, self.settings, None, self._reporter, *guided, stage.seconds
+            ).run()
         alone = replace(self.settings, workers="threads")
-        _IterativeSearch(problem, alone, None, SearchReporter(), heuristic, limited=True).run()
-        return _IterativeSearch(problem, self.settings, storage, self._reporter, heuristic).run()
+        _IterativeSearch(problem, alone, None, SearchReporter(), *guided, stage.seconds).run()
+        return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
 
 
 class _Search(ABC):
@@ -232,7 +248,7 @@ class _Search(ABC):
         if is_solved(self._problem):
             self._begin_job({}, resumable=False)
             none_listed = self._settings.all_solutions and self._settings.limit == 0
-            return self._finish(0, 1, () if none_listed else ((),), ())
+            return self._finish(self._outcome(0, 1, () if none_listed else ((),), ()))
         return self._search()
 
     @abstractmethod
@@ -296,21 +312,29 @@ class _Search(ABC):
         self._stack.enter_context(self._recorder.running())
         self._reporter.stored(self._recorder.job)
 
-    def _finish(
+    def _finish(self, outcome: SearchOutcome) -> SearchOutcome:
+        """The result, stored with the job."""
+        if self._recorder is not None:
+            self._recorder.finish(outcome)
+        return outcome
+
+    def _outcome(
         self,
         length: int | None,
         solutions: int,
         paths: tuple[Way, ...],
         iterations: tuple[Iteration, ...],
         *,
+        bound: int | None = None,
         nodes: int | None = None,
         expanded: int | None = None,
         seconds: float | None = None,
         resumed: int | None = None,
     ) -> SearchOutcome:
+        """A result; ``bound``: moves that are proven to be needed, where that is not the length."""
         problem = self._problem
         bounds = [(one.bound, one.nodes) for one in iterations]
-        outcome = SearchOutcome(
+        return SearchOutcome(
             job=self._job,
             puzzle=problem.puzzle.name,
             board=problem.puzzle.definition.format_board(problem.board),
@@ -320,7 +344,8 @@ class _Search(ABC):
             length=length,
             solutions=solutions,
             paths=paths,
-            optimal=self._optimal,
+            optimal=self._optimal and bound is None,
+            bound=bound if bound is not None else length if self._optimal else None,
             nodes=sum(n for _, n in bounds) if nodes is None else nodes,
             expanded=expanded,
             iterations=iterations,
@@ -329,21 +354,17 @@ class _Search(ABC):
             resumed=resumed,
             definition=problem.puzzle,
         )
-        if self._recorder is not None:
-            self._recorder.finish(outcome)
-        return outcome
 
 
 class _MapSearch(_Search):
     """The answer of a map that has all distances to the target. Nothing is searched, so there are no nodes."""
 
     def _search(self) -> SearchOutcome:
-        from farthest.coordinator.search.choice import whole_map
         from farthest.queries.distance_map import DistanceMap
 
         assert self._storage is not None, "it has the map"
         database = self._storage.database(create=False)
-        record = whole_map(database, self._problem.puzzle, self._problem.target)
+        record = map_to(database, self._problem.puzzle, self._problem.target)
         assert record is not None, "there was one when it was chosen"
         found, board = DistanceMap(database, record), self._problem.board
         begun = perf_counter()
@@ -358,7 +379,7 @@ class _MapSearch(_Search):
                 graph = found.solution_graph(board)
                 ways, solutions = found.solutions_of(graph, self._settings.limit), graph.count()
             paths = tuple(tuple(way.moves) for way in ways)
-            return self._finish(length, solutions, paths, (), seconds=perf_counter() - begun)
+            return self._finish(self._outcome(length, solutions, paths, (), seconds=perf_counter() - begun))
 
 
 def stored_at_once(settings: SearchSettings, storage: SearchStorage | None) -> bool:
@@ -397,13 +418,15 @@ class _GraphSearch(_Search):
             paths = () if found.length is None else (found.moves,)
             self._optimal = found.optimal
             return self._finish(
-                found.length,
-                len(paths),
-                paths,
-                (),
-                nodes=found.generated,
-                expanded=found.expanded,
-                seconds=found.seconds,
+                self._outcome(
+                    found.length,
+                    len(paths),
+                    paths,
+                    (),
+                    nodes=found.generated,
+                    expanded=found.expanded,
+                    seconds=found.seconds,
+                )
             )
 
 
@@ -422,21 +445,24 @@ class _IterativeSearch(_Search):
         storage: SearchStorage | None,
         reporter: SearchReporter,
         heuristic: Heuristic,
-        *,
-        limited: bool = False,
+        answer: Way | None,
+        limit: float | None = None,
     ) -> None:
-        """``limited``: it ends with TriedInVainError after about a second."""
+        """``answer``: found before; it is shown, and decides nothing. ``limit``: it ends with TriedInVainError after
+        about so many seconds of a thread; nodes are what counts."""
         super().__init__(problem, settings, storage, reporter)
         self._heuristic = heuristic
+        self._answer_before = answer
+        self._answers = Answers(problem, heuristic)
         self._optimal = heuristic.admissible
-        self._limited = limited
+        self._limit = limit
         self._most: int | None = None  # nodes
 
     def _search(self) -> SearchOutcome:
         engine = engine_with(self._problem, self._heuristic)
-        if self._limited:
-            self._most = engine.in_a_second
-            engine.budget = min(engine.budget, max(1, engine.in_a_second // PIECES_OF_A_TRIAL))
+        if self._limit is not None:
+            self._most = int(engine.in_a_second * self._limit)
+            engine.budget = min(engine.budget, max(1, self._most // PIECES_OF_A_TRIAL))
         every, limit = self._settings.all_solutions, self._settings.limit
         self._deepening = Deepening(engine, self._problem.board, first=not every, limit=limit)
         if self._deepening.over:
@@ -454,17 +480,70 @@ class _IterativeSearch(_Search):
                 self._running(),
                 closing(self._executor_of(engine)) as self._executor,
             ):
-                self._deepen()
-                paths = tuple(self._paths) if self._recorder is None else self._recorder.solutions()
+                try:
+                    self._deepen()
+                except TriedInVainError:
+                    self._look_for_answer(FIRST_EFFORTS[:2])
+                    if not self._enough():
+                        raise TriedInVainError(self._answers.best) from None
+                best = self._answers.best
                 return self._finish(
-                    self._deepening.length(paths),
-                    self._deepening.solutions,
-                    paths,
-                    tuple(self._deepening.iterations),
-                    resumed=self._resumed,
+                    self._solved() if best is None or self._deepening.over else self._answered(best)
                 )
         except KeyboardInterrupt:
-            raise SearchInterrupted(self._stored_bound()) from None
+            ways = [way for way in (self._answers.best, self._answer_before) if way is not None]
+            answer = self._answered(min(ways, key=len)) if ways and not self._deepening.solutions else None
+            raise SearchInterrupted(self._stored_bound(), self._needed, answer) from None
+
+    def _solved(self) -> SearchOutcome:
+        """The result of the last iteration."""
+        paths = tuple(self._paths) if self._recorder is None else self._recorder.solutions()
+        return self._outcome(
+            self._deepening.length(paths),
+            self._deepening.solutions,
+            paths,
+            tuple(self._deepening.iterations),
+            resumed=self._resumed,
+        )
+
+    def _answered(self, way: Way) -> SearchOutcome:
+        """An answer as the result."""
+        iterations, answers = tuple(self._deepening.iterations), self._answers
+        return self._outcome(
+            len(way),
+            1,
+            (way,),
+            iterations,
+            bound=self._needed if self._needed < len(way) else None,
+            nodes=self._deepening.nodes + answers.generated,
+            seconds=answers.seconds + sum(one.seconds for one in iterations),
+            resumed=self._resumed,
+        )
+
+    @property
+    def _needed(self) -> int:
+        """Moves that are proven to be needed, as long as no iteration has found a solution."""
+        return (self._deepening.next_bound or 0) if self._heuristic.admissible else 0
+
+    def _enough(self) -> bool:
+        best = self._answers.best
+        return self._settings.enough(None if best is None else len(best), self._needed)
+
+    def _look_for_answer(self, efforts: Sequence[int]) -> None:
+        """Looks for an answer, or a better one, with one effort after the other."""
+        if self._settings.all_solutions:
+            return
+        for effort in efforts:
+            better = self._answers.look(effort, lambda: self._stop.wanted)
+            if self._stop.wanted:
+                if self._recorder is not None:
+                    self._recorder.settle()
+                raise KeyboardInterrupt
+            if better:
+                assert self._answers.best is not None, "it is better"
+                self._reporter.found(len(self._answers.best), self._needed)
+            if self._settings.within < inf and self._enough():
+                return
 
     def _executor_of(self, engine: Engine) -> SearchExecutor:
         settings, recorder = self._settings, self._recorder
@@ -502,6 +581,10 @@ class _IterativeSearch(_Search):
         if self._resumed is None and self._deepening.next_bound is not None:
             self._reporter.begun(self._job, self._deepening.next_bound)
         while not self._deepening.over:
+            nodes = [one.nodes for one in self._deepening.iterations]
+            self._look_for_answer(self._answers.efforts(nodes, shortest=self._settings.within == 1))
+            if self._enough():
+                break
             try:
                 self._iterate(under_way)
                 under_way = None
