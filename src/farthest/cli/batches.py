@@ -173,9 +173,9 @@ def _listed(numbers: list[int]) -> str:
 
 def _solve(solver: Solver, asked: Asked, workers: BoardsByWorkers | None = None) -> _Found:
     board = board_given(solver.puzzle, asked.text)
-    searched = None if workers is None else workers.take(asked.number)
+    found = None if workers is None else workers.take(asked.number)
     try:
-        outcome = solver.solve(board) if searched is None else solver.after(searched)
+        outcome = found or solver.solve(board)
     except UnsolvableError as error:
         return _Found(asked, board, None, error.reason)
     return _Found(asked, board, outcome, why_unsolvable(outcome))

@@ -8,14 +8,17 @@ coordinator searches the board, whose pieces many workers share.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.attempt import attempt_name
+from farthest.coordinator.search.settings import SearchOutcome
+from farthest.coordinator.search.storage import search_digest
 from farthest.coordinator.workers import Outstanding, Workers
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
 from farthest.search.contract import Node, engine_fields
+from farthest.search.deepening import Deepening
+from farthest.search.engines import engine_with
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.search_batches import BoardWork, SearchFacts
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchReporter
     from farthest.coordinator.search.solve import Solver
     from farthest.puzzles.definition import Board
-    from farthest.search.contract import Problem
+    from farthest.search.contract import Problem, Way
     from farthest.worker.search_batches import Timed
 
 AHEAD = 4
@@ -32,14 +35,6 @@ AHEAD = 4
 LEAST_AHEAD = 16
 BOARDS = 0
 """The depth of this work."""
-
-
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """A search that a worker has made, up to its end. ``pieces``: the only one of each iteration, with seconds."""
-
-    problem: Problem
-    pieces: list[Timed]
 
 
 class BoardsByWorkers:
@@ -62,7 +57,7 @@ class BoardsByWorkers:
 
     def send(self, number: int, board: Board) -> None:
         """Lets workers search a board, if they may. ``number``: one that no other board has. Raises as
-        ``Solver.engine_of``."""
+        ``Solver.open``."""
         problem = self._solver.problem_ahead(board)
         if problem is None:
             return
@@ -76,9 +71,9 @@ class BoardsByWorkers:
         except LostStateError as error:
             self._lost(error)
 
-    def take(self, number: int) -> Searched | None:
-        """What workers have found for a board that was sent, when they have ended; None: it is not searched to the end.
-        Raises UnavailableError when Redis stays away, JobError when the workers cannot do it."""
+    def take(self, number: int) -> SearchOutcome | None:
+        """The outcome of the search for a board that was sent, when it has ended; None: workers have not searched it to
+        the end. Raises UnavailableError when Redis stays away, JobError when the workers cannot do it."""
         while number in self._sent and number not in self._found:
             try:
                 self._wait()
@@ -90,7 +85,44 @@ class BoardsByWorkers:
         last = found[-1][0]
         if not last.solutions and last.next_bound is not None:
             return None
-        return Searched(problem, found)
+        return self._outcome(problem, found)
+
+    def _outcome(self, problem: Problem, found: list[Timed]) -> SearchOutcome:
+        """Of iterations that end a search, one piece each. It is no job."""
+        settings, heuristic = self._solver.settings, self._solver.open(problem.heuristic)
+        every = settings.all_solutions
+        search = Deepening(
+            engine_with(problem, heuristic), problem.board, first=not every, limit=settings.limit
+        )
+        paths: list[Way] = []
+        for piece, seconds in found:
+            frontier = search.frontier()
+            (place, _) = frontier.take() or ((), None)
+            frontier.done(place, piece)
+            search.add(frontier, seconds)
+            paths += frontier.new_solutions
+        length = search.length(paths)
+        bounds = [(one.bound, one.nodes) for one in search.iterations]
+        return SearchOutcome(
+            job=None,
+            puzzle=problem.puzzle.name,
+            board=problem.puzzle.definition.format_board(problem.board),
+            target=problem.target,
+            heuristic=problem.heuristic,
+            algorithm=settings.algorithm,
+            length=length,
+            solutions=search.solutions,
+            paths=tuple(paths),
+            optimal=heuristic.admissible,
+            bound=length if heuristic.admissible else None,
+            nodes=search.nodes,
+            expanded=None,
+            iterations=tuple(search.iterations),
+            seconds=sum(seconds for _, seconds in found),
+            digest=search_digest(length, search.solutions, bounds, tuple(paths)),
+            resumed=None,
+            definition=problem.puzzle,
+        )
 
     def close(self) -> None:
         """What workers still do has no effect."""
@@ -106,7 +138,7 @@ class BoardsByWorkers:
             self._wait()
         self._drop()
         self._heuristic = problem.heuristic
-        engine, settings = self._solver.engine_of(problem), self._solver.settings
+        engine, settings = engine_with(problem, self._solver.open(problem.heuristic)), self._solver.settings
         if not engine.split_from:
             return
         every = settings.all_solutions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -45,21 +45,6 @@ class SearchExecutor(ABC):
     @abstractmethod
     def close(self) -> None:
         """Releases what the executor holds."""
-
-
-class KnownPieces(SearchExecutor):
-    """The only piece of each iteration, which was searched before."""
-
-    def __init__(self, pieces: Iterable[PieceResult]) -> None:
-        self._pieces = iter(pieces)
-
-    def run(self, frontier: Frontier, poll: Callable[[], None]) -> None:
-        taken = frontier.take()
-        assert taken is not None, "a piece waits"
-        frontier.done(taken[0], next(self._pieces))
-
-    def close(self) -> None:
-        pass
 
 
 class ThreadsSearch(SearchExecutor):

@@ -22,13 +22,8 @@ from farthest.coordinator.attempt import (
     stop_requests,
 )
 from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError, map_to
-from farthest.coordinator.search.executors import (
-    KnownPieces,
-    SearchExecutor,
-    SearchStopped,
-    ThreadsSearch,
-)
-from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
+from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.search.storage import SearchRecorder, SearchStorage, search_digest
 from farthest.errors import (
     LostStateError,
@@ -48,14 +43,12 @@ from farthest.search.engines import engine_with
 from farthest.search.solvable import why_unsolvable
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search.boards import Searched
-    from farthest.coordinator.search.settings import SearchSettings
     from farthest.coordinator.search.storage import IterationState
     from farthest.heuristics.contract import Heuristic
     from farthest.models.database import Database
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Engine, PieceResult, Way
+    from farthest.search.contract import Engine, Way
 
 STORE_AFTER_SECONDS = 10.0
 """A search that can be continued is stored when it has run for so long."""
@@ -136,14 +129,14 @@ class Solver:
         """Loads the tables of a heuristic that has a name. Raises as ``targets`` and ``open_heuristic``."""
         _ = self.targets
         if self._choice is None:
-            self._open(self._heuristic)
+            self.open(self._heuristic)
 
     @cached_property
     def targets(self) -> tuple[Board, ...]:
         """The boards that end a search. Raises PuzzleError, BoardError."""
         return targets(self.puzzle, self.target)
 
-    def _open(self, text: str) -> Heuristic:
+    def open(self, text: str) -> Heuristic:
         """The heuristic with its tables, kept until another is opened. Raises SearchError for one that cannot be used
         for this, and as ``open_heuristic`` does."""
         if self._opened is not None and self._opened[0] == text:
@@ -159,23 +152,10 @@ class Solver:
         return found
 
     def problem_ahead(self, board: Board) -> Problem | None:
-        """The problem that workers may search ahead for a board (coordinator/search/boards.py); None: none."""
+        """What workers may search for a board ahead of its turn (coordinator/search/boards.py); None: nothing."""
         text = self._heuristic if self._choice is None else self._choice.usual()
         problem = Problem(self.puzzle, board, self.target, text)
         return None if text == MAP or is_solved(problem) else problem
-
-    def engine_of(self, problem: Problem) -> Engine:
-        """The engine of a problem, with its tables."""
-        return engine_with(problem, self._open(problem.heuristic))
-
-    def after(self, searched: Searched) -> SearchOutcome:
-        """The outcome of a search that a worker has made. It is no job."""
-        heuristic = self._open(searched.problem.heuristic)
-        search = _SearchedBefore(searched.problem, self.settings, None, self._reporter, heuristic, None)
-        search.pieces = [piece for piece, _ in searched.pieces]
-        found, seconds = search.run(), [own for _, own in searched.pieces]
-        iterations = [replace(one, seconds=own) for one, own in zip(found.iterations, seconds, strict=True)]
-        return replace(found, seconds=sum(seconds), iterations=tuple(iterations))
 
     def solve(self, board: Board) -> SearchOutcome:
         """Solves a board, and stores the search where it is to be stored.
@@ -202,13 +182,21 @@ class Solver:
                 raise SearchInterrupted(None) from None
             raise AssertionError("the last stage has no limit")
 
+    def solves(self, problem: Problem, stage: Stage) -> bool:
+        """Whether a board is solved within the limit of a stage."""
+        try:
+            self._search(replace(problem, heuristic=stage.heuristic), stage)
+        except TriedInVainError:
+            return False
+        return True
+
     def _search(self, problem: Problem, stage: Stage, answer: Way | None = None) -> SearchOutcome:
         """Raises TriedInVainError where it ends by the limit of the stage. ``answer``: found by a stage before."""
         storage = self._storage
         if stage.heuristic == MAP:
             assert storage is not None, "a map is stored"
             return _MapSearch(problem, self.settings, storage, self._reporter).run()
-        heuristic = self._open(stage.heuristic)
+        heuristic = self.open(stage.heuristic)
         if self.settings.algorithm not in DEEPENING:
             return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
         guided = heuristic, answer
@@ -221,6 +209,21 @@ class Solver:
         alone = replace(self.settings, workers="threads")
         _IterativeSearch(problem, alone, None, SearchReporter(), *guided, stage.seconds).run()
         return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
+
+
+def pattern_heuristic(puzzle: Puzzle, board: Board, storage: SearchStorage) -> str | None:
+    """What ``auto`` gives to algorithms that are compared, by one of their boards: tables of patterns; None where the
+    simple heuristic solves it in about a second, or there are none. Raises as ``Solver.solve``."""
+    settings, problem = SearchSettings(), Problem(puzzle, board, "goal", AUTO)
+    reporter = SearchReporter()
+    solver = Solver(puzzle, "goal", AUTO, settings, storage, reporter)
+    choice = Choice(puzzle, "goal", settings, storage, reporter, looks_up=False)
+    with memory_errors(puzzle):
+        for stage in choice.stages(problem):
+            if stage.seconds is not None and not solver.solves(problem, stage):
+                continue
+            return None if stage.heuristic == choice.simple else stage.heuristic
+    raise AssertionError("the last stage has no limit")
 
 
 class _Search(ABC):
@@ -691,15 +694,6 @@ class _IterativeSearch(_Search):
             )
             for one, next_bound in zip(found, next_bounds, strict=False)
         ]
-
-
-class _SearchedBefore(_IterativeSearch):
-    """A search whose pieces a worker has searched, one for each bound."""
-
-    pieces: Sequence[PieceResult]
-
-    def _executor_of(self, engine: Engine) -> SearchExecutor:
-        return KnownPieces(self.pieces)
 
 
 def _place(problem: Problem) -> str:
