@@ -1,8 +1,8 @@
 """Small searches of many boards by workers: a board is an item of work, and several are searched at once.
 
-A worker searches the iterations of a board that have one piece (worker/search_batches.py, ``BoardWork``). If these end
-the search, its outcome is made of them, and is that of any other search of the board. Else it is not over: then the
-coordinator searches the board, whose pieces many workers share.
+A worker searches the iterations of a board that have one piece (worker/search_batches.py, ``BoardWork``). If the last
+one has a solution, the outcome is made of them, and is that of any other search of the board. Else the coordinator
+searches the board, and workers share its pieces.
 """
 
 from __future__ import annotations
@@ -82,8 +82,7 @@ class BoardsByWorkers:
         problem, found = self._sent.pop(number, None), self._found.pop(number, [])
         if problem is None or not found:
             return None
-        last = found[-1][0]
-        if not last.solutions and last.next_bound is not None:
+        if not found[-1][0].solutions:
             return None
         return self._outcome(problem, found)
 
