@@ -61,8 +61,11 @@ STORE_AFTER_SECONDS = 10.0
 COMMIT_SECONDS = 1.0
 """Seconds between two commits."""
 
-PIECES_OF_A_TRIAL = 8
+PIECES_OF_A_TRIAL = 32
 """A search that is to end after about a second is looked at so often."""
+
+SLOWER = 4.0
+"""How many times as long a trial may take by the clock, where boards of a family take longer than others."""
 
 SOONER = 4
 """The solution may be found in this part of an iteration."""
@@ -134,14 +137,14 @@ class Solver:
         """Loads the tables of a heuristic that has a name. Raises as ``targets`` and ``open_heuristic``."""
         _ = self.targets
         if self._choice is None:
-            self._open(self._heuristic)
+            self.open(self._heuristic)
 
     @cached_property
     def targets(self) -> tuple[Board, ...]:
         """The boards that end a search. Raises PuzzleError, BoardError."""
         return targets(self.puzzle, self.target)
 
-    def _open(self, text: str) -> Heuristic:
+    def open(self, text: str) -> Heuristic:
         """The heuristic with its tables, kept until another is opened. Raises SearchError for one that cannot be used
         for this, and as ``open_heuristic`` does."""
         if self._opened is not None and self._opened[0] == text:
@@ -155,6 +158,12 @@ class Solver:
             )
         self._opened = text, found
         return found
+
+    def problem_ahead(self, board: Board) -> Problem | None:
+        """What workers may search for a board ahead of its turn (coordinator/search/boards.py); None: nothing."""
+        text = self._heuristic if self._choice is None else self._choice.usual()
+        problem = Problem(self.puzzle, board, self.target, text)
+        return None if text == MAP or self.settings.within > 1 or problem.solved else problem
 
     def solve(self, board: Board) -> SearchOutcome:
         """Solves a board, and stores the search where it is to be stored.
@@ -177,11 +186,7 @@ class Solver:
                         return self._search(replace(problem, heuristic=stage.heuristic), stage, answer)
                     except TriedInVainError as tried:
                         answer = tried.look()
-                    if (
-                        answer is not None
-                        and answer.optimal
-                        and not stored_at_once(self.settings, self._storage)
-                    ):
+                    if answer and answer.optimal and not stored_at_once(self.settings, self._storage):
                         return answer
             except SearchInterrupted:
                 raise
@@ -203,7 +208,7 @@ class Solver:
         if stage.heuristic == MAP:
             assert storage is not None, "a map is stored"
             return _MapSearch(problem, self.settings, storage, self._reporter).run()
-        heuristic = self._open(stage.heuristic)
+        heuristic = self.open(stage.heuristic)
         if self.settings.algorithm not in DEEPENING:
             return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
         guided = heuristic, None if answer is None else answer.moves
@@ -255,9 +260,7 @@ class _Search(ABC):
 
     def run(self) -> SearchOutcome:
         """The result. Raises as ``Solver.solve`` does."""
-        import numpy
-
-        if self._problem.at_target(numpy.array([self._problem.board], dtype=numpy.uint8))[0]:
+        if self._problem.solved:
             self._begin_job({}, resumable=False)
             none_listed = self._settings.all_solutions and self._settings.limit == 0
             return self._finish(self._outcome(0, 1, () if none_listed else ((),), ()))
@@ -462,11 +465,13 @@ class _IterativeSearch(_Search):
         self._optimal = heuristic.admissible
         self._limit = limit
         self._most: int | None = None  # nodes
+        self._latest = inf  # by the clock
 
     def _search(self) -> SearchOutcome:
         engine = engine_with(self._problem, self._heuristic)
         if self._limit is not None:
             self._most = int(engine.in_a_second * self._limit)
+            self._latest = monotonic() + SLOWER * self._limit
             engine.budget = min(engine.budget, max(1, self._most // PIECES_OF_A_TRIAL))
         every, limit = self._settings.all_solutions, self._settings.limit
         self._deepening = Deepening(engine, self._problem.board, first=not every, limit=limit)
@@ -539,13 +544,9 @@ class _IterativeSearch(_Search):
             return
         for effort in efforts:
             better = self._answers.look(effort, lambda: self._stop.wanted)
-            if self._stop.wanted:
-                if self._recorder is not None:
-                    self._recorder.settle()
-                raise KeyboardInterrupt
             if better is not None:
                 self._reporter.found(len(better), self._needed)
-            if self._settings.within < inf and self._enough():
+            if self._stop.wanted or (self._settings.within < inf and self._enough()):
                 return
 
     def _executor_of(self, engine: Engine) -> SearchExecutor:
@@ -660,7 +661,7 @@ class _IterativeSearch(_Search):
         return self._deepening.nodes + last * last // max(1, before) // SOONER
 
     def _check_limit(self, nodes: int) -> None:
-        if self._most is not None and nodes > self._most:
+        if self._most is not None and (nodes > self._most or monotonic() > self._latest):
             raise TriedInVainError(self._early_answer)
 
     def _poll(self, frontier: Frontier, seconds: float) -> None:
