@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Heuristic
     from farthest.search.contract import Problem, Way
+    from farthest.search.stages import Stages
 
 BOARDS_A_WIDTH = 1 << 12
 """Boards that a beam generates for each board of its width, as long as none has found an answer."""
 LEAST_WIDTH = 8
+NODES_A_BOARD = 8
+"""Nodes of the search by stages for each board of a beam: they take some third of the time."""
 
 FROM = 1 << 24
 """An answer is looked for after an iteration with so many nodes: then it costs little beside the next one, and if it is
@@ -58,23 +61,48 @@ class Answers:
         return new
 
     @cached_property
+    def _stages(self) -> Stages | None:
+        from farthest.search.stages import stages_of
+
+        return stages_of(self._problem)
+
+    @cached_property
     def _beam(self) -> Beam:
         return Beam(self._problem, self._heuristic)
 
     def look(self, boards: int, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Looks for a shorter answer; whether there is one. About ``boards`` boards are generated at most; it ends
-        early when ``stopped``. The answer is proved: its moves lead to a target."""
-        width = max(LEAST_WIDTH, int(boards / self._boards_a_width))
-        if width <= self._widest:
-            return False
-        self._widest = width
-        begun, below = perf_counter(), None if self.best is None else len(self.best)
-        way, generated = self._beam.search(width, boards, below, stopped)
-        self.generated += generated
+        """Looks for a shorter answer; whether there is one. About ``boards`` boards are generated at most by a beam, or
+        nodes that cost as much by stages; it ends early when ``stopped``. The answer is proved: its moves lead to a
+        target."""
+        begun = perf_counter()
+        way = self._by_stages(boards, stopped)
+        if self._stages is None or (way is None and self.best is None and boards > FIRST_EFFORTS[0]):
+            way = self._by_beam(boards, stopped)
         self.seconds += perf_counter() - begun
         if way is None:
             return False
         boards_along(self._problem.puzzle, self._problem.board, way, target_test(self._problem))
         self.best = way
-        self._boards_a_width = generated / width
         return True
+
+    @property
+    def _below(self) -> int | None:
+        return None if self.best is None else len(self.best)
+
+    def _by_stages(self, boards: int, stopped: Callable[[], bool]) -> Way | None:
+        if self._stages is None:
+            return None
+        way, generated = self._stages.search(boards * NODES_A_BOARD, self._below, stopped)
+        self.generated += generated
+        return way
+
+    def _by_beam(self, boards: int, stopped: Callable[[], bool]) -> Way | None:
+        width = max(LEAST_WIDTH, int(boards / self._boards_a_width))
+        if width <= self._widest:
+            return None
+        self._widest = width
+        way, generated = self._beam.search(width, boards, self._below, stopped)
+        self.generated += generated
+        if way is not None:
+            self._boards_a_width = generated / width
+        return way

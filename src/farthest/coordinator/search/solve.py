@@ -23,7 +23,7 @@ from farthest.coordinator.attempt import (
 )
 from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError, map_to
 from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
-from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.search.storage import SearchRecorder, SearchStorage, search_digest
 from farthest.errors import (
     LostStateError,
@@ -43,7 +43,6 @@ from farthest.search.engines import engine_with
 from farthest.search.solvable import why_unsolvable
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search.settings import SearchSettings
     from farthest.coordinator.search.storage import IterationState
     from farthest.heuristics.contract import Heuristic
     from farthest.models.database import Database
@@ -177,6 +176,14 @@ class Solver:
                 raise SearchInterrupted(None) from None
             raise AssertionError("the last stage has no limit")
 
+    def solves(self, problem: Problem, stage: Stage) -> bool:
+        """Whether a board is solved within the limit of a stage."""
+        try:
+            self._search(replace(problem, heuristic=stage.heuristic), stage)
+        except TriedInVainError:
+            return False
+        return True
+
     def _search(self, problem: Problem, stage: Stage, answer: Way | None = None) -> SearchOutcome:
         """Raises TriedInVainError where it ends by the limit of the stage. ``answer``: found by a stage before."""
         storage = self._storage
@@ -196,6 +203,21 @@ class Solver:
         alone = replace(self.settings, workers="threads")
         _IterativeSearch(problem, alone, None, SearchReporter(), *guided, stage.seconds).run()
         return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
+
+
+def pattern_heuristic(puzzle: Puzzle, board: Board, storage: SearchStorage) -> str | None:
+    """What ``auto`` gives to algorithms that are compared, by one of their boards: tables of patterns; None where the
+    simple heuristic solves it in about a second, or there are none. Raises as ``Solver.solve``."""
+    settings, problem = SearchSettings(), Problem(puzzle, board, "goal", AUTO)
+    reporter = SearchReporter()
+    solver = Solver(puzzle, "goal", AUTO, settings, storage, reporter)
+    choice = Choice(puzzle, "goal", settings, storage, reporter, looks_up=False)
+    with memory_errors(puzzle):
+        for stage in choice.stages(problem):
+            if stage.seconds is not None and not solver.solves(problem, stage):
+                continue
+            return None if stage.heuristic == choice.simple else stage.heuristic
+    raise AssertionError("the last stage has no limit")
 
 
 class _Search(ABC):

@@ -13,7 +13,7 @@ import heapq
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
@@ -142,7 +142,7 @@ def greedy_order(
             else:
                 change(source, -1)
             kept[source] = None
-        for source in list(kept)[: max(len(kept) - held, 0)]:
+        for source in list(islice(kept, max(len(kept) - held, 0))):
             del kept[source]
             change(source, 1)
     return order
