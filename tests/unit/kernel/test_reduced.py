@@ -99,7 +99,7 @@ def numbers(*values: int, dtype: str = "u4") -> Any:
 CUT: dict[str, Any] = {
     "words_per_line": 1,
     "bits": 8,
-    "digits": [(3, np.concatenate([SAME, NEXT]))],
+    "digits": [(3, np.concatenate([SAME, NEXT]), b"")],
     "first": numbers(0, 3, 6, dtype="u8"),
     "sources": numbers(0, 1, 0, 1, 0, 1),
     "maps": numbers(0, 0, 1, 0, 0, 1),
@@ -130,10 +130,12 @@ def test_layers_of_a_space_of_digits() -> None:
         ("words_per_line", 513),
         ("bits", 0),
         ("bits", 65),
-        ("digits", [(3, SAME[:2])]),
-        ("digits", [(0, SAME)]),
-        ("digits", [(3, SAME), (2**31, SAME)]),
-        ("digits", [(3, np.array([0, 1, 3, 1, 2, 0], dtype=np.uint32))]),  # from a line that there is not
+        ("digits", [(3, SAME[:2], b"")]),
+        ("digits", [(0, SAME, b"")]),
+        ("digits", [(3, SAME, b""), (2**31, SAME, b"")]),
+        ("digits", [(3, numbers(0, 1, 3, 1, 2, 0), b"")]),  # from a line that there is not
+        ("digits", [(3, np.concatenate([SAME, NEXT]), b"\1")]),
+        ("digits", [(3, np.concatenate([SAME, NEXT]), b"\0\1\0")]),  # the map 2 ^ 1 is not there
         ("first", numbers(0, dtype="u8")),
         ("first", numbers(0, 3, 9, dtype="u8")),
         ("first", numbers(0, 7, 6, dtype="u8")),
