@@ -115,6 +115,10 @@ class Choice:
             self._settled = self._made() or self.simple
         yield Stage(self._settled)
 
+    def usual(self) -> str:
+        """What the next board is tried with first, if no search of it has begun."""
+        return MAP if self.has_map else self._settled or self.simple
+
     @property
     def simple(self) -> str:
         """The heuristic that needs no table."""

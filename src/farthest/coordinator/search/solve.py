@@ -129,14 +129,14 @@ class Solver:
         """Loads the tables of a heuristic that has a name. Raises as ``targets`` and ``open_heuristic``."""
         _ = self.targets
         if self._choice is None:
-            self._open(self._heuristic)
+            self.open(self._heuristic)
 
     @cached_property
     def targets(self) -> tuple[Board, ...]:
         """The boards that end a search. Raises PuzzleError, BoardError."""
         return targets(self.puzzle, self.target)
 
-    def _open(self, text: str) -> Heuristic:
+    def open(self, text: str) -> Heuristic:
         """The heuristic with its tables, kept until another is opened. Raises SearchError for one that cannot be used
         for this, and as ``open_heuristic`` does."""
         if self._opened is not None and self._opened[0] == text:
@@ -150,6 +150,12 @@ class Solver:
             )
         self._opened = text, found
         return found
+
+    def problem_ahead(self, board: Board) -> Problem | None:
+        """What workers may search for a board ahead of its turn (coordinator/search/boards.py); None: nothing."""
+        text = self._heuristic if self._choice is None else self._choice.usual()
+        problem = Problem(self.puzzle, board, self.target, text)
+        return None if text == MAP or is_solved(problem) else problem
 
     def solve(self, board: Board) -> SearchOutcome:
         """Solves a board, and stores the search where it is to be stored.
@@ -190,7 +196,7 @@ class Solver:
         if stage.heuristic == MAP:
             assert storage is not None, "a map is stored"
             return _MapSearch(problem, self.settings, storage, self._reporter).run()
-        heuristic = self._open(stage.heuristic)
+        heuristic = self.open(stage.heuristic)
         if self.settings.algorithm not in DEEPENING:
             return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
         guided = heuristic, answer
