@@ -56,8 +56,11 @@ STORE_AFTER_SECONDS = 10.0
 COMMIT_SECONDS = 1.0
 """Seconds between two commits."""
 
-PIECES_OF_A_TRIAL = 8
+PIECES_OF_A_TRIAL = 32
 """A search that is to end after about a second is looked at so often."""
+
+SLOWER = 4.0
+"""How many times as long a trial may take by the clock, where boards of a family take longer than others."""
 
 SOONER = 4
 """The solution may be found in this part of an iteration."""
@@ -460,11 +463,13 @@ class _IterativeSearch(_Search):
         self._optimal = heuristic.admissible
         self._limit = limit
         self._most: int | None = None  # nodes
+        self._latest = inf  # by the clock
 
     def _search(self) -> SearchOutcome:
         engine = engine_with(self._problem, self._heuristic)
         if self._limit is not None:
             self._most = int(engine.in_a_second * self._limit)
+            self._latest = monotonic() + SLOWER * self._limit
             engine.budget = min(engine.budget, max(1, self._most // PIECES_OF_A_TRIAL))
         every, limit = self._settings.all_solutions, self._settings.limit
         self._deepening = Deepening(engine, self._problem.board, first=not every, limit=limit)
@@ -660,7 +665,7 @@ class _IterativeSearch(_Search):
         return self._deepening.nodes + last * last // max(1, before) // SOONER
 
     def _check_limit(self, nodes: int) -> None:
-        if self._most is not None and nodes > self._most:
+        if self._most is not None and (nodes > self._most or monotonic() > self._latest):
             raise TriedInVainError
 
     def _poll(self, frontier: Frontier, seconds: float) -> None:
