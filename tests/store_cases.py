@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 import naive
 import permutations
 from farthest import _kernel
@@ -29,6 +31,15 @@ class Case:
     kernel: _kernel.Space
     origins: tuple[int, ...]
     layers: tuple[tuple[int, ...], ...]
+    distances: dict[Board, int]
+
+    def classes(self, depth: int) -> int | None:
+        """The classes of states that symmetries take to each other, where the space keeps their representatives."""
+        if not isinstance(self.space, RepresentativeSpace):
+            return None
+        boards = np.array([board for board, at in self.distances.items() if at == depth], dtype=np.uint8)
+        images = [each.images(boards).tolist() for each in self.space.maps] if len(boards) else []
+        return len({tuple(min(alike)) for alike in zip(*images, strict=True)})
 
     def states(self, depth: int) -> int:
         """The states of a layer."""
@@ -90,6 +101,7 @@ def case(name: str, shard_classes: int = 1) -> Case:
         space.compile_kernel(shard_classes),
         tuple(space.keys_of(space.origins)),
         tuple(tuple(sorted(layers[depth])) for depth in range(len(layers))),
+        distances,
     )
 
 
