@@ -21,6 +21,8 @@ import pytest
 # pytest compiles each module of tests again to rewrite its assertions: once, not in every process of every run.
 sys.dont_write_bytecode = False
 
+gc.disable()  # until all tests are collected
+
 pytest_plugins = [
     "random_examples",
     "server_fixtures",
@@ -87,6 +89,7 @@ def pytest_collection_finish() -> None:
     """Modules and tests stay to the end: the garbage collector need not look at them again and again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_report_header() -> str:

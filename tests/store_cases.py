@@ -74,13 +74,19 @@ def _puzzles() -> dict[str, Puzzle | None]:
         "turned pieces": permutations.samples()["moduli mixed, from"],
         "equal pieces turned": permutations.samples()["equal pieces turned, from"],
         "graded": load("pegs-triangle-15"),
-        "representatives": symmetric_puzzle(33),
-        "representatives, one-way": symmetric_puzzle(92),
+        "representatives": symmetric_puzzle(112),
+        "representatives, united": symmetric_puzzle(27),
+        "representatives, one-way": symmetric_puzzle(17),
         "one state": make_puzzle(edges=(), arcs=((0, 1),), goals=[(0, 1)], origin=Origin("to", "goal")),
     }
 
 
 NAMES = tuple(_puzzles())
+
+
+def cuts(*levels: int) -> list[tuple[str, int]]:
+    """Each search with its shards cut at the levels; those of representatives are the same at all."""
+    return [(name, at) for name in NAMES for at in (levels[:1] if "representatives" in name else levels)]
 
 
 @cache

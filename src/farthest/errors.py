@@ -112,6 +112,12 @@ class SettingError(FarthestError):
     """An environment variable or an option has a value that cannot be used."""
 
 
+class BatchError(FarthestError):
+    """Some boards of a batch are none, or their solutions are not as long as was published; the others were solved."""
+
+    exit_status = 1
+
+
 class SearchError(FarthestError):
     """A search cannot be done in the way that was asked for."""
 

@@ -22,7 +22,8 @@ from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker.registry import list_workers
 from scatter_cases import PUZZLES, ScatterCase, scatter_case
 from servers import RedisServer
-from store_cases import NAMES, Case, case
+from store_cases import Case, case
+from store_cases import cuts as every_cut
 
 AnyCase = Case | ScatterCase
 Pair = tuple[Executor, Callable[[Any], ShardStore]]
@@ -132,7 +133,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             elif pair in cuts:
                 pairs += [(pair, (name, cuts[pair])) for name in FEW]
             else:
-                pairs += [(pair, (name, n)) for name in NAMES for n in (1, 3)]
+                pairs += [(pair, one) for one in every_cut(1, 3)]
         ids = ["-".join(map(str, (pair, *one))) for pair, one in pairs]
         metafunc.parametrize(("pair", "one_case"), pairs, indirect=True, ids=ids)
 

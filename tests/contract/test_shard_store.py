@@ -178,10 +178,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     cases: dict[str, list[tuple[Any, ...]]] = {
         "memory": [(name, 1 + i % 3) for i, name in enumerate(NAMES)],
         "folder": [
-            (name, 1 + i % 3) for i, name in enumerate((*kinds, "origins of both colours", "representatives"))
+            (name, 1 + i % 3)
+            for i, name in enumerate((*kinds, "origins of both colours", "representatives, united"))
         ],
-        "redis": [(name, 2) for name in kinds] + [("representatives", 1)],
-        "redis blocks": [("representatives", 1)]
+        "redis": [(name, 2) for name in kinds] + [("representatives, united", 1)],
+        "redis blocks": [("representatives, united", 1)]
         + [(name, 3) for name in ("not bipartite", "one-way", "graded", "origins of both colours")],
         "redis without a cache": [(name, 2) for name in ("two colours", "not bipartite", "graded")],
         "scatter memory": [(name,) for name in SCATTER_NAMES],

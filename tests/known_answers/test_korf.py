@@ -1,16 +1,13 @@
 """Korf's hundred boards of the 15-puzzle: the lengths of their shortest solutions, as published in 1985."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 import farthest
+from farthest.puzzles.board_sets import board_set
 
-BOARDS = {
-    instance["number"]: (" ".join(map(str, instance["board"])), instance["optimal"])
-    for instance in json.loads(Path(__file__).with_name("korf100.json").read_text())["instances"]
-}
+BOARDS = {known.number: (known.text, known.length) for known in board_set("korf-100").boards}
 PUZZLE = "15-puzzle-blank-first"
 PATTERNS = ("1-3.6.7", "4.5.8.9.12", "10.11.13-15")
 

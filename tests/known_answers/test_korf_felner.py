@@ -10,33 +10,31 @@ import pytest
 import farthest
 from cluster import Cluster, until
 from farthest.models.database import open_database
+from farthest.puzzles.board_sets import board_set
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
 from farthest.search.engines import open_engine
 from servers import RedisServer
 
-BOARDS = {
-    instance["number"]: instance
-    for instance in json.loads(Path(__file__).with_name("korf_felner_50.json").read_text())["instances"]
-}
+BOARDS = {known.number: known for known in board_set("korf-felner-50").boards}
 PUZZLE = "24-puzzle"
 MAPS = ("1.2.5-7.12", "3.4.8.9.13.14")
 HEURISTIC = "6-6-6-6"
 
 
 def written(number: int) -> str:
-    return " ".join(map(str, BOARDS[number]["board"]))
+    return BOARDS[number].text
 
 
 def test_the_lengths_sum_up_as_published_and_have_the_parity_of_the_boards() -> None:
     assert sorted(BOARDS) == list(range(1, 51))
-    assert sum(instance["optimal"] for instance in BOARDS.values()) == 5039
+    assert sum(instance.length for instance in BOARDS.values()) == 5039
     boards = [written(number) for number in sorted(BOARDS)]
     values = farthest.heuristic_values(PUZZLE, boards, "manhattan")
     for number, value in zip(sorted(BOARDS), values.tolist(), strict=True):
-        assert BOARDS[number]["optimal"] - value >= 0
-        assert (BOARDS[number]["optimal"] - value) % 2 == 0
+        assert BOARDS[number].length - value >= 0
+        assert (BOARDS[number].length - value) % 2 == 0
 
 
 @pytest.mark.slow
@@ -69,12 +67,14 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize("number", [38, 40])
 def test_the_easiest_takes_as_many_nodes_as_published(maps: str, number: int) -> None:
     puzzle = farthest.load_puzzle(PUZZLE)
-    problem = Problem(puzzle, tuple(BOARDS[number]["board"]), "goal", HEURISTIC)
+    problem = Problem(
+        puzzle, farthest.load_puzzle(PUZZLE).definition.parse_board(written(number)), "goal", HEURISTIC
+    )
     with open_database(maps, create=False) as database:
         engine = open_engine(problem, PatternMaps(database))
     engine.split_from = engine.budget = 2**62  # one piece an iteration
     found = deepen(engine, problem.board, first=True, limit=1)
-    assert (found.length, found.nodes) == (BOARDS[number]["optimal"], BOARDS[number]["nodes"])
+    assert (found.length, found.nodes) == (BOARDS[number].length, BOARDS[number].nodes)
 
 
 @pytest.mark.night
@@ -82,7 +82,7 @@ def test_a_board_is_split_over_workers_that_are_killed(
     maps: str, redis_server: RedisServer, tmp_path: Path
 ) -> None:
     expected = farthest.solve(PUZZLE, written(25), heuristic=HEURISTIC, database=maps, store=False)
-    assert expected.length == BOARDS[25]["optimal"]
+    assert expected.length == BOARDS[25].length
     redis_server.flush()
     with Cluster(tmp_path, redis_server.url, f"sqlite:///{maps}", {"LEASE_SECONDS": "1"}) as cluster:
         cluster.add_worker(2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from math import inf
 from operator import index
 from typing import TYPE_CHECKING, Literal, SupportsIndex
 
@@ -34,6 +35,8 @@ def solve(
     heuristic: str | None = None,
     all_solutions: bool = False,
     limit: SupportsIndex = 1000,
+    first: bool = False,
+    within: float = 1.0,
     threads: SupportsIndex | None = None,
     workers: Literal["threads", "celery"] = "threads",
     database: str | Path | None = None,
@@ -43,8 +46,10 @@ def solve(
     """Search for a shortest solution of a board, or with ``all_solutions`` for all of them; what was found.
 
     ``board``: None: the puzzle's start. ``to``: a board; ``goal`` stands for any of the goals. ``heuristic``: None:
-    the strongest that needs no stored map. ``limit``: most solutions in ``paths``. ``threads``: None: one a
-    processor; ``workers``: who searches. ``store``: True: the search is a job in ``database`` (named as for
+    ``auto``, which takes stored tables, or makes some and keeps them in ``database``, unless ``store`` is False or the
+    search is small. ``limit``: most solutions in ``paths``. ``first``: the first solution is enough; ``within``: one is
+    that is proven to have at most so many times the fewest moves. ``threads``: None: one a processor; ``workers``: who
+    searches. ``store``: True: the search is a job in ``database`` (named as for
     `open_map`) from its beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it
     is not. Where it may be stored, one that was broken off is gone on with. Pattern databases are read from there
     in any case. ``progress``: as for `enumerate`. The outcome's ``length`` is None where the search itself has proven
@@ -56,7 +61,12 @@ def solve(
 
     loaded = puzzle_given(puzzle)
     settings = SearchSettings(
-        algorithm, all_solutions, whole("limit", limit) or 0, workers, whole("threads", threads)
+        algorithm,
+        all_solutions,
+        whole("limit", limit) or 0,
+        workers,
+        whole("threads", threads),
+        within=inf if first else within,
     )
     with _solver(loaded, to, heuristic, settings, database, store, progress) as (solver, _):
         return solver.solve(start_or(loaded, board))
@@ -71,17 +81,21 @@ def _solver(
     database: str | Path | None,
     store: bool | None,
     progress: bool | None,
-    boards: int = 1,
+    boards: int | None = None,
 ) -> Iterator[tuple[Solver, SearchBar]]:
-    """What searches so many boards, one after the other, and what shows its progress."""
+    """What searches so many boards, one after the other, and what shows its progress. ``boards``: None: one."""
     from farthest.api.bars import SearchBar, progress_bar
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
-    from farthest.heuristics.registry import default_heuristic
+    from farthest.heuristics import AUTO
 
-    chosen = default_heuristic(puzzle, settings.algorithm) if heuristic is None else heuristic
-    with closing(SearchStorage(database, store=store)) as storage, progress_bar(progress) as bar:
-        reporter = SearchBar(bar, boards)
+    chosen = AUTO if heuristic is None else heuristic
+    keeps = store is not False or boards is not None
+    with (
+        closing(SearchStorage(database, store=store, makes_tables=keeps)) as storage,
+        progress_bar(progress) as bar,
+    ):
+        reporter = SearchBar(bar, 1 if boards is None else boards)
         yield Solver(puzzle, target_given(puzzle, to), chosen, settings, storage, reporter), reporter
 
 
@@ -99,7 +113,8 @@ def solve_many(
     """Search for a shortest solution of each board, one after the other: the tables of the heuristic are made once.
 
     The outcomes in the order of the boards; None for a board that is known to be unsolvable without a search. The
-    arguments are those of `solve`; no search is stored. Raises as `solve` does, but no UnreachableError.
+    arguments are those of `solve`; no search is stored, and tables
+    that ``auto`` makes are kept. Raises as `solve` does, but no UnreachableError.
     """
     from farthest.coordinator.search.settings import SearchSettings
     from farthest.errors import UnreachableError

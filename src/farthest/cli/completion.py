@@ -107,6 +107,15 @@ def complete_algorithms(
     return _last_part(list(ALGORITHMS), incomplete)
 
 
+def complete_set(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Names of published sets of boards."""
+    from farthest.puzzles.board_sets import board_set, set_names
+
+    return _items(((name, board_set(name).title) for name in set_names()), incomplete)
+
+
 def _complete_kind(kind: str) -> Completer:
     return lambda context, parameter, incomplete: [CompletionItem(incomplete, type=kind)]
 

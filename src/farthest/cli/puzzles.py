@@ -23,6 +23,7 @@ from farthest.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from farthest.puzzles.board_sets import BoardSet
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.paths import BoardPath
@@ -56,8 +57,9 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
       farthest puzzles sliding-3x4
       farthest puzzles cube-3x3x3@corners --symmetry
     """
-    from farthest.documents.puzzles import puzzle_document, puzzle_summary, symmetry_document
+    from farthest.documents.puzzles import puzzle_document, puzzle_summary, set_document, symmetry_document
     from farthest.puzzles import catalogue
+    from farthest.puzzles.board_sets import board_set, set_names
 
     try:
         puzzle = catalogue.load(" ".join(words)) if words else None
@@ -74,22 +76,25 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
             print_json({**puzzle_document(puzzle), **({} if found is None else {"symmetry": found})})
         else:
             _draw(puzzle, found)
+            _tell_others(" ".join(words), puzzle)
         return
     if symmetry:
         raise click.UsageError("--symmetry needs the name of one puzzle: farthest puzzles NAME --symmetry")
     listed = [catalogue.load(each) for each in names]
+    sets = [] if words else [board_set(name) for name in set_names()]
     if as_json:
         print_json(
             {
                 "puzzles": [puzzle_summary(puzzle) for puzzle in listed],
                 "forms": [{"form": form, "called": called} for form, called in forms.items()],
+                "sets": [set_document(found) for found in sets],
             }
         )
     else:
-        _print_catalogue(listed, forms)
+        _print_catalogue(listed, forms, sets)
 
 
-def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str]) -> None:
+def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str], sets: Sequence[BoardSet]) -> None:
     from farthest.documents.puzzles import states_text
 
     rows = [
@@ -102,12 +107,20 @@ def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str]) -> None:
     if forms:
         print_table(("names of any size", "puzzle"), [*forms.items()], right="ll")
         click.echo()
+    if sets:
+        print_table(
+            ("set of boards", "puzzle", "boards", "title"),
+            ((found.name, found.puzzle, str(len(found.boards)), found.title) for found in sets),
+            right="llrl",
+        )
+        click.echo()
     click.echo("Show one of them: farthest puzzles NAME")
 
 
 def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
     from farthest.documents.puzzles import known_rows, named_boards, puzzle_rows
     from farthest.drawing.terminal import coloured
+    from farthest.puzzles.board_sets import sets_of
 
     definition = puzzle.definition
     click.echo(f"{puzzle.name}: {puzzle.title}")
@@ -118,6 +131,9 @@ def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
     print_drawings([(f"{title}:", coloured(definition, board)) for title, board in boards])
     click.echo()
     print_facts(puzzle_rows(puzzle))
+    print_facts(
+        ("set of boards", f"{found.name}: {found.title} ({found.source})") for found in sets_of(puzzle)
+    )
     for line in () if symmetry is None else _symmetry_lines(symmetry):
         click.echo(line)
     for known in puzzle.known:
@@ -133,6 +149,15 @@ def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
                 width=76,
                 indent="    ",
             )
+
+
+def _tell_others(text: str, puzzle: Puzzle) -> None:
+    """Those of the catalogue that have the words of a text by which the puzzle is called."""
+    from farthest.puzzles import catalogue
+
+    others = [name for name in catalogue.search(text) if name != puzzle.name]
+    if others and text not in (puzzle.name, *catalogue.ALIASES):
+        click.echo(f"\nothers with {text!r} in their names: {', '.join(others)}")
 
 
 def _symmetry_lines(symmetry: dict[str, Any]) -> Iterator[str]:

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from math import ceil
+from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.bulk import numbered_boards
-from farthest.cli.printing import print_json
 from farthest.coordinator.search.settings import named_moves
-from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
-from farthest.errors import BoardError, MissingDatabaseError, ResourceError, UnreachableError
-from farthest.families.user_input import board_given
+from farthest.coordinator.search.solve import SearchInterrupted
+from farthest.errors import UnreachableError
 from farthest.heuristics import GUIDED
-from farthest.puzzles.move_text import moves_text
 from farthest.puzzles.origin import WORDS, names_of, where_text
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
-    from farthest.cli.search_progress import QuietSearchReporter
     from farthest.coordinator.search.settings import SearchOutcome
-    from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.documents.searches import SolvedDocument
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-
-
-PATTERNS_TOLD = 6
 
 
 def why_unsolvable(outcome: SearchOutcome) -> str | None:
@@ -58,26 +49,12 @@ def tell_interrupted(stopped: SearchInterrupted, storage: SearchStorage, where: 
         else f"{storage.place} keeps what was found up to then, at bound {stopped.bound}. The same command goes on "
         "from there."
     )
-    click.echo(f"Interrupted{where}; {kept}", err=True)
-
-
-def tell_patterns(puzzle: Puzzle, heuristic: str, storage: SearchStorage) -> None:
-    """Reports on standard error, of a search that was stopped and had a heuristic that nobody chose, which patterns may
-    be better."""
-    from farthest.queries.pattern_maps import stored_patterns
-
-    if puzzle.family not in ("permutation", "sliding") or not puzzle.definition.has_moves:
-        return
-    try:
-        stored = stored_patterns(storage.database(create=False), puzzle)
-    except MissingDatabaseError:
-        stored = []
-    if stored:
-        names = " ".join(stored[:PATTERNS_TOLD]) + (" ..." if len(stored) > PATTERNS_TOLD else "")
-        mend = f"{storage.place} has maps of {names}: give one, or several with commas, with --heuristic"
+    if stopped.answer is not None:
+        found = f"a solution of {counted(stopped.answer.length or 0, 'move')} was found, "
     else:
-        mend = f"run `farthest enumerate '{puzzle.name}@PIECES'`, and give --heuristic @PIECES"
-    click.echo(f"Note: a pattern's map is mostly a stronger heuristic than {heuristic}; {mend}.", err=True)
+        found = "no solution was found, "
+    proven = f"and {stopped.needed} or more are needed; " if stopped.needed else ""
+    click.echo(f"Interrupted{where}; {found}{proven}{kept}", err=True)
 
 
 def search_document(
@@ -106,6 +83,9 @@ def show_search(
         click.echo(f"{length}, {counted(outcome.solutions, 'optimal solution')}\n")
     elif outcome.optimal:
         click.echo(f"{length}, an optimal solution\n")
+    elif outcome.bound:
+        most = ceil(100 * outcome.length / outcome.bound) / 100
+        click.echo(f"{length}, at most {most:g} times the fewest: {outcome.bound} or more are needed\n")
     else:
         reason = (
             f"{outcome.heuristic} may be more than the distance"
@@ -127,86 +107,11 @@ def show_search(
     expanded = "" if outcome.expanded is None else f", {counted(outcome.expanded, 'board')} expanded"
     took = seconds_text(outcome.seconds)
     kept = "" if outcome.job is None else f"; kept as job {outcome.job} in {storage.place}"
-    click.echo(f"{outcome.puzzle}: {counted(outcome.nodes, 'node')}{how}{expanded}, {took}{kept}")
+    by = f", by {outcome.heuristic}" if outcome.algorithm in GUIDED else ""
+    click.echo(f"{outcome.puzzle}: {counted(outcome.nodes, 'node')}{how}{expanded}, {took}{by}{kept}")
 
 
 def _named(target: str) -> str:
     named = {"goal": "a goal", "start": "the start"}
     several = len(names_of(target)) > 1
     return f"any of {where_text(target)}" if several else named.get(target, f"the board {target}")
-
-
-def solve_lines(
-    solver: Solver, storage: SearchStorage, reporter: QuietSearchReporter, *, as_json: bool
-) -> None:
-    """Prints the result for each board before the next is read. That a board cannot be solved is a result too.
-
-    Raises BoardError or ResourceError with the number of the line that is not a board, or whose search needs too much
-    memory, and SearchInterrupted.
-    """
-    solver.check()
-    for number, line in numbered_boards():
-        reporter.board(number)
-        try:
-            found = _solve(solver, line)
-        except SearchInterrupted as stopped:
-            tell_interrupted(stopped, storage, f" in line {number}")
-            raise
-        except BoardError as error:
-            raise BoardError(f"line {number}: {error}") from None
-        except ResourceError as error:
-            raise ResourceError(f"line {number}: {error}") from None
-        if found.outcome is None:
-            reporter.answered(None, 0)
-        else:
-            reporter.answered(found.outcome.length, found.outcome.nodes)
-        if as_json:
-            print_json(_document(solver, found, storage))
-        else:
-            click.echo(_text(solver, found))
-    reporter.ended()
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """``outcome``: None where it was known without a search that the board cannot be solved; ``reason``: why it cannot,
-    None where it can."""
-
-    board: Board
-    outcome: SearchOutcome | None
-    reason: str | None
-
-
-def _solve(solver: Solver, line: str) -> _Found:
-    board = board_given(solver.puzzle, line)
-    try:
-        outcome = solver.solve(board)
-    except UnsolvableError as error:
-        return _Found(board, None, error.reason)
-    return _Found(board, outcome, why_unsolvable(outcome))
-
-
-def _document(solver: Solver, found: _Found, storage: SearchStorage) -> dict[str, Any]:
-    if found.outcome is not None:
-        return {**search_document(solver.puzzle, found.board, found.outcome, storage), "reason": found.reason}
-    return {
-        "puzzle": solver.puzzle.name,
-        "board": solver.puzzle.definition.format_board(found.board),
-        "target": solver.target,
-        "length": None,
-        "reason": found.reason,
-    }
-
-
-def _text(solver: Solver, found: _Found) -> str:
-    outcome = found.outcome
-    if outcome is None or outcome.length is None:
-        return f"unsolvable: {found.reason}"
-    said = counted(outcome.length, "move")
-    if solver.settings.all_solutions:
-        said += f", {counted(outcome.solutions, 'optimal solution')}"
-    elif not outcome.optimal:
-        said += ", not proven shortest"
-    ways = named_moves(solver.puzzle, found.board, outcome.paths[:1])
-    moves = next(map(moves_text, ways), "")
-    return f"{said}: {moves}" if moves else said

@@ -21,11 +21,12 @@ LIST_SECONDS = 5.0
 
 class QuietSearchReporter(SearchReporter):
     """Reports only signals and notices. Of a list of boards it counts those that are done: ``boards`` with their
-    ``nodes``, and those of them that are ``unsolvable``; ``line``: of the board that is searched."""
+    ``nodes``, and those of them that are ``unsolvable``; and those that are ``wrong``. ``line``: of the board that is
+    searched."""
 
     def __init__(self) -> None:
         self.started = time.monotonic()
-        self.line = self.boards = self.unsolvable = self.nodes = 0
+        self.line = self.boards = self.unsolvable = self.wrong = self.nodes = 0
 
     def notice(self, text: str) -> None:
         note(text)
@@ -43,6 +44,10 @@ class QuietSearchReporter(SearchReporter):
         self.boards += 1
         self.unsolvable += length is None
         self.nodes += nodes
+
+    def refused(self) -> None:
+        """What was read is no board, or cannot be searched."""
+        self.wrong += 1
 
     def ended(self) -> None:
         """The list has no more boards."""
@@ -68,6 +73,7 @@ class LineSearchReporter(QuietSearchReporter):
             "ended",
             boards=self.boards,
             unsolvable=self.unsolvable,
+            wrong=self.wrong,
             nodes=self.nodes,
             seconds=float(self.seconds),
         )
@@ -91,6 +97,9 @@ class LineSearchReporter(QuietSearchReporter):
             seconds=float(iteration.seconds),
         )
 
+    def found(self, length: int, bound: int) -> None:
+        event_line("found", moves=length, bound=bound)
+
     def progress(self, known: dict[str, Any]) -> None:
         if known != self._told:
             self._told = dict(known)
@@ -112,6 +121,10 @@ class TerminalSearchReporter(QuietSearchReporter):
     def iteration(self, iteration: Iteration) -> None:
         found = counted(iteration.nodes, "node")
         click.echo(f"bound {iteration.bound}: {found}, {seconds_text(iteration.seconds)}", err=True)
+
+    def found(self, length: int, bound: int) -> None:
+        needed = f"; {bound} or more are needed" if bound else ""
+        click.echo(f"{counted(length, 'move')} found{needed}", err=True)
 
 
 class TerminalListReporter(QuietSearchReporter):

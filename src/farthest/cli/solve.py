@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from math import inf
 from typing import TYPE_CHECKING
 
 import click
@@ -13,17 +14,15 @@ from farthest.cli.options import (
     threads_option,
     usual_options,
 )
-from farthest.cli.printing import print_json
-from farthest.heuristics import ALGORITHMS, DEEPENING, GUIDED, Algorithm
+from farthest.cli.printing import note, print_json
+from farthest.heuristics import ALGORITHMS, AUTO, DEEPENING, GUIDED, Algorithm
 
 if TYPE_CHECKING:
     from farthest.cli.options import Workers
+    from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.puzzles.definition import Board
-
-
-TO_GOAL = ("goal",)
 
 
 @click.command()
@@ -39,14 +38,14 @@ TO_GOAL = ("goal",)
     "--heuristic",
     metavar="NAME",
     shell_complete=completed("heuristic"),
-    help="Of ida and astar.  [default: the best that needs no map]",
+    help="Of ida and astar.  [default: auto, which takes stored tables, or makes some]",
 )
 @click.option(
     "--to",
     "target",
     metavar="X",
     multiple=True,
-    default=TO_GOAL,
+    default=("goal",),
     shell_complete=completed("origin"),
     help="Where to: goal, start, a board or moves; given several times, to the nearest of all.  [default: goal]",
 )
@@ -58,13 +57,25 @@ TO_GOAL = ("goal",)
     help="With --all: list at most N; 0: only count.  [default: 1000]",
 )
 @click.option(
+    "--first", is_flag=True, help="The first solution found is enough; it need not be a shortest one."
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(min=1),
+    metavar="X",
+    help="A solution is enough that is proven to have at most X times the moves of a shortest one.  [default: 1]",
+)
+@click.option(
     "--workers",
     type=click.Choice(["threads", "celery"]),
     help="Who searches: threads of this process, or `farthest worker` processes on any hosts, through Redis.  "
     "[default: threads]",
 )
 @threads_option
-@memory_option("Of bfs, dfs and astar: memory to use at most.  [default: 4/5 of what is free]")
+@memory_option(
+    "Of bfs, dfs and astar: memory to use at most.  [default: 4/5 of what is free]  Of --heuristic auto: of the tables "
+    "that it makes.  [default: 1/8 of what is free, at most 256MiB]"
+)
 @click.option(
     "--progress/--no-progress",
     default=None,
@@ -75,6 +86,13 @@ TO_GOAL = ("goal",)
     default=None,
     help="Keep each search as a job, or none.  [default: one that can be continued, once it has run for 10 s]",
 )
+@click.option(
+    "--set",
+    "set_name",
+    metavar="NAME",
+    shell_complete=completed("set"),
+    help="The boards of a published set instead of BOARD, such as korf-100: are the lengths those published?",
+)
 @usual_options
 def solve(
     puzzle: str,
@@ -84,11 +102,14 @@ def solve(
     target: tuple[str, ...],
     all_: bool,
     limit: int | None,
+    first: bool,
+    within: float | None,
     workers: Workers | None,
     threads: int | None,
     memory: int | None,
     progress: bool | None,
     store: bool | None,
+    set_name: str | None,
     database: str | None,
     as_json: bool,
 ) -> None:
@@ -96,9 +117,12 @@ def solve(
 
     PUZZLE is a name of the catalogue, a parametric name or a file; BOARD is written in any reasonable form, in quotes
     where it has spaces, or as moves, "moves: R U' F2" or "scramble: ...", or is goal (the first that the puzzle draws)
-    or start. Without it the puzzle's start is solved. - reads boards from standard input, one a line, any number; one
-    line, or with --json one object, is printed for each. A line that is not a board ends the command with exit status
-    2, after those before it are solved.
+    or start. Without it the puzzle's start is solved. - reads boards from standard input, one a line, any number, and
+    --set NAME takes those of a published set, which farthest puzzles lists; one line, or with --json one object, is
+    printed for each. A line that is not a board is told on standard error, and the exit status is 1 at the end.
+
+    A search that takes long also looks for any solution, says how long it is, and ends where its length is proven to be
+    needed. --first and --within end it earlier; Ctrl-C shows the best solution so far.
 
     A search is kept as a job once it has run for 10 s. A job that was stopped, by Ctrl-C or otherwise, goes on where it
     was when the same command is given again. --workers celery keeps every search from its beginning; searches of bfs,
@@ -111,28 +135,46 @@ def solve(
       farthest solve 8-puzzle 867254301 --algorithm astar --json
       farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --workers celery
       farthest random 15-puzzle -n 10 | farthest solve 15-puzzle -
-      farthest solve cube-3x3x3 "scramble: R U' F2 R2"
+      farthest solve 15-puzzle --set korf-100
+      farthest solve cube "R U' F2 R2"
     """
     if limit is not None and not all_:
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
+    if (first or within is not None) and (
+        all_ or algorithm not in DEEPENING or (first and within is not None)
+    ):
+        raise click.UsageError("--first or --within, not both, need --algorithm ida or iddfs, and no --all.")
     if heuristic is not None and algorithm not in GUIDED:
         raise click.UsageError(f"--heuristic needs --algorithm ida or astar: {algorithm} uses none.")
-    if memory is not None and algorithm in DEEPENING:
-        raise click.UsageError(f"--memory needs --algorithm bfs, dfs or astar: {algorithm} keeps no boards.")
+    if memory is not None and algorithm == "iddfs":
+        raise click.UsageError(
+            "--memory needs another --algorithm: iddfs keeps no boards, and has no tables."
+        )
+    if memory is not None and algorithm == "ida" and heuristic not in (None, AUTO):
+        raise click.UsageError(
+            f"--memory needs --heuristic auto, or --algorithm bfs, dfs or astar: ida keeps no boards, and {heuristic} "
+            "says which tables it has."
+        )
+    if set_name is not None and board is not None:
+        raise click.UsageError("--set has boards of its own: leave BOARD out.")
     from farthest.cli.bulk import perhaps_files
-    from farthest.cli.search_outcome import tell_patterns
     from farthest.cli.search_progress import search_reporter
     from farthest.coordinator.search.settings import LISTED, SearchSettings
-    from farthest.coordinator.search.solve import SearchInterrupted, Solver
+    from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.families.user_input import target_given
-    from farthest.heuristics.registry import default_heuristic
     from farthest.puzzles.catalogue import load
     from farthest.search.contract import start_or
 
-    lines = board == "-"
+    several = board == "-" or set_name is not None
     definition = load(puzzle)
-    chosen = default_heuristic(definition, algorithm) if heuristic is None else heuristic
+    if set_name is not None:
+        from farthest.cli.batches import asked_of_set, set_of
+
+        asked, (definition, known) = definition, set_of(definition, set_name)
+        if definition != asked:
+            note(f"{set_name} is a set of boards of {definition.name}, which are searched")
+    chosen = AUTO if heuristic is None else heuristic
     settings = SearchSettings(
         algorithm=algorithm,
         all_solutions=all_,
@@ -140,37 +182,50 @@ def solve(
         workers=workers or "threads",
         threads=threads,
         memory=memory,
+        within=inf if first else within or 1.0,
     )
-    reporter = search_reporter(progress, of_list=lines)
+    reporter = search_reporter(progress, of_list=several)
     with closing(SearchStorage(database, store=store)) as storage:
         solver = Solver(
             definition, target_given(definition, "\n".join(target)), chosen, settings, storage, reporter
         )
-        if lines:
-            from farthest.cli.search_outcome import solve_lines
+        if several:
+            from farthest.cli.batches import asked_lines, solve_batch
 
-            solve_lines(solver, storage, reporter, as_json=as_json)
+            boards, called = (asked_lines(), "line") if set_name is None else (asked_of_set(known), "board")
+            solve_batch(solver, boards, storage, reporter, called=called, as_json=as_json)
         else:
             with perhaps_files([board]):
                 given = start_or(definition, board)
-            try:
-                _solve_one(solver, given, storage, listed=all_, as_json=as_json)
-            except SearchInterrupted:
-                if heuristic is None and algorithm in GUIDED and target == TO_GOAL:
-                    tell_patterns(definition, chosen, storage)
-                raise
+            _solve_one(solver, given, storage, listed=all_, as_json=as_json)
 
 
 def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: bool, as_json: bool) -> None:
-    from farthest.cli.search_outcome import refuse_unsolvable, search_document, show_search, tell_interrupted
+    from farthest.cli.search_outcome import refuse_unsolvable, tell_interrupted
     from farthest.coordinator.search.solve import SearchInterrupted
 
     try:
         outcome = solver.solve(board)
     except SearchInterrupted as stopped:
+        if stopped.answer is not None:
+            _show(solver, board, stopped.answer, storage, listed=False, as_json=as_json)
         tell_interrupted(stopped, storage)
         raise
     refuse_unsolvable(outcome)
+    _show(solver, board, outcome, storage, listed=listed, as_json=as_json)
+
+
+def _show(
+    solver: Solver,
+    board: Board,
+    outcome: SearchOutcome,
+    storage: SearchStorage,
+    *,
+    listed: bool,
+    as_json: bool,
+) -> None:
+    from farthest.cli.search_outcome import search_document, show_search
+
     if as_json:
         print_json(search_document(solver.puzzle, board, outcome, storage))
     else:

@@ -152,6 +152,8 @@ def result_rows(record: JobRecord) -> Rows:
     result = search_result(record)
     if result is not None:
         proven = "" if result.optimal else ", not proven shortest"
+        if result.bound and not result.optimal:
+            proven += f": {result.bound} or more are needed"
         length = (
             "none: it is proven that the board cannot be solved"
             if result.length is None

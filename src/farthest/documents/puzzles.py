@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from farthest.coordinator.settings import Estimate
 from farthest.documents import filled, plain
 from farthest.errors import ResourceError
+from farthest.puzzles.board_sets import sets_of
 from farthest.puzzles.puzzle import KnownAnswer, Origin
 from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
     from farthest.documents.jobs import Rows
+    from farthest.puzzles.board_sets import BoardSet
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 
@@ -44,6 +46,7 @@ class DefinitionDocument(PuzzleDocument):
     start: str | None
     origin: Origin
     known: list[KnownAnswer]
+    sets: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +80,14 @@ def puzzle_document(puzzle: Puzzle) -> dict[str, Any]:
         "start": None if start is None else definition.format_board(start),
         "origin": puzzle.origin,
         "known": puzzle.known,
+        "sets": [found.name for found in sets_of(puzzle)],
     }
+
+
+def set_document(found: BoardSet) -> dict[str, Any]:
+    """A published set of boards, without these."""
+    fields = {"name": found.name, "title": found.title, "source": found.source, "puzzle": found.puzzle}
+    return {**fields, "boards": len(found.boards)}
 
 
 def known_states(puzzle: Puzzle) -> int | None:

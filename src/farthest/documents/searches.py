@@ -47,8 +47,11 @@ class SolvedDocument(TypedDict):
     paths: Annotated[list[list[MoveName]], "the listed solutions, each as `moves`"]
     optimal: Annotated[
         bool,
-        "whether it is proven that none is shorter; false with a heuristic that may be more than the distance, and "
-        "with `dfs`",
+        "whether it is proven that none is shorter; false with a heuristic that may be more than the distance, "
+        "with `dfs`, and mostly with `--first` and `--within`",
+    ]
+    bound: Annotated[
+        int | None, "it is proven that no solution has fewer moves; null where nothing is proven"
     ]
     nodes: Annotated[int, "boards generated, in all iterations"]
     expanded: Annotated[int | None, "of `bfs`, `dfs` and `astar`: boards taken from the list, else null"]

@@ -1,8 +1,8 @@
 """What people hand over for a puzzle, a board or an origin, as the definitions that the rest works with.
 
 A board is also a word: ``goal``, the first goal that the puzzle's file draws, or ``start``; or moves that lead there,
-``moves: R U' F2`` (families/written_moves.py). The words come first: where the letters of one are the pieces of a
-board, that board is written with spaces.
+``moves: R U' F2`` (families/written_moves.py), without that word where they cannot be a board with a mistake in it. The
+words come first: where the letters of one are the pieces of a board, that board is written with spaces.
 """
 
 from __future__ import annotations
@@ -79,10 +79,9 @@ def board_given(puzzle: Puzzle, board: GivenBoard) -> Board:
         try:
             return puzzle.definition.parse_board(board, name=puzzle.name)
         except BoardError as error:
-            if not _are_moves(puzzle, word):
+            if not _perhaps_moves(puzzle, word):
                 raise
-            mend = f'these are moves, so write "moves: {word}" for the board that they lead to'
-            raise BoardError(f"{error}; {mend}") from None
+            return _after_bare_moves(puzzle, word, error)
     return puzzle.definition.check_board(_numbers(board), name=puzzle.name)
 
 
@@ -92,18 +91,29 @@ def _board_after(puzzle: Puzzle, moves: str) -> Board:
     return board_after_moves(puzzle, moves, lambda base: board_given(puzzle, base))
 
 
-def _are_moves(puzzle: Puzzle, text: str) -> bool:
-    """Whether a text that is no board would be moves."""
+def _perhaps_moves(puzzle: Puzzle, text: str) -> bool:
+    """Whether to find out if a text that is no board is moves."""
     definition = puzzle.definition
     if not definition.has_moves or definition.module is not None or len(text) > LONGEST_GUESS:
         return False
-    if not any(sign.isalpha() for sign in text):  # of a sliding puzzle, any numbers may be moves
-        return False
+    return ">" in text or "→" in text or any(sign.isalpha() for sign in text)  # numbers may be a board
+
+
+def _after_bare_moves(puzzle: Puzzle, text: str, error: BoardError) -> Board:
+    """The board after the moves that the text is. Raises BoardError where it is none; ``error``: why it is no board."""
+    from farthest.families.written_moves import first_is_a_move, only_moves
+
     try:
-        _board_after(puzzle, f"moves: {text}")
-    except FarthestError:
-        return False
-    return True
+        board = _board_after(puzzle, f"moves: {text}")
+        clear = only_moves(puzzle, text)
+    except FarthestError as wrong:
+        if first_is_a_move(puzzle, text):
+            raise BoardError(f"{error}; as moves, {wrong}") from None
+        raise error from None
+    if not clear:
+        mend = f'if these are moves, write "moves: {text}" for the board that they lead to'
+        raise BoardError(f"{error}; {mend}")
+    return board
 
 
 def drawn_board(puzzle: Puzzle, board: str) -> Board:
@@ -142,8 +152,12 @@ def _set_given(puzzle: Puzzle, target: GivenTarget) -> Sequence[GivenBoard] | No
 
 
 def _is_board(puzzle: Puzzle, text: str) -> bool:
+    """Whether several lines are one board; moves without ``moves:`` are a board each line."""
     try:
-        board_given(puzzle, text)
+        if is_moves(text):
+            _board_after(puzzle, text)
+        else:
+            puzzle.definition.parse_board(text)
     except BoardError:
         return False
     return True

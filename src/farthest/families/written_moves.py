@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from itertools import groupby
 
 from farthest.arrays import np
-from farthest.errors import BoardError
+from farthest.errors import BoardError, FarthestError
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.family import family
 from farthest.puzzles.move_text import MoveMaker, Step, read_moves
@@ -66,6 +66,23 @@ def board_after_moves(puzzle: Puzzle, text: str, read_board: Callable[[str], Boa
     except BoardError as error:
         raise BoardError(f"{place}: {error}") from None
     return board
+
+
+def only_moves(puzzle: Puzzle, text: str) -> bool:
+    """Whether moves that are written without ``moves:`` cannot be a board of the puzzle with a mistake in it."""
+    return _maker(puzzle, _base(puzzle, "moves")).only_moves(text)
+
+
+def first_is_a_move(puzzle: Puzzle, text: str) -> bool:
+    """Whether a text that is no board begins with a move, and has more words."""
+    first, *rest = text.replace(",", " ").split()
+    if not rest or not only_moves(puzzle, text):
+        return False
+    try:
+        board_after_moves(puzzle, f"moves: {first}", puzzle.definition.parse_board)
+    except FarthestError:
+        return False
+    return True
 
 
 def _base(puzzle: Puzzle, word: str) -> Board:

@@ -16,3 +16,8 @@ DEEPENING: tuple[DeepeningAlgorithm, ...] = get_args(DeepeningAlgorithm)
 ALGORITHMS: tuple[Algorithm, ...] = (*DEEPENING, *PLAIN)
 GUIDED: tuple[Algorithm, ...] = ("ida", "astar")
 """Those that use a heuristic."""
+
+AUTO = "auto"
+"""The heuristic is chosen for the puzzle and the board (docs/searching.md)."""
+MAP = "map"
+"""What ``AUTO`` chooses where all distances of the puzzle are stored: the board is looked up."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from operator import index
@@ -142,17 +142,19 @@ class JobReader:
             return [*connection.execute(numbers).scalars()]
 
     def find_interrupted(self, puzzle_digest: str, parameters: Mapping[str, Any]) -> JobRecord | None:
-        """The newest unfinished job of the same puzzle and parameters that no live process runs.
+        """The newest of ``interrupted`` with the same parameters."""
+        return next(self.interrupted(puzzle_digest, job.c.parameters == canonical(parameters)), None)
 
-        Jobs that were submitted or cancelled are left out.
-        """
+    def interrupted(self, puzzle_digest: str, *conditions: ColumnElement[bool]) -> Iterator[JobRecord]:
+        """The unfinished jobs of a puzzle that no live process runs, newest first. Jobs that were submitted or
+        cancelled are left out."""
         records = self._newest_first(
             puzzle.c.digest == puzzle_digest,
-            job.c.parameters == canonical(parameters),
             job.c.status.in_([RUNNING, INTERRUPTED]),
             ~job.c.submitted,
+            *conditions,
         )
-        return next((one for one in records if one.status == INTERRUPTED or one.abandoned), None)
+        return (one for one in records if one.status == INTERRUPTED or one.abandoned)
 
     def finished_maps(self, puzzle_digest: str) -> Records:
         """The finished enumerations with a map of the puzzle with this digest, newest first."""

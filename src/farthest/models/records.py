@@ -193,7 +193,8 @@ class EnumerationParameters:
 
 @dataclass(frozen=True, slots=True)
 class SearchParameters:
-    """What decides the result of a search. ``all``: all solutions are counted, and ``limit`` of them listed."""
+    """What decides the result of a search. ``all``: all solutions are counted, and ``limit`` of them listed.
+    ``within``: by what factor the solution may be longer than a shortest, or ``first``; not stored where it is 1."""
 
     board: str
     target: str
@@ -201,6 +202,7 @@ class SearchParameters:
     algorithm: str
     all: bool
     limit: int
+    within: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,7 @@ class SearchResult:
     optimal: bool
     nodes: int
     expanded: int | None
+    bound: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,15 +110,15 @@ def find_or_refuse(name: str) -> Puzzle:
 
 
 def called(name: str) -> Puzzle | None:
-    """The one puzzle of the catalogue that people call so, capitals, spaces and marks apart; None where there is none,
-    or several."""
-    wanted = plain(name)
+    """The one puzzle of the catalogue that people call so, capitals, spaces and marks apart (``15puzzle``); None where
+    there is none, or several."""
+    wanted = plain(name).replace("-", "")
     if not wanted:
         return None
     names_of = {each: [each, *also.split(",")] for each, (_, also) in _called().items()}
     for each, of in ALIASES.items():
         names_of.setdefault(of, []).append(each)
-    found = [each for each, so in names_of.items() if wanted in map(plain, so)]
+    found = [each for each, so in names_of.items() if wanted in (plain(word).replace("-", "") for word in so)]
     return _plain_puzzle(found[0]) if len(found) == 1 else None
 
 

@@ -164,6 +164,10 @@ class MoveMaker(ABC):
         """The steps of a text without those that turn the puzzle as a whole, where the family knows such."""
         return steps
 
+    def only_moves(self, text: str) -> bool:
+        """Whether a text of such moves cannot be a board with a mistake in it, whatever people type."""
+        return True
+
     @abstractmethod
     def made(self, board: Board, word: str) -> list[Board]:
         """The boards that the move may lead to; several where the word stands for several moves. Raises BoardError

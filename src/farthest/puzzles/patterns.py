@@ -310,6 +310,11 @@ class Pattern:
     labels: tuple[int, ...]
     relabel: tuple[int, ...]
 
+    @property
+    def text(self) -> str:
+        """What stands after ``@``."""
+        return self.puzzle.name.rpartition(MARK)[2]
+
     def boards(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Boards of the parent, uint8 (N, cells), as boards of the pattern's puzzle, uint8 (N, its cells)."""
         import numpy
@@ -336,6 +341,11 @@ def pattern_of(parent: Puzzle, text: str) -> Pattern:
             f"{place}: {parent.name} is a pattern already; name all its pieces after one {MARK}"
         )
     return _pattern(parent, chosen(text, _maker(parent, place).names(definition), place), place)
+
+
+def names_in(parent: Puzzle) -> Names:
+    """What a pattern of the puzzle can name. Raises PuzzleError for a family without patterns."""
+    return _maker(parent, parent.name).names(parent.definition)
 
 
 def pattern_of_labels(parent: Puzzle, labels: Sequence[int]) -> Pattern:

@@ -104,6 +104,20 @@ def compacted(database: Database, record: JobRecord, space: Space) -> HalfBytes 
     return ReducedMap(_halved(record, parts, len(entries)), representatives)
 
 
+def table_bytes(space: Space) -> int:
+    """The memory that a map of all states takes in searches, about. Raises ResourceError where it is not one with a
+    distance for each key."""
+    keys = space.keys
+    if keys is None:
+        raise ResourceError(f"puzzle {space.puzzle.name}: its map is sparse, and serves no search")
+    if space.puzzle.family != "permutation" or keys < LARGE_KEYS:
+        return keys
+    from farthest.families.permutation.representatives import representatives_of
+
+    found = representatives_of(space) if keys >= REDUCED_KEYS else None
+    return keys // 2 if found is None else found.kernel.entries // 2 + found.nbytes
+
+
 def memory_of(record: JobRecord, size: int) -> Bytes:
     """So many bytes. Raises ResourceError."""
     try:
@@ -168,6 +182,14 @@ KEPT_BYTES = 4 * 2**30
 TO_GOAL = Origin()
 
 
+def complete_map(database: Database, puzzle: Puzzle, origin: Origin = TO_GOAL) -> JobRecord | None:
+    """The newest job that has all distances of a puzzle with the same digest."""
+    for record in JobReader(database).finished_maps(puzzle.digest):
+        if record.complete and origin_of(record) == origin:
+            return record
+    return None
+
+
 class PatternMaps:
     """``LoadMap`` of a database: the newest complete map to the goal of the puzzle that is given."""
 
@@ -176,7 +198,6 @@ class PatternMaps:
         (queries/pattern_maps.py)."""
         self._compact = compact
         self._database = database
-        self._jobs = JobReader(database)
 
     def __call__(self, puzzle: Puzzle) -> PatternMap:
         """The map of a puzzle with the same digest, whatever its name. Raises MissingMapError where there is none,
@@ -192,11 +213,10 @@ class PatternMaps:
         return found
 
     def _newest(self, puzzle: Puzzle) -> JobRecord:
-        records = self._jobs.finished_maps(puzzle.digest)
-        for record in records:
-            if record.complete and origin_of(record) == TO_GOAL:
-                return record
-        what = ""
+        found = complete_map(self._database, puzzle)
+        if found is not None:
+            return found
+        what, records = "", JobReader(self._database).finished_maps(puzzle.digest)
         if records:
             newest = records[0]
             why = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Self
 
 import numpy
@@ -46,8 +47,11 @@ def label_rows(puzzle: Puzzle, boards: Iterable[GivenBoard] | NDArray[numpy.inte
     if isinstance(boards, str):
         raise TypeError("boards: expected a list of boards or an array, got a text; write [board]")
     if not isinstance(boards, numpy.ndarray):
-        labels = definition.parse_boards(_texts(puzzle, boards), name=puzzle.name)
-        return numpy.frombuffer(labels, dtype=numpy.uint8).reshape(-1, definition.cells)
+        labels, rest, read = bytearray(), iter(boards), 0
+        while batch := list(islice(rest, READ_AT_ONCE)):
+            labels += _labels_of(puzzle, batch, read)
+            read += len(batch)
+        return numpy.frombuffer(bytes(labels), dtype=numpy.uint8).reshape(-1, definition.cells)
     if boards.ndim != 2 or boards.shape[1] != definition.cells or boards.dtype.kind not in "iu":
         raise BoardError(
             f"boards: expected an array of integers of shape (boards, {definition.cells}), "
@@ -59,16 +63,25 @@ def label_rows(puzzle: Puzzle, boards: Iterable[GivenBoard] | NDArray[numpy.inte
     return numpy.ascontiguousarray(boards, dtype=numpy.uint8)
 
 
-def _texts(puzzle: Puzzle, boards: Iterable[GivenBoard]) -> Iterator[str]:
-    """The boards as texts; words and numbers stay as they are written."""
-    for number, board in enumerate(boards, 1):
-        if is_plain(board):
-            yield board
-            continue
+READ_AT_ONCE = 4096
+"""Boards."""
+
+
+def _labels_of(puzzle: Puzzle, boards: Sequence[GivenBoard], before: int) -> bytes:
+    """The boards as bytes, of which there are so many ``before``."""
+    plain = [board for board in boards if is_plain(board)]
+    if len(plain) == len(boards):
         try:
-            yield puzzle.definition.format_board(board_given(puzzle, board))
+            return puzzle.definition.parse_boards(plain, name=puzzle.name)
+        except BoardError:  # one is moves without the word, or it is told below what is wrong with it
+            pass
+    labels = bytearray()
+    for number, board in enumerate(boards, before + 1):
+        try:
+            labels += bytes(board_given(puzzle, board))
         except BoardError as error:
             raise BoardError(f"line {number}: {error}") from None
+    return bytes(labels)
 
 
 CACHE_BYTES = 256 * 2**20

@@ -201,6 +201,7 @@ class ArrangementEngine:
     split_from = 1 << 22
     parts = 1 << 10
     budget = 1 << 24
+    in_a_second = 1 << 25
     widest = 1 << 17
     probed = 1 << 15
 

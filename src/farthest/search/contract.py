@@ -102,6 +102,8 @@ class Engine(Protocol):
     """A split ends at the first level with so many nodes."""
     budget: int
     """Nodes that a piece may generate before it gives back the rest."""
+    in_a_second: int
+    """About so many nodes are searched in a second by a thread: half to twice as many."""
 
     def lower_bound(self, board: Board) -> int:
         """The heuristic's value: the first bound."""

@@ -81,6 +81,7 @@ class BatchEngine:
     split_from = 0
     parts = 1 << 12
     budget = 1 << 18
+    in_a_second = 1 << 21
     widest = 1 << 17
     """A split whose levels all have fewer boards is the whole iteration: equal boards are merged there."""
     probed = 1 << 17
@@ -220,6 +221,7 @@ class SlidingEngine:
 
     split_from = 1 << 22
     parts = 1 << 10
+    in_a_second = 1 << 24
 
     def __init__(self, problem: Problem, heuristic: Heuristic) -> None:
         """``heuristic`` with terms. Raises PuzzleError, BoardError."""

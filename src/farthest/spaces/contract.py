@@ -133,6 +133,9 @@ class ReducedSpace(GatherSpace, Protocol):
     def order(self) -> int:
         """The number of symmetries."""
 
+    def pays(self, *, mapped: bool) -> bool:
+        """Whether it takes less time than all states do, and shards are small enough. ``mapped``: with a map."""
+
     def weights_of(self, codes: Codes) -> NDArray[np.int64]:
         """How many states each code stands for."""
 

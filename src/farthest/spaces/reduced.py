@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from farthest import _kernel
 from farthest.arrays import np
+from farthest.spaces.arrangement import WORD_BITS
 from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, check_version, damaged_layout
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ NO_LINE, NO_BIT = 2**31, 2**16 - 1
 
 MOST_GROUPS = 500
 """Subgroups that are tried, at the most."""
+
+LARGEST_SHARD = 2**26
+"""Words of a shard at the most where a run is to pay: a step needs several in memory."""
+
+LEAST_SYMMETRIES = 4
+"""A link by a symmetry costs up to twice as much as one without."""
 
 
 class Symmetry(Protocol):
@@ -156,6 +163,10 @@ class Representatives(ABC):
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
         """One shard for each class of outer numbers, at every level."""
 
+    @abstractmethod
+    def pays(self, *, mapped: bool) -> bool:
+        """See ``contract.ReducedSpace``."""
+
     def check(self, codes: Codes) -> None:
         """Raises ValueError when a code is out of range."""
         if len(codes) and int(codes.max()) >= self.keys:
@@ -224,6 +235,10 @@ class RepresentativeSpace(Representatives):
     @property
     def keys(self) -> int:
         return len(self.representatives) * self.lines * self.cut.word
+
+    def pays(self, *, mapped: bool) -> bool:
+        bits, words = word_bits(self.cut.word)
+        return bits == WORD_BITS and self.order >= LEAST_SYMMETRIES and words * self.lines <= LARGEST_SHARD
 
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
         tables = _Tables(self.cut)
@@ -340,7 +355,7 @@ class _Tables:
 
 def word_bits(size: int) -> tuple[int, int]:
     """Bits of a word, and words, of a line of so many states."""
-    bits = next(bits for bits in range(min(size, 64), 0, -1) if size % bits == 0)
+    bits = next(bits for bits in range(min(size, WORD_BITS), 0, -1) if size % bits == 0)
     return bits, size // bits
 
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from farthest import _kernel
 from farthest.arrays import np
+from farthest.spaces import compile_space
 from farthest.spaces.arrangement import ShardClasses
-from farthest.spaces.contract import NO_KEY
-from farthest.spaces.reduced import Representatives
+from farthest.spaces.contract import NO_KEY, gather
+from farthest.spaces.reduced import LARGEST_SHARD, Representatives
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes, MovedBoards
@@ -56,6 +57,9 @@ LINE = 6
 """The logarithm of the words that a line should have: of longer ones, symmetries have many large programs."""
 
 WORD_BYTES = 8
+
+MOST_KEPT = 2 / 3
+"""Of the words of all states, where a run is to pay: a link costs about the same with a symmetry and without."""
 
 LAST_SETS = 3
 """Sets of labels, last ones, whose orders are compared."""
@@ -111,6 +115,13 @@ class ReducedArrangementSpace(Representatives):
     @property
     def keys(self) -> int:
         return len(self.representatives) * int(self._each)
+
+    def pays(self, *, mapped: bool) -> bool:
+        if mapped:  # it would be proved in minutes
+            return False
+        plain = gather(compile_space(self.puzzle, self.origin)).kernel
+        fits = self.kernel.words_per_shard <= LARGEST_SHARD
+        return fits and self.kernel.words <= MOST_KEPT * plain.words
 
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
         """One shard for each class of outer numbers, at every level."""

@@ -6,6 +6,7 @@ import pytest
 
 from farthest.errors import BoardError
 from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.facelets import _CORNERS
 from farthest.families.permutation.net import board_colours
 from farthest.families.user_input import board_given
 from farthest.puzzles.catalogue import load
@@ -65,15 +66,30 @@ def test_places_in_the_order_of_other_programs() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("cube-3x3x3", SOLVED[1:], "1 piece, expected 20; .* or as 54 facelets"),
+        ("cube-3x3x3", SOLVED[1:], "53 facelets, expected 54; write a sign for each sticker"),
+        ("cube-3x3x3", "URF UFL", "2 pieces, expected 20; .* or as 54 facelets"),
         ("cube-3x3x3", SOLVED[:4] + "R" + SOLVED[5:], "middles of the faces U R F D L B are R R F D L B"),
-        ("cube-3x3x3", "B" + SOLVED[1:-1] + "U", r"the place of ULB \(facelets 1 37 48\) shows BLB"),
+        (
+            "cube-3x3x3",
+            "B" + SOLVED[1:-1] + "U",
+            r"of ULB \(facelets 1 37 48\) shows BLB, and .* two stickers of B",
+        ),
         (
             "cube-3x3x3",
             SOLVED[:5] + "L" + SOLVED[6:39] + "U" + SOLVED[40:],
-            r"of UR \(facelets 6 11\) shows LR",
+            r"of UR \(facelets 6 11\) shows LR, and no piece has .* opposite",
         ),
-        ("cube-3x3x3", PLACES.replace("FR FL", "FR FR"), "piece FR appears twice.*; piece FL is missing"),
+        (
+            "cube-3x3x3",
+            PLACES.replace("FR FL BR", "FR FR BL"),
+            "piece FR appears twice, .*; piece FL is missing; piece BL appears twice, .*; piece BR is missing",
+        ),
+        ("cube-3x3x3", PLACES.replace("FR FL", "FR FR"), "9 U, 10 R, 9 F, 9 D, 8 L, 9 B; expected 9 of each"),
+        (
+            "cube-3x3x3",
+            SOLVED[:8] + "FRRRRRRRRRFFU" + SOLVED[21:],
+            "shows FRU, and the piece with .* other order",
+        ),
         (
             "cube-2x2x2-htm",
             "UUUULLLLFFFFDDDDRRRRBBBB",
@@ -86,3 +102,25 @@ def test_places_in_the_order_of_other_programs() -> None:
 def test_wrong_facelets(name: str, text: str, problem: str) -> None:
     with pytest.raises(BoardError, match=problem):
         load(name).definition.parse_board(text)
+
+
+def test_a_small_cube_in_any_position_is_turned_until_it_fits() -> None:
+    """As the corners of the 3x3x3, whose middles tell how it is held; scrambles have turns of the whole cube."""
+    large, small, rng = load("cube-3x3x3"), load("cube-2x2x2-htm"), random.Random(2)
+    net = permutation(large).net
+    assert net is not None
+    for _ in range(20):
+        scramble = " ".join(rng.choice("URFDLBxyz") + rng.choice(["", "'", "2"]) for _ in range(12))
+        colours = board_colours(
+            net,
+            permutation(large).slot_moduli,
+            permutation(large).goals[0],
+            board_given(large, f"moves: {scramble}"),
+        )
+        shown = dict(zip((sticker.points[0] for sticker in net.stickers), colours, strict=True))
+        middles = {face: (3 * x + 1.0, 3 * y + 1.0) for face, (x, y) in _CORNERS.items()}
+        signs = {shown[place]: face for face, place in middles.items()}
+        facelets = "".join(
+            signs[shown[x + i, y + j]] for x, y in middles.values() for j in (-1, 1) for i in (-1, 1)
+        )
+        assert small.definition.parse_board(facelets) == board_given(small, scramble)

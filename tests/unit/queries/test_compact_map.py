@@ -88,7 +88,7 @@ def test_every_distance_is_that_of_the_whole_map(
 @pytest.mark.parametrize(
     ("name", "symmetry", "by_tables"),
     [
-        ("pyraminx@edges", 24, False),
+        pytest.param("pyraminx@edges", 24, False, marks=pytest.mark.slow),
         pytest.param("cube-3x3x3@places:FR=FL=BL=BR.turns:corners", 16, True, marks=pytest.mark.slow),
         pytest.param("cube-3x3x3@FR=FL=BL=BR.turns:edges", 4, False, marks=pytest.mark.slow),
     ],

@@ -5,10 +5,7 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-import networkx
 import numpy
-import pandas
-import polars
 import pytest
 
 import farthest
@@ -74,6 +71,9 @@ def test_markup_in_names_is_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["sliding", "jugs", "blocks, step", "python, 128 bits"])
 def test_tables_hold_what_the_map_holds(name: str, map_of: MapOf) -> None:
+    import pandas
+    import polars
+
     opened = map_of(PUZZLES[name]())
     table, other = opened.to_pandas(), opened.to_polars()
     assert isinstance(table, pandas.DataFrame)
@@ -98,6 +98,8 @@ def test_distances_are_those_of_the_graph(name: str, map_of: MapOf) -> None:
     assert len(stored) == opened.states
     played = graph if opened.origin.direction == "from" else graph.reverse()
     origins = {node for node, distance in stored.items() if distance == 0}
+    import networkx
+
     found = networkx.multi_source_dijkstra_path_length(played, origins, weight=None)
     assert found == stored
     board, after = next(iter(graph.edges))
@@ -115,6 +117,8 @@ def test_a_graph_is_cut_where_the_map_is(map_of: MapOf) -> None:
 def test_graphml(map_of: MapOf, tmp_path: Path) -> None:
     opened = map_of("3-puzzle")
     assert opened.export(tmp_path / "g.graphml") == 12
+    import networkx
+
     read = networkx.read_graphml(tmp_path / "g.graphml")
     assert dict(read.nodes(data="distance")) == dict(opened.graph().nodes(data="distance"))
     assert read.number_of_edges() == 24

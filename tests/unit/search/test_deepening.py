@@ -40,6 +40,7 @@ class Scripted:
     split_from = 100
     parts = 2
     budget = 10
+    in_a_second = 10**6
 
     def __init__(self, first_bound: int = 1) -> None:
         self.first_bound = first_bound

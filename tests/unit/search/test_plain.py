@@ -12,6 +12,7 @@ from families import PUZZLES, a_board
 from farthest.errors import PuzzleError, ResourceError
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.puzzles.definition import Board
+from farthest.search.beam import Beam
 from farthest.search.contract import Problem
 from farthest.search.plain import a_star, breadth_first, depth_first, search_plain
 from farthest.search.walking import boards_along
@@ -97,6 +98,12 @@ def test_every_family(name: str) -> None:
     assert play_one(problem, deep.moves) == target
     best = a_star(problem, Rated(), MEMORY)
     assert (best.length, best.optimal) == (broad.length, True)
+    beam = Beam(problem, Rated())
+    way, _ = beam.search(1 << 10, 1 << 20, None, lambda: False)
+    assert way is not None
+    assert len(way) == broad.length
+    assert play_one(problem, way) == target
+    assert beam.search(1 << 10, 1 << 20, len(way), lambda: False)[0] is None
 
 
 def play_one(problem: Problem, moves: tuple[object, ...]) -> Board:

@@ -95,6 +95,7 @@ def test_a_batch_ends_with_the_solution_that_ends_the_search(problem: Problem, r
         """Each piece has a solution."""
 
         budget = 10**6
+        in_a_second = 10**6
 
         def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
             return PieceResult(1, 1, (("R",),), None, ())

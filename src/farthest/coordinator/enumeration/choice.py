@@ -8,13 +8,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from farthest import _kernel
 from farthest.coordinator.enumeration.resources import layers_by_growth, published_layers
 from farthest.coordinator.settings import MapKind, Settings
 from farthest.errors import PuzzleError, ResourceError
 from farthest.spaces import compile_space, reduced_runs_space, reduced_space
-from farthest.spaces.arrangement import WORD_BITS
-from farthest.spaces.contract import PACKED, gather, reduced
+from farthest.spaces.contract import PACKED, gather
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.machine import Machine
@@ -47,15 +45,6 @@ LEAST_REDUCED = 2**28
 
 LEAST_REDUCED_RUNS = 2**24
 """The same of states where only some layers are counted: outer numbers take a second or two before the first layer."""
-
-LARGEST_SHARD = 2**29
-"""Bytes of a shard of representatives at the most: a step needs several in memory."""
-
-MOST_KEPT = 2 / 3
-"""Of the words of all states, where a link by a symmetry costs about as much as one without."""
-
-LEAST_SYMMETRIES = 4
-"""A link by a symmetry costs up to twice as much as one without."""
 
 
 def space_for(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space:
@@ -98,16 +87,18 @@ def _reduced(puzzle: Puzzle, settings: Settings, machine: Machine) -> Space | No
         return None
     if not asked and puzzle.definition.arrangements() < LEAST_REDUCED:
         return None
-    space: Space | None = reduced_space(puzzle, settings.origin, order)
+    space = reduced_space(puzzle, settings.origin, order)
     if asked and settings.max_depth is not None and (space is None or _too_large(space, settings, machine)):
-        space = _packed_reduced(puzzle, settings, stored=machine.stored) or space
+        packed = _packed_reduced(puzzle, settings, stored=machine.stored)
+        if packed is not None:
+            return packed
     if space is None and asked:
         raise PuzzleError(
             f"puzzle {puzzle.name}: no space of representatives of {order} symmetries: there is no such "
             "group that fixes the origin, or the pieces do not divide as it needs (docs/symmetry.md); leave out "
             "--symmetry"
         )
-    return space if space is None or asked or _pays(space, settings) else None
+    return space if space is None or asked or space.pays(mapped=not settings.histogram_only) else None
 
 
 def _packed_reduced(puzzle: Puzzle, settings: Settings, *, stored: bool) -> Space | None:
@@ -126,18 +117,6 @@ def _packed_reduced(puzzle: Puzzle, settings: Settings, *, stored: bool) -> Spac
             "out --symmetry"
         )
     return space
-
-
-def _pays(space: Space, settings: Settings) -> bool:
-    kernel, kept = gather(space).kernel, reduced(space)
-    if kept is None or kernel.words_per_shard * 8 > LARGEST_SHARD:
-        return False
-    if isinstance(kernel, _kernel.ArrangementSpace):  # links cost about the same with a symmetry and without
-        plain = gather(compile_space(space.puzzle, space.origin)).kernel
-        return (
-            settings.histogram_only and kernel.words <= MOST_KEPT * plain.words
-        )  # its map is proved in minutes
-    return kernel.bits == WORD_BITS and kept.order >= LEAST_SYMMETRIES
 
 
 def _too_large(space: Space, settings: Settings, machine: Machine) -> bool:

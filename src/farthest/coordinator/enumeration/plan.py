@@ -218,14 +218,8 @@ class _Planner:
             )
         except WantedError as error:
             return found.needing(memory=error.memory, layers_disk=error.disk).unless(error)
-        found = replace(found, files=files).needing(
-            memory=files.memory,
-            shards=files.shards,
-            units=files.units,
-            **_traffic(files),
-        )
-        found = self._timed(found, seconds_in_files(files.cut.kernel, files.needs), WALL)
-        return found.unless(files.want_of_disk())
+        found = self._with_files(found, files)
+        return self._timed(found, seconds_in_files(files.cut.kernel, files.needs), WALL)
 
     def scattered(self) -> Plan:
         """Sorted runs, in memory if they fit; a space that is given by its successors."""
@@ -273,23 +267,7 @@ class _Planner:
             files = ReducedRunsInFiles(space, machine.scratch, machine.memory, machine.threads, kept, depth)
         except ResourceError as error:
             return found.unless(error) if needed > machine.memory else None
-        if self._in_files or needed > machine.memory:
-            why = self._why_files(found.needing(memory=needed).needs)
-        elif machine.scratch_is_named:
-            why = "a folder is named"
-        elif any(files.begun()):
-            why = LEFT_BEFORE
-        else:
-            return None
-        found = replace(found, files=files).needing(
-            layers_in="files",
-            why=why,
-            scratch=files.scratch,
-            memory=files.memory,
-            units=files.units,
-            **_traffic(files),
-        )
-        return found.unless(files.want_of_disk())
+        return self._where_in_files(found.needing(memory=needed), files, "a folder is named")
 
     def _runs(self, space: ScatterSpace, states: int | None) -> Plan:
         """Memory and disk, if the number of states is known; else the limit, at which such a run ends."""
@@ -314,22 +292,39 @@ class _Planner:
             files = RunsInFiles(space, machine.scratch, limit, machine.threads, states)
         except ResourceError as error:
             return None if states is None else found.needing(layers_in="files").unless(error)
-        if self._in_files or (states is not None and found.needs.memory > limit):
+        unknown = "how many states there are is not known before, and a folder is named"
+        return self._where_in_files(found.needing(disk=0), files, unknown if states is None else None)
+
+    def _where_in_files(self, found: Plan, files: LayersInFiles, named: str | None) -> Plan | None:
+        """With layers in files, where those of the plan do not fit the memory, a folder is named and is a reason
+        (``named``), or an earlier attempt has left files."""
+        if self._in_files or found.needs.memory > self._machine.memory:
             why = self._why_files(found.needs)
-        elif states is None and machine.scratch_is_named:
-            why = "how many states there are is not known before, and a folder is named"
+        elif named is not None and self._machine.scratch_is_named:
+            why = named
         elif any(files.begun()):
             why = LEFT_BEFORE
         else:
             return None
+        return self._with_files(found.needing(why=why), files)
+
+    @staticmethod
+    def _with_files(found: Plan, files: LayersInFiles) -> Plan:
+        """With layers in these files."""
+        needs: dict[str, int] = {}
+        if files.needs is not None:
+            needs = {
+                "layers_disk": files.needs.disk,
+                "written": files.needs.written,
+                "read": files.needs.read,
+            }
         found = replace(found, files=files).needing(
             layers_in="files",
-            why=why,
             scratch=files.scratch,
-            memory=limit,
-            disk=0,
+            memory=files.memory,
             shards=files.shards,
-            **_traffic(files),
+            units=files.units,
+            **needs,
         )
         return found.unless(files.want_of_disk())
 
@@ -552,12 +547,6 @@ class _Planner:
             f"{self._name}: up to {states:,} states need about {bytes_text(redis)} of Redis, more "
             f"than the {bytes_text(limit)} of its servers; raise maxmemory, {mend}, or take a smaller board"
         )
-
-
-def _traffic(files: LayersInFiles) -> dict[str, int]:
-    if files.needs is None:
-        return {}
-    return {"layers_disk": files.needs.disk, "written": files.needs.written, "read": files.needs.read}
 
 
 def estimated(

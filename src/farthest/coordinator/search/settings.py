@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
-from farthest.heuristics import ALGORITHMS, Algorithm
+from farthest.heuristics import ALGORITHMS, DEEPENING, Algorithm
 from farthest.models.records import SearchParameters
 from farthest.wording import counted
 
@@ -29,6 +30,8 @@ MOST_LISTED = 10**9
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     """How to search. ``all_solutions``: count all optimal solutions and list ``limit`` of them, perhaps 0, else one.
+    ``within``: a solution is enough that is proven to have at most so many times the moves of a shortest one; ``inf``:
+    the first that is found.
 
     Only ``parameters`` decide the result. ``threads``: None: the cores that this process may use. Raises ValueError for
     numbers out of their range and algorithms that are not known.
@@ -40,6 +43,7 @@ class SearchSettings:
     workers: Literal["threads", "celery"] = "threads"
     threads: int | None = None
     memory: int | None = None  # bytes, of algorithms.PLAIN; four fifths of what is free
+    within: float = 1.0
 
     def __post_init__(self) -> None:
         for name, value, least in (("limit", self.limit, 0), ("threads", self.threads, 1)):
@@ -47,6 +51,10 @@ class SearchSettings:
                 raise ValueError(f"{name} is {value}; expected {least} or more")
         if self.limit > MOST_LISTED:
             raise ValueError(f"limit is {self.limit}; expected at most {MOST_LISTED}")
+        if not self.within >= 1:
+            raise ValueError(f"within is {self.within}; expected 1 or more")
+        if self.within > 1 and (self.all_solutions or self.algorithm not in DEEPENING):
+            raise ValueError("within and first need the algorithm ida or iddfs, and not all solutions")
         if self.workers not in ("threads", "celery"):
             raise ValueError(f"workers is {self.workers!r}; expected threads or celery")
         if self.algorithm not in ALGORITHMS:
@@ -54,7 +62,7 @@ class SearchSettings:
 
     def parameters(self, problem: Problem) -> dict[str, Any]:
         """What decides the result, as stored with the job."""
-        return asdict(
+        found = asdict(
             SearchParameters(
                 problem.puzzle.definition.format_board(problem.board),
                 problem.target,
@@ -62,8 +70,17 @@ class SearchSettings:
                 self.algorithm,
                 self.all_solutions,
                 self.limit if self.all_solutions else 1,
+                f"{self.within:g}" if isfinite(self.within) else "first",
             )
         )
+        if self.within == 1:
+            del found["within"]  # older searches have none
+        return found
+
+    def enough(self, length: int | None, bound: int) -> bool:
+        """Whether a solution of this length (None: there is none yet) is short enough, where ``bound`` moves are proven
+        to be needed."""
+        return length is not None and (self.within == inf or length <= self.within * bound)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,7 +89,8 @@ class SearchOutcome:
 
     ``length``: moves of the solutions; None: it is proven that there is none. ``solutions``: how many of that length
     were found: all where all were asked for, else 1. ``paths``: the first of them as moves, at most the limit.
-    ``optimal``: whether it is proven that no solution is shorter. ``nodes``: generated in all iterations, or by the
+    ``optimal``: whether it is proven that no solution is shorter. ``bound``: it is proven that no solution has fewer
+    moves; None: nothing is proven. ``nodes``: generated in all iterations, or by the
     graph search; ``expanded``: of a graph search, the boards taken from its list. ``iterations``: none in a graph
     search. ``digest``: of all that does not depend on time: equal for equal searches. ``seconds``: the search alone.
     ``resumed``: the bound of the iteration that an earlier attempt had reached. ``definition``: the puzzle.
@@ -88,6 +106,7 @@ class SearchOutcome:
     solutions: int
     paths: tuple[Way, ...]
     optimal: bool
+    bound: int | None
     nodes: int
     expanded: int | None
     iterations: tuple[Iteration, ...]
@@ -169,6 +188,9 @@ class SearchReporter:
 
     def iteration(self, iteration: Iteration) -> None:
         """An iteration is over."""
+
+    def found(self, length: int, bound: int) -> None:
+        """A solution of this length is the shortest so far; at least ``bound`` moves are needed."""
 
     def progress(self, known: dict[str, Any]) -> None:
         """About once a second: ``JobRecord.progress`` as it is now."""

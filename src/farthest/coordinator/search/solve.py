@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
+from math import inf
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.attempt import (
+    Interrupted,
     Losses,
     StopRequest,
     added,
@@ -18,6 +21,7 @@ from farthest.coordinator.attempt import (
     memory_errors,
     stop_requests,
 )
+from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError, map_to
 from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import SearchRecorder, SearchStorage, search_digest
@@ -28,10 +32,11 @@ from farthest.errors import (
     StorageError,
     UnreachableError,
 )
-from farthest.heuristics import DEEPENING, GUIDED, PLAIN
-from farthest.heuristics.registry import open_heuristic
+from farthest.heuristics import AUTO, DEEPENING, GUIDED, MAP, PLAIN
+from farthest.heuristics.registry import default_heuristic, open_heuristic
 from farthest.machine import cores, memory_limit
 from farthest.models.records import SEARCH, IterationRecord
+from farthest.search.answers import FIRST_EFFORTS, Answers
 from farthest.search.contract import Problem, engine_fields, targets
 from farthest.search.deepening import Deepening, Frontier, Iteration
 from farthest.search.engines import engine_with
@@ -52,16 +57,27 @@ STORE_AFTER_SECONDS = 10.0
 COMMIT_SECONDS = 1.0
 """Seconds between two commits."""
 
+PIECES_OF_A_TRIAL = 8
+"""A search that is to end after about a second is looked at so often."""
+
+SOONER = 4
+"""The solution may be found in this part of an iteration."""
+
 LOSSES_ALLOWED = 8
 """How often the working state of an iteration may be lost before the search is given up."""
 
 
 class SearchInterrupted(KeyboardInterrupt):
-    """A search was stopped. ``bound``: of the iteration in which it can be continued; None: from the beginning."""
+    """A search was stopped. ``bound``: of the iteration in which it can be continued; None: from the beginning.
+    ``needed``: moves that are proven to be needed. ``answer``: the best solution so far, None where there is none."""
 
-    def __init__(self, bound: int | None) -> None:
+    def __init__(
+        self, bound: int | None, needed: int | None = None, answer: SearchOutcome | None = None
+    ) -> None:
         super().__init__()
         self.bound = bound
+        self.needed = needed
+        self.answer = answer
 
 
 class UnsolvableError(UnreachableError):
@@ -73,7 +89,8 @@ class UnsolvableError(UnreachableError):
 
 
 class Solver:
-    """Solves boards of a puzzle, one after the other; the tables of the heuristic are loaded once."""
+    """Solves boards of a puzzle, one after the other; the tables of the heuristic are loaded once, and those that
+    ``auto`` makes are made once."""
 
     def __init__(
         self,
@@ -102,27 +119,37 @@ class Solver:
         self._heuristic = heuristic if settings.algorithm in GUIDED else "zero"
         self._storage = storage
         self._reporter = reporter or SearchReporter()
+        self._opened: tuple[str, Heuristic] | None = None
+        self._choice: Choice | None = None
+        if self._heuristic == AUTO and settings.algorithm == "ida":
+            self._choice = Choice(puzzle, target, settings, storage, self._reporter)
+        elif self._heuristic == AUTO:
+            self._heuristic = default_heuristic(puzzle, settings.algorithm)
 
     def check(self) -> None:
-        """Loads the tables now. Raises as ``targets`` and ``heuristic``."""
-        _ = self.heuristic
+        """Loads the tables of a heuristic that has a name. Raises as ``targets`` and ``open_heuristic``."""
+        _ = self.targets
+        if self._choice is None:
+            self._open(self._heuristic)
 
     @cached_property
     def targets(self) -> tuple[Board, ...]:
         """The boards that end a search. Raises PuzzleError, BoardError."""
         return targets(self.puzzle, self.target)
 
-    @cached_property
-    def heuristic(self) -> Heuristic:
-        """The heuristic with its tables. Raises SearchError for one that cannot be used for this, and as
-        ``open_heuristic`` does."""
+    def _open(self, text: str) -> Heuristic:
+        """The heuristic with its tables, kept until another is opened. Raises SearchError for one that cannot be used
+        for this, and as ``open_heuristic`` does."""
+        if self._opened is not None and self._opened[0] == text:
+            return self._opened[1]
         load_map = None if self._storage is None else self._storage.load_map
-        found = open_heuristic(self._heuristic, self.puzzle, self.targets, load_map)
+        found = open_heuristic(text, self.puzzle, self.targets, load_map)
         if self.settings.all_solutions and not found.admissible:
             raise SearchError(
-                f"--heuristic {self._heuristic} with --all: it may be more than the distance, so that not all "
+                f"--heuristic {text} with --all: it may be more than the distance, so that not all "
                 "shortest solutions, or longer ones, would be found; take another heuristic, or leave --all out"
             )
+        self._opened = text, found
         return found
 
     def solve(self, board: Board) -> SearchOutcome:
@@ -130,15 +157,45 @@ class Solver:
 
         An unfinished job of the same search, which nobody runs, is continued. At Ctrl-C, SIGTERM or SIGHUP what was
         found is stored, if the search has a job, and SearchInterrupted is raised. Raises UnsolvableError for a board
-        that cannot be solved, and as ``heuristic`` and ``compile_space`` do.
+        that cannot be solved, and as ``check`` and ``compile_space`` do.
         """
         with memory_errors(self.puzzle):
             reason = why_unsolvable(self.puzzle, board, self.targets)
             problem = Problem(self.puzzle, board, self.target, self._heuristic)
             if reason is not None:
                 raise UnsolvableError(_place(problem), reason)
-            search = _IterativeSearch if self.settings.algorithm in DEEPENING else _GraphSearch
-            return search(problem, self.heuristic, self.settings, self._storage, self._reporter).run()
+            if self._choice is None:
+                return self._search(problem, Stage(self._heuristic))
+            answer: Way | None = None
+            try:
+                for stage in self._choice.stages(problem):
+                    try:
+                        return self._search(replace(problem, heuristic=stage.heuristic), stage, answer)
+                    except TriedInVainError as tried:
+                        answer = tried.answer or answer
+            except Interrupted:  # while tables are made; their own jobs keep what they can
+                raise SearchInterrupted(None) from None
+            raise AssertionError("the last stage has no limit")
+
+    def _search(self, problem: Problem, stage: Stage, answer: Way | None = None) -> SearchOutcome:
+        """Raises TriedInVainError where it ends by the limit of the stage. ``answer``: found by a stage before."""
+        storage = self._storage
+        if stage.heuristic == MAP:
+            assert storage is not None, "a map is stored"
+            return _MapSearch(problem, self.settings, storage, self._reporter).run()
+        heuristic = self._open(stage.heuristic)
+        if self.settings.algorithm not in DEEPENING:
+            return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
+        guided = heuristic, answer
+        if stage.seconds is None:
+            return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
+        if not stored_at_once(self.settings, storage):
+            return _IterativeSearch(
+                problem, self.settings, None, self._reporter, *guided, stage.seconds
+            ).run()
+        alone = replace(self.settings, workers="threads")
+        _IterativeSearch(problem, alone, None, SearchReporter(), *guided, stage.seconds).run()
+        return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
 
 
 class _Search(ABC):
@@ -147,17 +204,15 @@ class _Search(ABC):
     def __init__(
         self,
         problem: Problem,
-        heuristic: Heuristic,
         settings: SearchSettings,
         storage: SearchStorage | None,
         reporter: SearchReporter,
     ) -> None:
         self._problem = problem
-        self._heuristic = heuristic
         self._settings = settings
         self._storage = storage
         self._reporter = reporter
-        self._optimal = heuristic.admissible
+        self._optimal = True
         self._recorder: SearchRecorder | None = None
         self._layout: dict[str, Any] = {}  # how the search is cut into pieces
         self._due: float | None = None  # when the search is to become a job
@@ -168,7 +223,7 @@ class _Search(ABC):
         if is_solved(self._problem):
             self._begin_job({}, resumable=False)
             none_listed = self._settings.all_solutions and self._settings.limit == 0
-            return self._finish(0, 1, () if none_listed else ((),), ())
+            return self._finish(self._outcome(0, 1, () if none_listed else ((),), ()))
         return self._search()
 
     @abstractmethod
@@ -189,7 +244,7 @@ class _Search(ABC):
         if storage is None or storage.store is False:
             return
         self._layout = layout
-        if storage.store or self._settings.workers == "celery":
+        if stored_at_once(self._settings, storage):
             database = storage.database(create=True)
             self._recorder = self._claimed(database) or self._added(database)
         elif resumable:
@@ -232,21 +287,29 @@ class _Search(ABC):
         self._stack.enter_context(self._recorder.running())
         self._reporter.stored(self._recorder.job)
 
-    def _finish(
+    def _finish(self, outcome: SearchOutcome) -> SearchOutcome:
+        """The result, stored with the job."""
+        if self._recorder is not None:
+            self._recorder.finish(outcome)
+        return outcome
+
+    def _outcome(
         self,
         length: int | None,
         solutions: int,
         paths: tuple[Way, ...],
         iterations: tuple[Iteration, ...],
         *,
+        bound: int | None = None,
         nodes: int | None = None,
         expanded: int | None = None,
         seconds: float | None = None,
         resumed: int | None = None,
     ) -> SearchOutcome:
+        """A result; ``bound``: moves that are proven to be needed, where that is not the length."""
         problem = self._problem
         bounds = [(one.bound, one.nodes) for one in iterations]
-        outcome = SearchOutcome(
+        return SearchOutcome(
             job=self._job,
             puzzle=problem.puzzle.name,
             board=problem.puzzle.definition.format_board(problem.board),
@@ -256,7 +319,8 @@ class _Search(ABC):
             length=length,
             solutions=solutions,
             paths=paths,
-            optimal=self._optimal,
+            optimal=self._optimal and bound is None,
+            bound=bound if bound is not None else length if self._optimal else None,
             nodes=sum(n for _, n in bounds) if nodes is None else nodes,
             expanded=expanded,
             iterations=iterations,
@@ -265,13 +329,54 @@ class _Search(ABC):
             resumed=resumed,
             definition=problem.puzzle,
         )
-        if self._recorder is not None:
-            self._recorder.finish(outcome)
-        return outcome
+
+
+class _MapSearch(_Search):
+    """The answer of a map that has all distances to the target. Nothing is searched, so there are no nodes."""
+
+    def _search(self) -> SearchOutcome:
+        from farthest.queries.distance_map import DistanceMap
+
+        assert self._storage is not None, "it has the map"
+        database = self._storage.database(create=False)
+        record = map_to(database, self._problem.puzzle, self._problem.target)
+        assert record is not None, "there was one when it was chosen"
+        found, board = DistanceMap(database, record), self._problem.board
+        begun = perf_counter()
+        try:
+            length = found.distance(board)
+        except UnreachableError:
+            raise UnsolvableError(_place(self._problem), f"it is not in the map of job {record.id}") from None
+        self._begin_job({}, resumable=False)
+        with self._running():
+            ways, solutions = iter([found.way(board)]), 1
+            if self._settings.all_solutions:
+                graph = found.solution_graph(board)
+                ways, solutions = found.solutions_of(graph, self._settings.limit), graph.count()
+            paths = tuple(tuple(way.moves) for way in ways)
+            return self._finish(self._outcome(length, solutions, paths, (), seconds=perf_counter() - begun))
+
+
+def stored_at_once(settings: SearchSettings, storage: SearchStorage | None) -> bool:
+    """Whether a search is a job from its beginning."""
+    return storage is not None and bool(
+        storage.store or (storage.store is None and settings.workers == "celery")
+    )
 
 
 class _GraphSearch(_Search):
     """A search that keeps all boards that it found."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: SearchSettings,
+        storage: SearchStorage | None,
+        reporter: SearchReporter,
+        heuristic: Heuristic,
+    ) -> None:
+        super().__init__(problem, settings, storage, reporter)
+        self._heuristic = heuristic
 
     def _search(self) -> SearchOutcome:
         from farthest.search.plain import search_plain
@@ -288,13 +393,15 @@ class _GraphSearch(_Search):
             paths = () if found.length is None else (found.moves,)
             self._optimal = found.optimal
             return self._finish(
-                found.length,
-                len(paths),
-                paths,
-                (),
-                nodes=found.generated,
-                expanded=found.expanded,
-                seconds=found.seconds,
+                self._outcome(
+                    found.length,
+                    len(paths),
+                    paths,
+                    (),
+                    nodes=found.generated,
+                    expanded=found.expanded,
+                    seconds=found.seconds,
+                )
             )
 
 
@@ -306,8 +413,31 @@ class _IterativeSearch(_Search):
     _executor: SearchExecutor
     _stop: StopRequest
 
+    def __init__(
+        self,
+        problem: Problem,
+        settings: SearchSettings,
+        storage: SearchStorage | None,
+        reporter: SearchReporter,
+        heuristic: Heuristic,
+        answer: Way | None,
+        limit: float | None = None,
+    ) -> None:
+        """``answer``: found before; it is shown, and decides nothing. ``limit``: it ends with TriedInVainError after
+        about so many seconds of a thread; nodes are what counts."""
+        super().__init__(problem, settings, storage, reporter)
+        self._heuristic = heuristic
+        self._answer_before = answer
+        self._answers = Answers(problem, heuristic)
+        self._optimal = heuristic.admissible
+        self._limit = limit
+        self._most: int | None = None  # nodes
+
     def _search(self) -> SearchOutcome:
         engine = engine_with(self._problem, self._heuristic)
+        if self._limit is not None:
+            self._most = int(engine.in_a_second * self._limit)
+            engine.budget = min(engine.budget, max(1, self._most // PIECES_OF_A_TRIAL))
         every, limit = self._settings.all_solutions, self._settings.limit
         self._deepening = Deepening(engine, self._problem.board, first=not every, limit=limit)
         if self._deepening.over:
@@ -325,17 +455,70 @@ class _IterativeSearch(_Search):
                 self._running(),
                 closing(self._executor_of(engine)) as self._executor,
             ):
-                self._deepen()
-                paths = tuple(self._paths) if self._recorder is None else self._recorder.solutions()
+                try:
+                    self._deepen()
+                except TriedInVainError:
+                    self._look_for_answer(FIRST_EFFORTS[:2])
+                    if not self._enough():
+                        raise TriedInVainError(self._answers.best) from None
+                best = self._answers.best
                 return self._finish(
-                    self._deepening.length(paths),
-                    self._deepening.solutions,
-                    paths,
-                    tuple(self._deepening.iterations),
-                    resumed=self._resumed,
+                    self._solved() if best is None or self._deepening.over else self._answered(best)
                 )
         except KeyboardInterrupt:
-            raise SearchInterrupted(self._stored_bound()) from None
+            ways = [way for way in (self._answers.best, self._answer_before) if way is not None]
+            answer = self._answered(min(ways, key=len)) if ways and not self._deepening.solutions else None
+            raise SearchInterrupted(self._stored_bound(), self._needed, answer) from None
+
+    def _solved(self) -> SearchOutcome:
+        """The result of the last iteration."""
+        paths = tuple(self._paths) if self._recorder is None else self._recorder.solutions()
+        return self._outcome(
+            self._deepening.length(paths),
+            self._deepening.solutions,
+            paths,
+            tuple(self._deepening.iterations),
+            resumed=self._resumed,
+        )
+
+    def _answered(self, way: Way) -> SearchOutcome:
+        """An answer as the result."""
+        iterations, answers = tuple(self._deepening.iterations), self._answers
+        return self._outcome(
+            len(way),
+            1,
+            (way,),
+            iterations,
+            bound=self._needed if self._needed < len(way) else None,
+            nodes=self._deepening.nodes + answers.generated,
+            seconds=answers.seconds + sum(one.seconds for one in iterations),
+            resumed=self._resumed,
+        )
+
+    @property
+    def _needed(self) -> int:
+        """Moves that are proven to be needed, as long as no iteration has found a solution."""
+        return (self._deepening.next_bound or 0) if self._heuristic.admissible else 0
+
+    def _enough(self) -> bool:
+        best = self._answers.best
+        return self._settings.enough(None if best is None else len(best), self._needed)
+
+    def _look_for_answer(self, efforts: Sequence[int]) -> None:
+        """Looks for an answer, or a better one, with one effort after the other."""
+        if self._settings.all_solutions:
+            return
+        for effort in efforts:
+            better = self._answers.look(effort, lambda: self._stop.wanted)
+            if self._stop.wanted:
+                if self._recorder is not None:
+                    self._recorder.settle()
+                raise KeyboardInterrupt
+            if better:
+                assert self._answers.best is not None, "it is better"
+                self._reporter.found(len(self._answers.best), self._needed)
+            if self._settings.within < inf and self._enough():
+                return
 
     def _executor_of(self, engine: Engine) -> SearchExecutor:
         settings, recorder = self._settings, self._recorder
@@ -373,6 +556,10 @@ class _IterativeSearch(_Search):
         if self._resumed is None and self._deepening.next_bound is not None:
             self._reporter.begun(self._job, self._deepening.next_bound)
         while not self._deepening.over:
+            nodes = [one.nodes for one in self._deepening.iterations]
+            self._look_for_answer(self._answers.efforts(nodes, shortest=self._settings.within == 1))
+            if self._enough():
+                break
             try:
                 self._iterate(under_way)
                 under_way = None
@@ -409,6 +596,7 @@ class _IterativeSearch(_Search):
 
     def _iterate(self, under_way: IterationState | None) -> None:
         begun, before = perf_counter(), 0.0 if under_way is None else under_way.seconds
+        self._check_limit(self._expected())
         frontier = self._deepening.frontier()
         if under_way is None:
             frontier.begin()
@@ -438,9 +626,19 @@ class _IterativeSearch(_Search):
                 self._recorder.settle()
             raise KeyboardInterrupt
 
+    def _expected(self) -> int:
+        """The nodes of all iterations and the next, if that grows as the last one has."""
+        before, last = [1, 1, *(one.nodes for one in self._deepening.iterations)][-2:]
+        return self._deepening.nodes + last * last // max(1, before) // SOONER
+
+    def _check_limit(self, nodes: int) -> None:
+        if self._most is not None and nodes > self._most:
+            raise TriedInVainError
+
     def _poll(self, frontier: Frontier, seconds: float) -> None:
         if self._stop.wanted:
             raise SearchStopped
+        self._check_limit(self._deepening.nodes + frontier.totals.nodes)
         if monotonic() - self._committed < COMMIT_SECONDS:
             return
         self._store_if_due(self._records())

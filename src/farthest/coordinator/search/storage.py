@@ -248,16 +248,24 @@ class SearchStorage:
     a search that can be continued is one after STORE_AFTER_SECONDS, or from its beginning if workers search it.
     """
 
-    def __init__(self, url: str | os.PathLike[str] | None = None, *, store: bool | None = None) -> None:
+    def __init__(
+        self,
+        url: str | os.PathLike[str] | None = None,
+        *,
+        store: bool | None = None,
+        makes_tables: bool | None = None,
+    ) -> None:
+        """``makes_tables``: whether ``auto`` may make some and keep them here; None: unless ``store`` is False."""
         self.store = store
-        self._url = url
+        self.makes_tables = store is not False if makes_tables is None else makes_tables
+        self.url = None if url is None else os.fspath(url)
         self._opened: Database | None = None
 
     def database(self, *, create: bool) -> Database:
         """The database. Raises MissingDatabaseError where it does not exist and is not to be made, StorageError where
         it cannot be used."""
         if self._opened is None:
-            self._opened = open_database(self._url, create=create)
+            self._opened = open_database(self.url, create=create)
         return self._opened
 
     def load_map(self, puzzle: Puzzle) -> PatternMap:

@@ -88,6 +88,21 @@ def permutation_of(
     )
 
 
+def with_kinds(
+    definition: Permutation, moduli: Sequence[int], kinds: Sequence[Kind], changed: Callable[[Board], Held]
+) -> Permutation:
+    """The puzzle with pieces of other kinds. ``changed``: what a board then has in its slots. Raises PuzzleError."""
+    return permutation_of(
+        definition.orbit_names,
+        definition.orbits,
+        moduli,
+        kinds,
+        definition.generators,
+        [changed(goal) for goal in definition.goals],
+        None if definition.start is None else changed(definition.start),
+    )
+
+
 def distinct(moves: Sequence[Move], modulus_of: Mapping[int, int]) -> tuple[Move, ...]:
     """The moves with turns below the moduli of the slots, without those that change nothing or do what an earlier one
     does: where orientations are ignored, there may be such."""

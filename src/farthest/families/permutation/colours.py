@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.families.permutation.assembly import Held, Kind, permutation_of
+from farthest.families.permutation.assembly import Held, Kind, with_kinds
 from farthest.families.permutation.net import FIXED, MOST_RINGS, Net, piece_colours
 
 if TYPE_CHECKING:
@@ -63,15 +63,7 @@ def recoloured(definition: Permutation, colours: Mapping[str, str]) -> Permutati
         ]
         return [relabel[label] for label in labels], after
 
-    made = permutation_of(
-        definition.orbit_names,
-        definition.orbits,
-        moduli,
-        kinds,
-        definition.generators,
-        [changed(goal) for goal in definition.goals],
-        None if definition.start is None else changed(definition.start),
-    )
+    made = with_kinds(definition, moduli, kinds, changed)
     net = _net(definition, made, colours)
     return replace(made, net=net, turns=definition.turns if made.moduli == definition.moduli else None)
 

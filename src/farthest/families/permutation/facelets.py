@@ -3,6 +3,7 @@
 The faces are U R F D L B (H. Kociemba's order), each row by row as the net shows it. Only a puzzle whose net is that
 of a cube, six faces of squares, each of one colour on the goal, is written so. A sign stands for the face that has its
 colour. Where no move touches the middles of the faces, these tell which face a sign stands for: any six signs will do.
+Where other facelets are held, as those of a corner of the 2x2x2, the cube is turned as a whole until they fit.
 
 A 3x3x3 may also be written as the stickers at each place, in the order of M. Reid's and T. Rokicki's programs, which
 on the goal are the places' names: ``UF UR UB UL DF DR DB DL FR FL BR BL UFR URB UBL ULF DRF DFL DLB DBR``.
@@ -11,21 +12,33 @@ on the goal are the places' names: ``UF UR UB UL DF DR DB DL FR FL BR BL UFR URB
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isqrt
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
+from farthest.families.permutation.groups import closure, product
 from farthest.families.permutation.net import FIXED, Net, Sticker, piece_colours
 
 if TYPE_CHECKING:
     from farthest.families.permutation.fields import PermutationFields
+    from farthest.families.permutation.groups import Element
 
 FACES = "URFDLB"
 _CORNERS = {"U": (1, 0), "R": (2, 1), "F": (1, 1), "D": (1, 2), "L": (0, 1), "B": (3, 1)}
 """Where a face begins in the net, column and row, in faces."""
+
+_DIRECTIONS: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {
+    "U": lambda x, y, size: (x, size, y),
+    "R": lambda x, y, size: (size, -y, -x),
+    "F": lambda x, y, size: (x, -y, size),
+    "D": lambda x, y, size: (x, -size, -y),
+    "L": lambda x, y, size: (-size, -y, x),
+    "B": lambda x, y, size: (-x, -y, -size),
+}
+"""Where the sticker of a face is that is x to the right of its middle and y below: to the right, up, to the front."""
 
 _PLACES = [
     "U8F2",
@@ -113,37 +126,88 @@ def pieces_of_facelets(
     BoardError, which begins with ``place``."""
     if definition.net is None or "+" in text:  # as most boards that are written by their pieces have
         return None
-    signs = _of_places(text) or text.translate(_SIGNS_BETWEEN)
-    if len(signs) != len(definition.net.stickers) or not signs.isalpha() or len(set(signs)) > 6:
-        return None
     cube = cube_of(definition.net)
-    if cube is None:
+    signs = _of_places(text) or text.translate(_SIGNS_BETWEEN)
+    if cube is None or not signs.isalpha() or not _looks_like(cube, text, signs):
         return None
     meant = _meant(cube, signs, place)
-    colours = [meant[sign] for sign in signs]
+    turned = _turned_to_fit(cube, [meant[sign] for sign in signs])
+    if turned is None:
+        raise BoardError(
+            f"{place}: {_misfit(cube, signs, meant)}, however the cube is turned; correct the colours"
+        )
+    colours = [meant[signs[at]] for at in turned]
     wanted: dict[int, list[int]] = defaultdict(list)
     for at, sticker in enumerate(cube.stickers):
-        if sticker.slot != FIXED:
-            wanted[sticker.slot].append(at)
-        elif colours[at] != sticker.colour:
-            expected = FACES[cube.colours.index(sticker.colour)]
-            raise BoardError(
-                f"{place}: facelet {at + 1} shows {signs[at]!r}, but no move changes the one on {expected} there; "
-                "turn the whole cube until it fits"
-            )
+        wanted[sticker.slot].append(at)
     labels, turns = [], []
     for slot in range(definition.slots):
         found = _piece(definition, slot, [(cube.stickers[at], colours[at]) for at in wanted[slot]])
         if found is None:
-            shown = "".join(signs[at] for at in wanted[slot])
-            numbers = " ".join(str(at + 1) for at in wanted[slot])
+            seen = [turned[at] for at in wanted[slot]]
+            numbers = " ".join(str(at + 1) for at in seen)
             of = definition.tokens[definition.goals[0][slot]]
             raise BoardError(
-                f"{place}: the place of {of} (facelets {numbers}) shows {shown}, and no piece looks so; correct it"
+                f"{place}: the place of {of} (facelets {numbers}) shows {''.join(signs[at] for at in seen)}, "
+                f"{_why_no_piece(cube, [colours[at] for at in wanted[slot]])}; correct it"
             )
         labels.append(found[0])
         turns.append(found[1])
     return labels, turns
+
+
+def _looks_like(cube: Cube, text: str, signs: str) -> bool:
+    """Whether a text is facelets, perhaps some too many or too few: no piece has so many letters as a face."""
+    return len(signs) == len(cube.stickers) or len(max(text.split(), key=len)) >= cube.size**2
+
+
+def _turned_to_fit(cube: Cube, colours: Sequence[str]) -> Sequence[int] | None:
+    """The facelets in the order in which the cube, turned as a whole, shows the goal's colours where no move changes
+    them; None: there is no such way."""
+    fixed = [(at, sticker.colour) for at, sticker in enumerate(cube.stickers) if sticker.slot == FIXED]
+    return next(
+        (order for order in _orders(cube.size) if all(colours[order[at]] == colour for at, colour in fixed)),
+        None,
+    )
+
+
+def _misfit(cube: Cube, signs: str, meant: Mapping[str, str]) -> str:
+    """The first facelet whose colour no move changes, and that has another."""
+    at, wanted = next(
+        (at, sticker.colour)
+        for at, sticker in enumerate(cube.stickers)
+        if sticker.slot == FIXED and meant[signs[at]] != sticker.colour
+    )
+    expected = FACES[cube.colours.index(wanted)]
+    return f"facelet {at + 1} shows {signs[at]!r}, but no move changes the one on {expected} there"
+
+
+@lru_cache(maxsize=4)
+def _orders(size: int) -> list[Element]:
+    """The ways in which a whole cube may be turned, the first not at all: for each facelet the one that comes there."""
+    most = size - 1
+    places: dict[tuple[int, int, int], int] = {}  # in halves of a sticker
+    for direction in map(_DIRECTIONS.__getitem__, FACES):
+        for y in range(-most, size, 2):
+            for x in range(-most, size, 2):
+                places[direction(x, y, size)] = len(places)
+    turns = [
+        tuple(places[x, -z, y] for x, y, z in places),
+        tuple(places[z, y, -x] for x, y, z in places),
+    ]
+    return closure(tuple(range(len(places))), lambda order: (product(order, turn) for turn in turns))
+
+
+def _why_no_piece(cube: Cube, colours: Sequence[str]) -> str:
+    """What is wrong with the colours of a place, in which no piece is found."""
+    faces = [FACES[cube.colours.index(colour)] for colour in colours]
+    twice = next((face for face in FACES if faces.count(face) > 1), None)
+    if twice is not None:
+        return f"and no piece has two stickers of {twice}"
+    opposite = next((pair for pair in ("UD", "LR", "FB") if {*pair} <= {*faces}), None)
+    if opposite is not None:
+        return f"and no piece has stickers of {opposite[0]} and {opposite[1]}, which are opposite"
+    return "and the piece with these colours has them in the other order round its corner"
 
 
 def _of_places(text: str) -> str | None:
@@ -159,7 +223,11 @@ def _of_places(text: str) -> str | None:
 
 
 def _meant(cube: Cube, signs: str, place: str) -> dict[str, str]:
-    """The colour that each sign stands for."""
+    """The colour that each sign stands for. Raises BoardError, also for a wrong number of signs."""
+    if len(signs) != len(cube.stickers):
+        raise BoardError(
+            f"{place}: {len(signs)} facelets, expected {len(cube.stickers)}; write a sign for each sticker, none twice"
+        )
     if cube.middles:
         middles = [signs[at] for at in cube.middles]
         if len(set(middles)) != 6 or not {*signs} <= {*middles}:
@@ -167,12 +235,17 @@ def _meant(cube: Cube, signs: str, place: str) -> dict[str, str]:
                 f"{place}: the middles of the faces U R F D L B are {' '.join(middles)}; expected six signs that "
                 "differ, and no others on the cube"
             )
-        return dict(zip(middles, cube.colours, strict=True))
-    if not {*signs} <= {*FACES}:
+    elif not {*signs} <= {*FACES}:
         raise BoardError(
             f"{place}: the signs are {' '.join(sorted({*signs}))}; expected the faces U R F D L B"
         )
-    return dict(zip(FACES, cube.colours, strict=True))
+    else:
+        middles = [*FACES]
+    counts = {sign: signs.count(sign) for sign in middles}
+    if {*counts.values()} != {cube.size**2}:
+        told = ", ".join(f"{count} {sign}" for sign, count in counts.items())
+        raise BoardError(f"{place}: {told}; expected {cube.size**2} of each colour")
+    return dict(zip(middles, cube.colours, strict=True))
 
 
 def _piece(

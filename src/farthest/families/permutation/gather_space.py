@@ -93,9 +93,11 @@ class PermutationBoards:
                 continue
             here = sum(board[definition.slots + slot] for slot in slots) % definition.moduli[orbit]
             if here != total:
+                changed = "flipped" if definition.moduli[orbit] == 2 else "twisted"
                 return (
                     f"orientations: no move changes the sum of those of the {names[orbit]} modulo "
-                    f"{definition.moduli[orbit]}, which is {total} for all boards that can be reached, and {here} here"
+                    f"{definition.moduli[orbit]}, which is {total} for all boards that can be reached, and {here} here "
+                    f"(as where one of them was {changed} in its place)"
                 )
         distinct = [
             orbit

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from farthest.errors import PuzzleError
-from farthest.families.permutation.assembly import Held, Kind, distinct, permutation_of
+from farthest.families.permutation.assembly import Held, Kind, distinct, with_kinds
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.net import FIXED, MOST_RINGS, Net, piece_colours
 from farthest.puzzles.definition import Board
@@ -122,15 +122,7 @@ class PermutationPatterns:
             definition.generators, {slot: moduli[of] for slot, of in enumerate(definition.slot_orbits)}
         ):
             raise PuzzleError(f"{place}: no move moves any piece of the pattern; name others")
-        made = permutation_of(
-            definition.orbit_names,
-            definition.orbits,
-            moduli,
-            kinds,
-            definition.generators,
-            [changed(goal) for goal in definition.goals],
-            None if definition.start is None else changed(definition.start),
-        )
+        made = with_kinds(definition, moduli, kinds, changed)
         if definition.net is not None:
             made = replace(made, net=pattern_net(definition, made, relabel, others))
         return made, tuple(relabel)

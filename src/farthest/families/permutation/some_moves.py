@@ -24,7 +24,7 @@ from farthest.families.permutation.fields import name_problem
 from farthest.families.permutation.groups import orbits as orbits_of
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, inverse, listed, powers
 from farthest.families.permutation.net import FIXED, MOST_RINGS, Net, Sticker
-from farthest.families.permutation.written_moves import OF_WHOLE_CUBES, WrittenMoves
+from farthest.families.permutation.written_moves import OF_CUBES, WrittenMoves
 from farthest.puzzles.move_text import read_moves
 from farthest.puzzles.origin import WORDS
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -114,7 +114,7 @@ class _Reader:
             steps = read_moves(sequence, spaced=False)
             whole = self.maker.product(steps)
         except BoardError as error:
-            problem = self.problem(sequence) or str(error).removesuffix(OF_WHOLE_CUBES)
+            problem = self.problem(sequence) or str(error).partition(OF_CUBES)[0]
             raise self.fail(f"{shown(part)}: {problem}") from None
         if whole.effect == identity(len(self.moduli)).effect:
             raise self.fail(f"{shown(part)} changes nothing; leave it out")

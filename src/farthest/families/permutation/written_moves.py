@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
 from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.facelets import cube_of
 from farthest.families.permutation.moves import Move, identity, inverse, product, repeated
 from farthest.puzzles.move_text import POWER, MoveMaker, Step, check_count, power_of
 from farthest.wording import near_match
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from farthest.families.permutation.moves import Modulo
+    from farthest.families.permutation.net import Net
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 
@@ -36,7 +38,8 @@ _LAYERS = {
     "E": "D' U y'",
     "S": "F' B z",
 }
-_PART = re.compile(rf"([{FACES}]w|[A-Za-z])({POWER.pattern})")
+_WHOLE = {"R": "x", "L": "x'", "U": "y", "D": "y'", "F": "z", "B": "z'"}
+_PART = re.compile(rf"(?P<layers>[1-9]?)(?P<base>[{FACES}]w|[A-Za-z])(?:{POWER.pattern})")
 
 
 def is_cube(named: Mapping[str, Move], moduli: Modulo) -> bool:
@@ -52,59 +55,85 @@ def is_cube(named: Mapping[str, Move], moduli: Modulo) -> bool:
     )
 
 
-def without_whole_turns(steps: Sequence[Step]) -> list[Step]:
-    """The steps as moves of the six faces of a cube that is held: ``x U`` is ``F``. A word that is no move stays.
+def is_held_by_a_corner(named: Mapping[str, Move], net: Net | None) -> bool:
+    """Whether it is a 2x2x2 cube of which one of each two opposite faces is turned."""
+    if net is None or any((pair[0] in named) == (pair[1] in named) for pair in OPPOSITE):
+        return False
+    cube = cube_of(net)
+    return cube is not None and cube.size == 2
+
+
+def without_whole_turns(steps: Sequence[Step], faces: Collection[str]) -> list[Step]:
+    """The steps as moves of the ``faces`` of a cube that is held: ``x U`` is ``F``. A word that is no move stays.
 
     After ``x``, ``y`` or ``z``, which turn the cube as ``R``, ``U`` and ``F`` turn their faces, a letter means the face
     that is there now. The board is that of the cube turned back. Two layers, ``Rw`` or ``r``, are the opposite face and
-    a turn of the cube; a middle layer, ``M E S``, which turns as ``L D F``, is both faces beside it and a turn of the
-    cube.
+    a turn of the cube, and so is one layer of a 2x2x2, which has three of the ``faces`` alone; a middle layer of a
+    3x3x3, ``M E S``, which turns as ``L D F``, is both faces beside it and a turn of the cube.
     """
     frame = {face: face for face in FACES}
     found: list[Step] = []
     for step in steps:
-        parts = list(_parts(step.word))
+        parts = list(_parts(step.word, 3 if len(faces) == 6 else 2))
         if not parts:
             found.append(step)
             continue
         for base, power in reversed(parts) if step.undone else parts:
-            found += _held(base, -power if step.undone else power, frame, step.number)
+            found += _held(base, -power if step.undone else power, frame, step.number, faces)
             check_count(len(found))
     return found
 
 
-def _parts(word: str) -> Iterator[tuple[str, int]]:
-    """The moves that a word is, each with its power; none where it is anything else."""
+def _parts(word: str, size: int) -> Iterator[tuple[str, int]]:
+    """The moves that a word is, each with its power; none where it is anything else. ``size``: of the cube."""
     matches = list(_PART.finditer(word))
-    bases = [match[1][0].lower() if match[1].endswith("w") else match[1] for match in matches]
-    if "".join(match[0] for match in matches) != word or not {*bases} <= {*FACES, *_TURNS, *_LAYERS}:
+    bases = [_base(match, size) for match in matches]
+    if "".join(match[0] for match in matches) != word:
+        return
+    known = {*FACES, *_TURNS, *_LAYERS} - ({*"MES"} if size == 2 else set())
+    if not {base[0] for base in bases} <= known:
         return
     for base, match in zip(bases, matches, strict=True):
         count, undone = power_of(match)
-        yield base, -count if undone else count
+        yield base[0], -count if undone != base.endswith("'") else count
 
 
-def _held(base: str, power: int, frame: dict[str, str], number: int) -> Iterator[Step]:
+def _base(match: re.Match[str], size: int) -> str:
+    """What is turned: a face, a letter of ``_LAYERS``, or the whole cube; ``?``: nothing of a cube."""
+    base, wide = match["base"], match["base"].endswith("w") or match["base"] in "rludfb"
+    if not wide:
+        return "?" if match["layers"] else base
+    layers, face = int(match["layers"] or 2), base[0].upper()
+    if layers > size:
+        return "?"
+    return _WHOLE[face] if layers == size else face if layers == 1 else face.lower()
+
+
+def _held(
+    base: str, power: int, frame: dict[str, str], number: int, faces: Collection[str]
+) -> Iterator[Step]:
     """The steps for a part; ``frame``, which is changed: for each place, the face that is there."""
-    if base in FACES:
+    if base in FACES and frame[base] in faces:
         yield Step(f"{frame[base]}{abs(power)}", power < 0, number)
-    elif base in _LAYERS:
-        for each in _LAYERS[base].split():
-            yield from _held(each[0], -power if each.endswith("'") else power, frame, number)
-    else:
+    elif base in _TURNS:
         cycle = _TURNS[base]
         for _ in range(power % 4):
             here = [frame[face] for face in cycle]
             for face, gone in zip(cycle[1:] + cycle[:1], here, strict=True):
                 frame[face] = gone
+    else:
+        for each in (_LAYERS.get(base) or _LAYERS[base.lower()]).split():
+            yield from _held(each[0], -power if each.endswith("'") else power, frame, number, faces)
 
 
-OF_WHOLE_CUBES = "; or x y z M E S r Rw"
-"""The end of a message on a wrong move of a cube."""
+OF_CUBES = "; or x y z"
+_OF_LAYERS = " M E S r Rw 3Rw"
+"""The end of a message on a wrong move of a cube, and of one with three layers."""
 
 _LISTED = 24
 """Moves that a message lists at most."""
 _DERIVED = re.compile(r"[\d'~]+\Z")
+_LETTERS = re.compile(r"[^\W\d_]{4}")
 
 
 class WrittenMoves(MoveMaker):
@@ -120,12 +149,21 @@ class WrittenMoves(MoveMaker):
         self._letters = all(len(name) == 1 and name.isalpha() for name in self._stems())
 
     @cached_property
-    def _cube(self) -> bool:
-        return is_cube(self._named, self._moduli)
+    def _faces(self) -> str:
+        """The faces of a cube that may be turned as a whole; empty where it is none."""
+        if is_cube(self._named, self._moduli):
+            return FACES
+        small = is_held_by_a_corner(self._named, self._definition.net)
+        return "".join(face for face in FACES if face in self._named) if small else ""
 
     def held(self, steps: Sequence[Step]) -> Sequence[Step]:
         plain = all(step.word in self._named for step in steps)
-        return steps if plain or not self._cube else without_whole_turns(steps)
+        return steps if plain or not self._faces else without_whole_turns(steps, self._faces)
+
+    def only_moves(self, text: str) -> bool:
+        """No word is a piece, and no row of letters may be colours of stickers."""
+        words = text.replace(",", " ").split()
+        return _LETTERS.search(text) is None and not {*words} & {*self._definition.tokens}
 
     def made(self, board: Board, word: str) -> list[Board]:
         return [self._definition.after(board, *self._move(word).effect)]
@@ -188,8 +226,8 @@ class WrittenMoves(MoveMaker):
         listed = " ".join(stems[:_LISTED]) + (" ..." if len(stems) > _LISTED else "")
         guess = near_match(word, self._named)
         expected = f"expected one of {listed}, and after it perhaps a number, ' or both"
-        if self._cube:
-            return expected + OF_WHOLE_CUBES
+        if self._faces:
+            return expected + OF_CUBES + (_OF_LAYERS if len(self._faces) == 6 else "")
         if word.rstrip("2'’") in ("x", "y", "z"):
             return f"it turns the whole puzzle, but this one is held; {expected}"
         return f"{expected}; {guess}" if guess else expected

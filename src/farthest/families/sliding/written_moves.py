@@ -43,6 +43,13 @@ class WrittenMoves(MoveMaker):
         self._places = {cell: (row, column) for column, row, cell in cell_places(definition.rows, 0)}
         self._space: Space | None = None
 
+    def only_moves(self, text: str) -> bool:
+        """A word is no piece."""
+        return any(
+            any(sign.isalpha() for sign in word) and not {word, *word} & {*self._tokens}
+            for word in text.replace(",", " ").split()
+        )
+
     def made(self, board: Board, word: str) -> list[Board]:
         return self._after(board, self._parts(word), back=False)
 

@@ -1,0 +1,312 @@
+"""`--heuristic auto`: the heuristics that a search is tried with, one after the other.
+
+1. An unfinished search of the same board goes on with its own heuristic.
+2. All distances of the puzzle, where they are stored.
+3. For about a second the simple heuristic, which needs no table: so a small search waits for none. For a tenth of that
+   where tables are stored.
+4. The best that the stored maps of patterns give; for about a second where better ones can be made.
+5. What is made now: all distances of the puzzle where these are few, else the tables of the best candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Settings
+from farthest.errors import FarthestError, MissingDatabaseError, ResourceError, StorageError
+from farthest.heuristics import MAP
+from farthest.heuristics.registry import default_heuristic, open_heuristic
+from farthest.machine import available_memory, memory_limit
+from farthest.models.database import database_folder
+from farthest.models.job_reader import JobReader
+from farthest.puzzles.puzzle import Origin
+from farthest.wording import bytes_text, seconds_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from farthest.coordinator.search.judging import Judged
+    from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.coordinator.settings import Estimate
+    from farthest.heuristics.candidates import Candidate
+    from farthest.models.database import Database
+    from farthest.models.records import JobRecord
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.search.contract import Problem, Way
+
+MOST_MADE = 256 * 2**20
+"""Bytes of the tables that are made where ``--memory`` does not say."""
+
+PART_MADE = 8
+"""The same, as a part of the free memory."""
+
+WHOLE_SECONDS = 60.0
+WHOLE_DISK = 2**29
+WHOLE_STATES = 2**30
+"""A puzzle whose distances take no more than these to be made is enumerated."""
+
+CLEARLY = 0.5
+"""Moves, on average, by which tables that are to be made must be better than those that are stored."""
+
+WITH_TABLES = 0.1
+"""Seconds for which the simple heuristic is tried where there are tables."""
+
+SAMPLED = 64
+"""Random boards that tell the mean of the simple heuristic."""
+
+
+class TriedInVainError(Exception):
+    """A search by a stage that is limited was not over in time. ``answer``: the best solution that it has found."""
+
+    def __init__(self, answer: Way | None = None) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A heuristic as it is written. ``seconds``: for about how long it is tried before the next stage; None: this is
+    the last."""
+
+    heuristic: str
+    seconds: float | None = None
+
+
+class Choice:
+    """The choice for the boards of a puzzle, one after the other: what the tables of one decide holds for the next."""
+
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        target: str,
+        settings: SearchSettings,
+        storage: SearchStorage | None,
+        reporter: SearchReporter,
+    ) -> None:
+        self._puzzle = puzzle
+        self._target = target
+        self._settings = settings
+        self._storage = storage
+        self._reporter = reporter
+        self._settled: str | None = None
+
+    def stages(self, problem: Problem) -> Iterator[Stage]:
+        """The stages of a board; the last one has no limit. Raises Interrupted where the making of tables is."""
+        database = self._database()
+        if database is not None:
+            begun = self._begun(database, problem)
+            if begun is not None:
+                yield Stage(begun)
+                return
+            if map_to(database, self._puzzle, self._target) is not None:
+                yield Stage(MAP)
+                return
+        if self._settled is None:
+            simple = default_heuristic(self._puzzle)
+            kept = None if database is None else self.best_stored(database)
+            yield Stage(simple, 1.0 if kept is None else WITH_TABLES)
+            if kept is not None and self._may_make and self._better(kept):
+                yield Stage(kept.text, 1.0)
+            self._settled = self._made(kept) or simple
+        yield Stage(self._settled)
+
+    def _database(self) -> Database | None:
+        """The database, if there is one."""
+        if self._storage is None:
+            return None
+        try:
+            return self._storage.database(create=False)
+        except MissingDatabaseError:
+            return None
+
+    def _begun(self, database: Database, problem: Problem) -> str | None:
+        """The heuristic of an unfinished search that is the same but for that."""
+        asked = self._settings.parameters(problem)
+        for record in JobReader(database).interrupted(problem.puzzle.digest):
+            text = record.parameters.get("heuristic")
+            if isinstance(text, str) and {**asked, "heuristic": text} == record.parameters:
+                return text
+        return None
+
+    # What there is
+
+    def best_stored(self, database: Database) -> Judged | None:
+        """The best heuristic all of whose maps are stored, and fit in memory."""
+        if self._target != "goal":
+            return None
+        from farthest.coordinator.search.judging import judged
+        from farthest.heuristics.candidates import candidates, declared
+
+        memory = memory_limit(self._settings.memory)
+        by_rule = (
+            candidates(self._puzzle, memory) if self._puzzle.family == "sliding" else declared(self._puzzle)
+        )
+        wanted = [*stored_candidates(database, self._puzzle), *by_rule]
+        found = [judged(each, database) for each in wanted]
+        return self._best([each for each in found if each and not each.missing and each.bytes <= memory])
+
+    # What can be made
+
+    @property
+    def memory(self) -> int:
+        """The bytes that tables may take that are made."""
+        asked = self._settings.memory
+        return min(MOST_MADE, available_memory() // PART_MADE) if asked is None else asked
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """All candidates whose tables can be made, the best first."""
+        if self._target != "goal":
+            return []
+        from farthest.coordinator.search.judging import judged
+        from farthest.heuristics.candidates import candidates
+
+        found = [judged(each, self._database()) for each in candidates(self._puzzle, self.memory)]
+        return sorted((each for each in found if each is not None), key=_worse)
+
+    @cached_property
+    def best(self) -> Judged | None:
+        """The best candidate within the memory, if it is better than the simple heuristic."""
+        return self._best([each for each in self.judged if each.bytes <= self.memory])
+
+    def _best(self, found: list[Judged]) -> Judged | None:
+        simple = self.simple_mean if found else 0.0
+        return min((each for each in found if each.mean > simple), key=_worse, default=None)
+
+    @cached_property
+    def simple_mean(self) -> float:
+        """The mean of the simple heuristic, of some random boards; 0 where it is not known how these are drawn."""
+        import numpy
+
+        from farthest.search.solvable import random_boards
+
+        try:
+            boards = random_boards(self._puzzle, SAMPLED, 1)
+        except FarthestError:
+            return 0.0
+        goals = self._puzzle.definition.origin_boards[0]
+        simple = open_heuristic(default_heuristic(self._puzzle), self._puzzle, goals)
+        return float(simple.values(numpy.array(boards, dtype=numpy.uint8)).mean())
+
+    @cached_property
+    def whole(self) -> Estimate | None:
+        """What all distances to the target take, where that is little."""
+        from farthest.coordinator.enumeration.plan import estimated
+        from farthest.spaces import compile_space
+        from farthest.spaces.contract import known_states
+
+        try:
+            space = compile_space(self._puzzle, self._whole.origin)
+            states, _ = known_states(space) or (space.keys or WHOLE_STATES + 1, "")
+            if states > WHOLE_STATES:
+                return None
+            needs = estimated(self._puzzle, self._whole, self._folder)
+        except FarthestError:
+            return None
+        fits = needs.problem is None and needs.map in ("full", "sparse") and needs.disk <= WHOLE_DISK
+        return needs if fits and needs.seconds is not None and needs.seconds <= WHOLE_SECONDS else None
+
+    @property
+    def _whole(self) -> Settings:
+        return Settings(origin=Origin("to", self._target), threads=self._settings.threads)
+
+    @property
+    def _tables(self) -> Settings:
+        return Settings(threads=self._settings.threads, residues=False)
+
+    @property
+    def _folder(self) -> Path | None:
+        return None if self._storage is None else database_folder(self._storage.url)
+
+    @property
+    def _may_make(self) -> bool:
+        return self._storage is not None and self._storage.makes_tables
+
+    def _better(self, kept: Judged) -> bool:
+        """Whether something can be made that is clearly better than what is stored."""
+        return self.whole is not None or (self.best is not None and self.best.mean > kept.mean + CLEARLY)
+
+    def _made(self, kept: Judged | None) -> str | None:
+        """The heuristic for the rest of the search, after its tables are made; None: the simple one."""
+        kept_text = None if kept is None else kept.text
+        if not self._may_make or (kept is not None and not self._better(kept)):
+            return kept_text
+        if self.whole is None and self.best is None:
+            return kept_text
+        assert self._storage is not None, "tables may be made"
+        try:
+            database = self._storage.database(create=True)
+            if self.whole is not None:
+                return self._enumerated(database, self.whole)
+            assert self.best is not None, "there is something to make"
+            return self._with_tables(database, self.best)
+        except (ResourceError, StorageError) as error:
+            self._reporter.notice(f"no tables are made: {error}")
+            return kept_text
+
+    def _enumerated(self, database: Database, needs: Estimate) -> str:
+        self._reporter.notice(
+            f"all distances of {self._puzzle.name}, {bytes_text(needs.disk)}, are made once in about "
+            f"{seconds_text(needs.seconds or 0)}, and kept in {database.place}"
+        )
+        self._make(self._puzzle, database, self._whole)
+        return MAP
+
+    def _with_tables(self, database: Database, best: Judged) -> str:
+        needs = [table.needs(self._tables, self._folder) for table in best.missing]
+        for each in needs:
+            if each.problem is not None:
+                raise ResourceError(each.problem)
+        if needs:
+            self._reporter.notice(
+                f"tables of {bytes_text(best.bytes)} for {best.text}, made once in about "
+                f"{seconds_text(sum(each.seconds or 0 for each in needs))}, kept in {database.place}; --memory for more"
+            )
+        for table in best.missing:
+            self._make(table.puzzle, database, self._tables)
+        return best.text
+
+    def _make(self, puzzle: Puzzle, database: Database, settings: Settings) -> None:
+        from farthest.coordinator.enumeration.job import enumerate_puzzle
+
+        enumerate_puzzle(puzzle, database, settings, _Notices(self._reporter))
+
+
+class _Notices(Reporter):
+    """Of an enumeration the search reports only what the user should know."""
+
+    def __init__(self, reporter: SearchReporter) -> None:
+        self._reporter = reporter
+
+    def notice(self, text: str) -> None:
+        self._reporter.notice(text)
+
+
+def map_to(database: Database, puzzle: Puzzle, target: str) -> JobRecord | None:
+    """The job that has all distances of the puzzle to the target."""
+    from farthest.queries.pattern_maps import complete_map
+
+    return complete_map(database, puzzle, Origin("to", target))
+
+
+def _worse(one: Judged) -> tuple[float, int, str]:
+    """The least value comes first: the greatest mean, of these the least memory."""
+    return -round(one.mean, 2), one.bytes, one.text
+
+
+def stored_candidates(database: Database, puzzle: Puzzle) -> list[Candidate]:
+    """The plain patterns that are stored, each by itself, and all together."""
+    from farthest.heuristics.candidates import candidate_of, mirrored
+    from farthest.puzzles.patterns import pattern_of
+    from farthest.queries.pattern_maps import stored_patterns
+
+    if puzzle.family not in ("permutation", "sliding"):
+        return []
+    texts = [name for name in stored_patterns(database, puzzle) if not pattern_of(puzzle, name[1:]).additive]
+    texts = [mirrored(puzzle, text[1:]) for text in texts]
+    return [candidate_of(puzzle, text) for text in (*texts, *([",".join(texts)] if len(texts) > 1 else []))]
