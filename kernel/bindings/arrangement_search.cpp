@@ -1,11 +1,13 @@
 #include "arrangement_search.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -14,6 +16,7 @@
 
 #include "farthest/arrangement.hpp"
 #include "farthest/graph_search.hpp"
+#include "farthest/staged_search.hpp"
 #include "farthest/walk.hpp"
 #include "representatives.hpp"
 
@@ -85,14 +88,18 @@ void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& c
   new (place) BoardMap{std::move(map), std::move(distances)};
 }
 
+std::vector<Move> moves_of(const std::vector<MoveArgs>& moves) {
+  std::vector<Move> made;
+  for (const auto& [to, require, forbid, delta] : moves)
+    made.push_back({small(to, "slots"), require, forbid, small(delta, "deltas")});
+  return made;
+}
+
 void make_problem(Problem* place, int slots, int labels, const Numbers& moduli, const Numbers& ignored,
                   const std::vector<MoveArgs>& moves, const std::vector<Numbers>& goals,
                   const std::vector<TableArgs>& tables, const std::vector<GapArgs>& gaps,
                   const std::vector<const BoardMap*>& maps, std::vector<Numbers> terms, bool shortest) {
-  std::vector<Move> made;
-  for (const auto& [to, require, forbid, delta] : moves)
-    made.push_back({small(to, "slots"), require, forbid, small(delta, "deltas")});
-  BoardMoves board_moves(slots, labels, small(moduli, "moduli"), small(ignored, "marks"), made);
+  BoardMoves board_moves(slots, labels, small(moduli, "moduli"), small(ignored, "marks"), moves_of(moves));
   std::vector<std::vector<std::uint8_t>> patterns;
   for (const auto& goal : goals) patterns.push_back(small(goal, "contents"));
   std::vector<SlotTable> slot_tables;
@@ -126,6 +133,33 @@ nb::tuple walk_below(const Problem& problem, const nb::bytes& board, int depth, 
     rest.append(nb::make_tuple(nb::bytes(node.board.data(), node.board.size()), nb::cast(node.way)));
   const nb::object next = result.next_bound == WalkResult::kNone ? nb::none() : nb::cast(result.next_bound);
   return nb::make_tuple(result.nodes, result.solutions, nb::cast(result.listed), next, rest);
+}
+
+using ViewArgs = std::tuple<Numbers, nb::bytes>;
+using StageArgs = std::tuple<std::vector<Way>, std::vector<ViewArgs>>;
+
+void make_staged(StagedSearch* place, const Numbers& moduli, const std::vector<MoveArgs>& moves,
+                 const nb::bytes& goal, const std::vector<StageArgs>& stages) {
+  std::vector<StageParts> parts;
+  for (const auto& [words, views] : stages) {
+    parts.push_back({words, {}});
+    for (const auto& [cells, classes] : views)
+      parts.back().views.push_back({small(cells, "cells"), bytes_of(classes)});
+  }
+  const int slots = static_cast<int>(moduli.size());
+  BoardMoves made(slots, slots, small(moduli, "moduli"), {}, moves_of(moves));
+  auto cells = bytes_of(goal);
+  const nb::gil_scoped_release release;
+  new (place) StagedSearch(std::move(made), std::move(cells), parts);
+}
+
+std::tuple<std::uint64_t, std::optional<Way>> staged_search(const StagedSearch& search,
+                                                            const nb::bytes& board, int below,
+                                                            std::uint64_t budget) {
+  const auto cells = bytes_of(board);
+  const nb::gil_scoped_release release;
+  StagedSearch::Result found = search.search(cells, below, budget);
+  return {found.nodes, std::move(found.way)};
 }
 
 SearchOrder order_named(const std::string& name) {
@@ -240,6 +274,18 @@ void bind_arrangement_search(nb::module_& m) {
            "given "
            "back, with which all ways begin. first: "
            "ends at the first solution. budget: boards generated before the rest is given back. Raises "
+           "ValueError.");
+  nb::class_<StagedSearch>(
+      m, "StagedSearch",
+      "Short ways to a goal by stages; all pieces differ. moduli: of the orientations in each slot. moves: "
+      "as of "
+      "WalkProblem. stages: of each its words (moves by number), and its views (cells, the class of each of "
+      "256 "
+      "contents); a stage ends where all views see what they see of the goal. Raises ValueError.")
+      .def("__init__", &make_staged, "moduli"_a, "moves"_a, "goal"_a, "stages"_a)
+      .def("search", &staged_search, "board"_a, "below"_a, "budget"_a,
+           "(nodes, a way of fewer than `below` moves or None): the best that about `budget` nodes find. "
+           "Raises "
            "ValueError.");
   nb::class_<Search>(m, "GraphSearch",
                      "Searches from a board and keeps every board it meets, in at most `memory` bytes. "

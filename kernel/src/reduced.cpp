@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 
 #include "reduced_lines.hpp"
 #include "shufflers.hpp"
@@ -52,7 +53,8 @@ Geometry geometry_of(std::uint64_t words, int bits, const std::vector<LineDigit>
   for (const LineDigit& digit : digits) {
     if (digit.radix < 1 || digit.radix > kNoLine / lines)
       throw LimitExceeded("a shard has more than 2^31 lines of states");
-    if (digit.terms.empty() || digit.terms.size() % digit.radix != 0)
+    if (digit.terms.empty() || digit.terms.size() % digit.radix != 0 ||
+        (!digit.odd.empty() && digit.odd.size() != digit.radix))
       throw InvalidArgument("a digit must have lists of as many terms as values");
     lines *= digit.radix;
   }
@@ -72,29 +74,46 @@ class LineMaps {
       std::optional<LineMap> found;
       if (bits == 64 && std::has_single_bit(words) && words <= 256 && !is_partial(map))
         found = linear_map(map, backend_.unit_bits);
-      places_.push_back({static_cast<bool>(found), found ? linears_.size() : programs_.size()});
-      if (found)
+      const auto word_bits = static_cast<std::size_t>(bits);
+      if (found) {
+        places_.push_back({Kind::linear, linears_.size()});
         add(std::move(*found));
-      else
-        programs_.push_back(program_of(map, static_cast<std::size_t>(bits)));
+      } else if (backend_.pull_bits != nullptr && scatters(map, words, word_bits)) {
+        places_.push_back({Kind::bytes, bytes_.size()});
+        bytes_.push_back(bytes_of(map, words, word_bits));
+      } else {
+        places_.push_back({Kind::program, programs_.size()});
+        programs_.push_back(program_of(map, word_bits));
+      }
     }
     shufflers_ = std::make_unique<Shufflers>(isa, bits, bit_maps_);
   }
 
   void pull(std::uint32_t map, const Pull& pull) const {
     const Place& place = places_[map];
-    if (place.is_linear)
+    if (place.kind == Kind::linear)
       backend_.pull(linears_[place.number], pull);
+    else if (place.kind == Kind::bytes)
+      backend_.pull_bits(bytes_[place.number].data(), pull);
     else
       shufflers_->pull()(programs_[place.number], shufflers_->data(), pull);
   }
   FinishLines finish() const { return backend_.finish; }
 
  private:
+  enum class Kind : std::uint8_t { linear, bytes, program };
   struct Place {
-    bool is_linear;
+    Kind kind;
     std::size_t number;
   };
+
+  // Whether words of the result have bits of several words of the source on the mean.
+  static bool scatters(const std::vector<std::uint16_t>& map, std::size_t words, std::size_t bits) {
+    std::set<std::pair<std::size_t, std::size_t>> parts;
+    for (std::size_t key = 0; key < map.size() && parts.size() <= words; ++key)
+      if (map[key] != kNoLineBit) parts.emplace(key / bits, map[key] / bits);
+    return parts.size() > words;
+  }
 
   void add(LineMap map) {
     const LineMap& kept = kept_.emplace_back(std::move(map));
@@ -102,6 +121,21 @@ class LineMaps {
     for (const LineStage& stage : kept.stages)
       stages.push_back({stage.partner, stage.shift, stage.left.data(), stage.right.data()});
     linears_.push_back({stages, kept.units.empty() ? nullptr : kept.units.data()});
+  }
+
+  // See LineBytes.
+  static std::vector<LineBytes> bytes_of(const std::vector<std::uint16_t>& map, std::size_t words,
+                                         std::size_t bits) {
+    std::vector<LineBytes> found(words);
+    for (std::size_t key = 0; key < map.size(); ++key) {
+      if (map[key] == kNoLineBit) continue;
+      LineBytes& to = found[key / bits];
+      const std::size_t byte = map[key] / bits * 8 + map[key] % bits / 8;
+      to.byte[key % bits] = static_cast<std::uint8_t>(byte);
+      to.bit[key % bits] = static_cast<std::uint8_t>(1U << map[key] % bits % 8);
+      if (byte >= 256) to.upper |= Word{1} << key % bits;
+    }
+    return found;
   }
 
   Program program_of(const std::vector<std::uint16_t>& map, std::size_t bits) {
@@ -137,6 +171,7 @@ class LineMaps {
   std::deque<LineMap> kept_;
   std::deque<std::vector<LinearStage>> stages_;
   std::vector<LinearMap> linears_;
+  std::vector<std::vector<LineBytes>> bytes_;
   std::vector<Program> programs_;
   std::vector<BitMap> bit_maps_;
   std::map<BitMap, std::uint32_t> index_;
@@ -156,6 +191,8 @@ ReducedSpace::ReducedSpace(std::uint64_t words_per_line, int bits, std::vector<L
       all_(bits == 64 ? ~Word{0} : (Word{1} << bits) - 1),
       maps_(std::make_unique<LineMaps>(words_per_line, bits, maps, isa)) {
   partial_ = std::ranges::any_of(maps, is_partial);
+  halved_ = std::ranges::any_of(digits_, [](const LineDigit& digit) { return !digit.odd.empty(); });
+  if (halved_ && maps.size() % 2 != 0) throw InvalidArgument("there must be two maps for a link");
   const std::uint64_t count = links_.sources.size();
   if (weights_.size() != shards()) throw InvalidArgument("there must be a weight for each shard");
   check_links(links_.first, links_.maps, links_.terms, maps.size());
@@ -250,6 +287,14 @@ void ReducedSpace::source_lines(const std::uint32_t* lists, std::uint64_t first,
   }
 }
 
+void ReducedSpace::odd_lines(std::uint64_t first, std::size_t count, std::uint8_t* out) const {
+  std::fill_n(out, count, std::uint8_t{0});
+  std::uint64_t weight = 1;  // of the digit
+  for (auto digit = digits_.rbegin(); digit != digits_.rend(); weight *= digit->radix, ++digit)
+    for (std::size_t i = 0; i < count && !digit->odd.empty(); ++i)
+      out[i] = out[i] != (digit->odd[(first + i) / weight % digit->radix] != 0);
+}
+
 std::uint64_t ReducedSpace::step_lines(const LineRange& range) const {
   static thread_local std::vector<Word> result;
   const std::size_t words = words_per_line();
@@ -266,7 +311,8 @@ std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t firs
   std::array<std::uint8_t, kMostLines> touched;
   std::array<std::uint16_t, kMostLines> at;    // the lines that are not full
   std::array<std::uint16_t, kMostLines> some;  // of these, those that a link has a source line of
-  std::array<std::uint32_t, kMostLines + kPullAhead> lines;
+  std::array<std::uint32_t, kMostLines + kPullAhead> lines, chosen;
+  std::array<std::uint8_t, kMostLines> odd;
   if (range.known_flags == nullptr) {
     std::fill_n(result, count * words, Word{0});
     std::fill_n(touched.begin(), count, std::uint8_t{0});
@@ -275,6 +321,7 @@ std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t firs
     std::copy_n(range.exclude[0] + (first - range.from) * words, count * words, result);
   }
   std::iota(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(count), std::uint16_t{0});
+  if (halved_) odd_lines(first, count, odd.data());
   std::size_t open = count;
   const std::uint64_t begin = links_.first[range.shard];
   for (std::size_t i = 0; i < range.source_words.size(); ++i) {
@@ -284,37 +331,43 @@ std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t firs
     if (open == 0) break;
     const auto known = std::min<std::uint64_t>(count + kPullAhead, lines_per_shard() - first);
     source_lines(links_.terms.data() + (begin + i) * digits_.size(), first, known, lines.data());
-    std::size_t taken = open, end = known;
-    if (open < count || partial_) {
-      taken = 0;
-      for (std::size_t line = 0; line < open; ++line) {
-        lines[taken] = lines[at[line]], some[taken] = at[line];
-        if (lines[taken] < kNoLine) ++taken;
-      }
-      if (taken == 0) continue;
-      end = taken;
+    const auto pull = [&](std::uint32_t map, std::array<std::uint32_t, kMostLines + kPullAhead>& from,
+                          std::size_t end, const std::uint16_t* to, std::size_t taken) {
+      std::fill(from.begin() + static_cast<std::ptrdiff_t>(end),
+                from.begin() + static_cast<std::ptrdiff_t>(taken + kPullAhead), from[0]);
+      maps_->pull(map, {words, range.source_words[i], range.source_flags[i], from.data(), to, taken, result,
+                        touched.data(), all_});
+    };
+    if (open == count && !partial_ && !halved_) {
+      pull(links_.maps[begin + i], lines, known, at.data(), count);
+      continue;
     }
-    std::fill(lines.begin() + static_cast<std::ptrdiff_t>(end),
-              lines.begin() + static_cast<std::ptrdiff_t>(taken + kPullAhead), lines[0]);
-    maps_->pull(links_.maps[begin + i],
-                {words, range.source_words[i], range.source_flags[i], lines.data(),
-                 taken < count ? some.data() : at.data(), taken, result, touched.data(), all_});
+    for (std::uint32_t parity = 0; parity <= (halved_ ? 1U : 0U); ++parity) {
+      std::size_t taken = 0;
+      for (std::size_t line = 0; line < open; ++line) {
+        chosen[taken] = lines[at[line]], some[taken] = at[line];
+        if (chosen[taken] < kNoLine && (!halved_ || odd[at[line]] == parity)) ++taken;
+      }
+      if (taken != 0) pull(links_.maps[begin + i] ^ parity, chosen, taken, some.data(), taken);
+    }
   }
   return maps_->finish()(range, {first, count, words, result, touched.data(), all_});
 }
 
 std::uint64_t ReducedSpace::fixed_states(const LineRange& range) const {
   std::array<std::uint32_t, kMostLines> lines;
+  std::array<std::uint8_t, kMostLines> odd{};
   const std::size_t words = words_per_line();
   std::uint64_t found = 0;
   for (std::uint64_t link = held_.first[range.shard]; link < held_.first[range.shard + 1]; ++link)
     for (std::uint64_t first = range.first; first < range.last; first += kMostLines) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(range.last - first, kMostLines));
       source_lines(held_.terms.data() + link * digits_.size(), first, count, lines.data());
+      if (halved_) odd_lines(first, count, odd.data());
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t at = first + i - range.from;
         if (lines[i] != first + i || range.fresh_flags[at] == 0) continue;
-        const std::vector<Word>& kept = kept_[held_.maps[link]];
+        const std::vector<Word>& kept = kept_[held_.maps[link] ^ odd[i]];
         for (std::size_t w = 0; w < words; ++w) {
           Word fresh = range.fresh[at * words + w] & kept[w];
           if (range.known_flags != nullptr) fresh &= ~range.exclude[0][at * words + w];

@@ -2,6 +2,6 @@
 
 namespace farthest {
 
-ReducedBackend avx2_reduced(std::size_t) { return {6, &pull_words, &finish_lines}; }
+ReducedBackend avx2_reduced(std::size_t) { return {6, &pull_words, nullptr, &finish_lines}; }
 
 }  // namespace farthest

@@ -50,10 +50,21 @@ struct PulledLines {
 };
 using FinishLines = std::uint64_t (*)(const LineRange&, const PulledLines&);
 
-// How an instruction set takes linear maps of lines of so many words: with units of bytes (3) or words (6).
+// Any map of the bits of a line, by word of the result: for each of its bits the byte of the source line, the
+// lowest bits of its number, and the bit in it, 0 where there is none. upper: those with bytes from 256 on.
+struct LineBytes {
+  std::uint8_t byte[64] = {}, bit[64] = {};
+  Word upper = 0;
+};
+
+using PullBits = void (*)(const LineBytes* words, const Pull&);
+
+// How an instruction set takes linear maps of lines of so many words: with units of bytes (3) or words (6);
+// and other maps, by LineBytes, or, where there is no pull_bits, by programs of shuffles.
 struct ReducedBackend {
   int unit_bits;
   PullLinear pull;
+  PullBits pull_bits;
   FinishLines finish;
 };
 ReducedBackend portable_reduced(std::size_t words);

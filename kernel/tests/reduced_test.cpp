@@ -61,13 +61,27 @@ struct Case {
   std::uint64_t words;
   int bits;
   bool linear, partial = false;  // partial: not all bits and lines have a source
+  bool halved = false;           // odd lines have other maps
 };
 
 TEST(reduced_steps_are_as_defined) {
   Random random(2);
-  const std::vector<Case> cases{{1, 64, true},  {2, 64, true},       {8, 64, true},       {16, 64, true},
-                                {32, 64, true}, {64, 64, true},      {3, 27, false},      {5, 64, false},
-                                {1, 12, false}, {8, 64, true, true}, {3, 27, false, true}};
+  const std::vector<Case> cases{{1, 64, true},
+                                {2, 64, true},
+                                {8, 64, true},
+                                {16, 64, true},
+                                {32, 64, true},
+                                {64, 64, true},
+                                {3, 27, false},
+                                {5, 64, false},
+                                {1, 12, false},
+                                {8, 64, true, true},
+                                {3, 27, false, true},
+                                {9, 64, false},
+                                {18, 20, false},
+                                {60, 50, false, true},
+                                {6, 48, false, false, true},
+                                {8, 64, true, false, true}};
   constexpr std::uint64_t kShards = 5, kMoves = 6;
   const std::vector<std::uint64_t> radices{3, 2, 4};
   for (const Case& of : cases) {
@@ -78,6 +92,7 @@ TEST(reduced_steps_are_as_defined) {
                                : some_permutation(keys, random));
     maps.push_back(LineOf(keys));
     std::iota(maps.back().begin(), maps.back().end(), std::uint16_t{0});
+    maps.push_back(maps.front());
     std::vector<LineDigit> digits;
     std::uint64_t weight = 24;
     for (const auto radix : radices) {
@@ -92,6 +107,7 @@ TEST(reduced_steps_are_as_defined) {
         for (std::size_t i = 0; i < keys / 2; ++i) map[random.below(keys)] = kNoLineBit;
       digits[0].terms[4] = digits[2].terms[1] = digits[2].terms[2] = digits[2].terms[8] = kNoLine;
     }
+    if (of.halved) digits[0].odd = {0, 1, 1}, digits[2].odd = {1, 0, 0, 1};
     ReducedLinks links{{0}, {}, {}, {}};
     for (std::uint64_t shard = 0; shard < kShards; ++shard) {
       for (std::uint64_t m = 0; m < kMoves; ++m) {
@@ -109,9 +125,12 @@ TEST(reduced_steps_are_as_defined) {
       const Key bit = key % keys, line = key / keys % 24, shard = key / keys / 24;
       for (auto link = links.first[shard]; link < links.first[shard + 1]; ++link) {
         std::uint64_t from = 0, rest = line;
-        for (std::size_t i = 3; i-- > 0; rest /= radices[i])
+        std::uint32_t odd = 0;
+        for (std::size_t i = 3; i-- > 0; rest /= radices[i]) {
           from += digits[i].terms[links.terms[3 * link + i] * radices[i] + rest % radices[i]];
-        const auto from_bit = maps[links.maps[link]][bit];
+          if (!digits[i].odd.empty()) odd ^= digits[i].odd[rest % radices[i]];
+        }
+        const auto from_bit = maps[links.maps[link] ^ odd][bit];
         if (from >= kNoLine || from_bit == kNoLineBit || known.contains(key)) continue;
         if (frontier.contains((links.sources[link] * 24 + from) * keys + from_bit)) expected.insert(key);
       }

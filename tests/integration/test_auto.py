@@ -96,9 +96,48 @@ def test_tables_are_made_and_kept(
     assert len(run_json("jobs")["jobs"]) == made + 1
 
 
+def test_stored_patterns_are_taken_first(run_json: RunJson, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also additive ones that no rule would choose, and a plain one."""
+    hurried(monkeypatch)
+    monkeypatch.setattr("farthest.coordinator.search.choice.WHOLE_STATES", 0)
+    asked = ("solve", "8-puzzle", EASY, "--memory", "20kB")
+    for pattern in ("1-4", "5-8"):
+        run_json("enumerate", f"8-puzzle@{pattern}")
+    assert run_json(*asked)["heuristic"] == "sym:@1-4+@5-8"
+    run_json("enumerate", "8-puzzle@plain:1-5")
+    assert run_json(*asked, "--memory", "1MiB")["heuristic"] == "@plain:1-5"
+
+
 def test_many_boards_share_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hurried(monkeypatch)
     boards = farthest.random_boards("8-puzzle", 3, seed=1)
     found = farthest.solve_many("8-puzzle", boards)
     assert [one.heuristic for one in found if one is not None] == ["map"] * 3
     assert [job.kind for job in farthest.jobs()] == ["enumeration"]
+
+
+def test_candidates_are_shown(run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farthest.coordinator.search.choice.WHOLE_STATES", 0)
+    found = run_json("heuristic", "8-puzzle", "--memory", "5kB")["candidates"]
+    assert [each["heuristic"] for each in found if each["taken"]] == ["sym:@1-3.5+@4.7.8+@6"]
+    assert not any(each["fits"] for each in found if each["bytes"] > 5000)
+    assert found[-1]["heuristic"] == "linear-conflict"
+    shown = run("heuristic", "8-puzzle", "--memory", "5kB").stdout
+    assert shown.splitlines()[0].split() == ["memory", "mean", "made", "in", "heuristic"]
+    assert [line.split()[-1] for line in shown.splitlines() if line.startswith("auto")] == [
+        "sym:@1-3.5+@4.7.8+@6"
+    ]
+    assert run_json("heuristic", "lights-5x5", "--memory", "1GiB")["candidates"][-1]["taken"]
+
+
+def test_algorithms_are_compared_with_tables_where_boards_are_hard(
+    run_json: RunJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("compare", "8-puzzle", "--instances", "3", "--algorithms", "astar,ida")
+    easy = run_json(*asked)
+    assert [each["heuristic"] for each in easy["algorithms"]] == ["manhattan", "manhattan"]
+    hurried(monkeypatch)
+    hard = run_json(*asked)
+    assert hard["algorithms"][0]["heuristic"] == "manhattan"
+    assert "@" in hard["algorithms"][1]["heuristic"]
+    assert hard["disagreements"] == []

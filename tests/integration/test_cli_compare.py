@@ -127,7 +127,9 @@ def test_other_families(run_json: RunJson) -> None:
 
 def test_maps_of_patterns(run: RunCommand, run_json: RunJson) -> None:
     wanted = ("--algorithms", "astar,ida", "--heuristic", "@1-2+@3-5", "--heuristic", "zero")
-    assert "no database is open" in run(*SMALL, *wanted, status=2).stderr
+    assert (
+        "no finished map of sliding-2x3@1.2; run `farthest enumerate" in run(*SMALL, *wanted, status=2).stderr
+    )
     farthest.enumerate("sliding-2x3@1-2", database="farthest.db").close()
     assert "farthest enumerate" in run(*SMALL, *wanted, status=2).stderr
     farthest.enumerate("sliding-2x3@3-5", database="farthest.db").close()

@@ -35,7 +35,7 @@ def wanted(parameter: click.Parameter) -> bool:
         return False
     if parameter.name in ("boards", "board", "path_of", "allow_module", "generators"):
         return False
-    return not isinstance(parameter.type, click.IntRange) and parameter.metavar != "SIZE"
+    return not isinstance(parameter.type, click.IntRange | click.FloatRange) and parameter.metavar != "SIZE"
 
 
 @pytest.mark.parametrize("name", sorted(cli.commands))

@@ -13,6 +13,10 @@
 //
 // Where a move cannot be made there is no link; or no term for the value of a digit; or no source of a bit.
 //
+// Where every move is even, half of the digits' values together are no states. Then some digits have odd
+// values, the bits of a line are the values that make the whole even, and there are two maps of a line: the
+// one of lines whose odd values are odd in number is next to the link's (its number ^ 1).
+//
 // Terms and maps are numbered, since many links share them. All of this comes from the caller: the kernel
 // knows neither moves nor symmetries.
 #pragma once
@@ -45,9 +49,11 @@ struct HeldLinks {
 };
 
 // A digit of the line's number, the first most significant, and lists of `radix` terms one after another.
+// odd: by value, 1 where it is odd; empty: none is.
 struct LineDigit {
   std::uint64_t radix = 1;
   std::vector<std::uint32_t> terms;
+  std::vector<std::uint8_t> odd = {};
 };
 
 class LineMaps;
@@ -89,6 +95,8 @@ class ReducedSpace final : public Space {
   // The source lines of lines [first, first + count), by the lists of terms of a link.
   void source_lines(const std::uint32_t* lists, std::uint64_t first, std::size_t count,
                     std::uint32_t* out) const;
+  // Whether each of the lines [first, first + count) has an odd number of odd values.
+  void odd_lines(std::uint64_t first, std::size_t count, std::uint8_t* out) const;
   void check_links(const std::vector<std::uint64_t>& first, const std::vector<std::uint32_t>& maps,
                    const std::vector<std::uint32_t>& terms, std::size_t most_maps);
   // Steps lines [first, first + count), at most lines_at_once(), by way of `result`.
@@ -101,6 +109,7 @@ class ReducedSpace final : public Space {
   std::vector<std::uint32_t> weights_;
   bool reversible_;
   bool partial_ = false;  // not all moves can be made everywhere: layers are thin
+  bool halved_ = false;   // some digits have odd values
   std::vector<std::uint8_t> colours_;
   std::uint64_t lines_at_once_;
   Word all_;  // keys of a word

@@ -151,34 +151,38 @@ def compare(
     """Search the same boards for the puzzle's goal with several algorithms; what each search found and cost.
 
     ``boards``: a text is one board. ``algorithms``: names, or a text as on the command line, ``ida,astar``.
-    ``heuristics``: for A* and IDA*, each is compared; none: Manhattan where it is for the puzzle, else the strongest
-    that needs no stored map. ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free. A
-    search that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`.
+    ``heuristics``: for A* and IDA*, each is compared; none: ``auto``, which is Manhattan where it is for the puzzle,
+    else the strongest that needs no stored map; for IDA* tables, if the first board takes more than about a second.
+    ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free. A search that needs more
+    has ``failed``. ``database``: where pattern databases are read, as for `open_map`.
     ``progress``: as for `enumerate`. Raises PuzzleError, BoardError, SettingError, JobError (a pattern database that
     was not enumerated) or StorageError.
     """
     from contextlib import ExitStack
 
     from farthest.api.bars import progress_bar
-    from farthest.heuristics.registry import in_full
+    from farthest.coordinator.search.solve import pattern_heuristic
+    from farthest.coordinator.search.storage import SearchStorage
     from farthest.machine import memory_limit
-    from farthest.models.database import open_database
-    from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, entrants
     from farthest.search.contract import start_or
 
     loaded = puzzle_given(puzzle)
     named = [word.strip() for word in algorithms.split(",")] if isinstance(algorithms, str) else algorithms
     asked = [heuristics] if isinstance(heuristics, str) else heuristics
-    chosen = entrants(loaded, named, asked)
+    entrants(loaded, named, asked)
     wanted = [boards] if isinstance(boards, str) else boards
+    searched = [start_or(loaded, board) for board in wanted]
     with ExitStack() as stack:
-        maps = None
-        if any("@" in in_full(text, loaded) for text in asked):
-            maps = PatternMaps(stack.enter_context(open_database(database, create=False)))
+        storage = stack.enter_context(closing(SearchStorage(database)))
+        chosen = entrants(
+            loaded,
+            named,
+            asked,
+            lambda: pattern_heuristic(loaded, searched[0], storage) if searched else None,
+        )
         limit = memory_limit(None if memory is None else index(memory))
-        comparison = Comparison(loaded, chosen, memory=limit, load_map=maps)
-        searched = [start_or(loaded, board) for board in wanted]
+        comparison = Comparison(loaded, chosen, memory=limit, load_map=storage.load_map)
         count = len(searched) * len(chosen)
         bar = stack.enter_context(progress_bar(progress))
         runs = []

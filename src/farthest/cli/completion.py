@@ -87,16 +87,17 @@ def complete_heuristic(
 ) -> list[CompletionItem[str]]:
     """Names of heuristics: those for the puzzle where one is named before, else all. The last of a sum or list."""
     from farthest.errors import FarthestError
+    from farthest.heuristics import AUTO
     from farthest.heuristics.registry import PARTITIONS, SIMPLE, applicable, partitions
     from farthest.puzzles.catalogue import load
 
     # While the option has no value, click leaves the arguments before it unread in ``args``.
     read = (context.params.get(key) for key in ("puzzle", "name", "job"))
     puzzle = next(filter(None, [*read, *context.args]), "")
-    names = [*SIMPLE, *PARTITIONS]
+    names = [AUTO, *SIMPLE, *PARTITIONS]
     with suppress(FarthestError, OSError):
         loaded = load(puzzle)
-        names = [*applicable(loaded), *partitions(loaded)]
+        names = [AUTO, *applicable(loaded), *partitions(loaded)]
     return _last_part(names, incomplete)
 
 

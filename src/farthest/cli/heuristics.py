@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,11 @@ from farthest.cli.options import (
 )
 from farthest.cli.printing import print_json, print_table
 from farthest.errors import JobError, StorageError
-from farthest.wording import counted
+from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farthest.models.database import Database
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
@@ -52,6 +51,9 @@ COUNTEREXAMPLES_SHOWN = 3
     show_default=True,
     help="Most counterexamples of each kind, besides the worst.",
 )
+@memory_option(
+    "Instead: which heuristics a search of PUZZLE may have, with SIZE for tables, and what auto takes."
+)
 @usual_options
 @click.pass_context
 def heuristic(
@@ -59,10 +61,11 @@ def heuristic(
     job: str,
     texts: tuple[str, ...],
     limit: int,
+    memory: int | None,
     database: str | None,
     as_json: bool,
 ) -> None:
-    """Compare heuristics with the true distances of a stored map.
+    """Compare heuristics with the true distances of a stored map, or with --memory say which ones a search may have.
 
     JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. It says of each
     heuristic whether it is admissible (no value is more than the distance) and consistent (no move takes away more
@@ -74,8 +77,11 @@ def heuristic(
       farthest heuristic 8-puzzle
       farthest heuristic 8-puzzle --heuristic misplaced+manhattan --limit 10
       farthest heuristic 8-puzzle --heuristic @1-4+@5-8 --json
+      farthest heuristic cube-3x3x3 --memory 1GiB
     """
-
+    if memory is not None:
+        _show_candidates(job, memory, database, as_json=as_json)
+        return
     with _open(job, database) as opened:
         findings = opened.heuristics(texts, limit=limit)
         if as_json:
@@ -84,6 +90,40 @@ def heuristic(
             _show(opened, findings)
     if any(found.refuted for found in findings):
         context.exit(REFUTED)
+
+
+def _show_candidates(name: str, memory: int, database: str | None, *, as_json: bool) -> None:
+    """What `--heuristic auto` of a search may take."""
+    from farthest.coordinator.search.choice import Choice
+    from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.documents.searches import candidate_documents
+    from farthest.puzzles.catalogue import load
+
+    puzzle = load(name)
+    with closing(SearchStorage(database)) as storage:
+        choice = Choice(puzzle, "goal", SearchSettings(memory=memory), storage, SearchReporter())
+        found = candidate_documents(choice)
+    if as_json:
+        print_json({"puzzle": puzzle.name, "memory": memory, "candidates": found})
+        return
+    print_table(
+        ("", "memory", "mean", "made in", "heuristic"),
+        [
+            (
+                "auto" if each["taken"] else "",
+                bytes_text(each["bytes"]),
+                "" if each["mean"] is None else f"{each['mean']:.2f}",
+                "" if each["stored"] else "?" if each["seconds"] is None else seconds_text(each["seconds"]),
+                each["heuristic"] + ("" if each["fits"] else "  (too large)"),
+            )
+            for each in found
+        ],
+        right="lrrrl",
+    )
+    click.echo(
+        f"\n{puzzle.name}, within {bytes_text(memory)}; without a time to make it: stored, or needs no map"
+    )
 
 
 def _open(job: str, database: str | None) -> DistanceMap:
@@ -224,7 +264,8 @@ DISAGREEMENTS_SHOWN = 5
     metavar="NAME",
     multiple=True,
     shell_complete=completed("heuristic"),
-    help="For astar and ida; may be repeated.  [default: manhattan, or the strongest that needs no map]",
+    help="For astar and ida; may be repeated.  [default: auto: manhattan, or the strongest that needs no map; for ida "
+    "tables, if the first board takes more than about a second]",
 )
 @click.option(
     "--csv",
@@ -272,22 +313,25 @@ def compare(
       farthest compare pancake-7 --algorithms astar,ida,iddfs --instances 20
     """
     from farthest.api.bars import progress_bar
+    from farthest.coordinator.search.solve import pattern_heuristic
+    from farthest.coordinator.search.storage import SearchStorage
     from farthest.machine import memory_limit
     from farthest.puzzles import catalogue
     from farthest.queries.output_files import comparison_files
-    from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, Tally, entrants
     from farthest.search.contract import Problem
     from farthest.search.plain import target_test
 
     puzzle = catalogue.load(name)
-    chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)
+    named = [word.strip() for word in algorithms.split(",")]
+    entrants(puzzle, named, heuristics)
     with ExitStack() as stack:
-        opened, truth, why_none = _stored(stack, puzzle, database)
+        storage = stack.enter_context(closing(SearchStorage(database)))
+        truth, why_none = _stored(stack, puzzle, database)
         limit = memory_limit(memory)
-        load_map = None if opened is None else PatternMaps(opened)
-        comparison = Comparison(puzzle, chosen, memory=limit, load_map=load_map)
         boards = _boards(puzzle, instances, seed, truth)
+        chosen = entrants(puzzle, named, heuristics, lambda: pattern_heuristic(puzzle, boards[0], storage))
+        comparison = Comparison(puzzle, chosen, memory=limit, load_map=storage.load_map)
         is_target = target_test(Problem(puzzle, boards[0], "goal", "zero"))
         tally = Tally()
         _expect(tally, truth, boards)
@@ -308,10 +352,8 @@ def compare(
         context.exit(WRONG)
 
 
-def _stored(
-    stack: ExitStack, puzzle: Puzzle, database: str | None
-) -> tuple[Database | None, DistanceMap | None, str]:
-    """The database, the puzzle's newest map in it if that tells the distances to the goal, and why there is none.
+def _stored(stack: ExitStack, puzzle: Puzzle, database: str | None) -> tuple[DistanceMap | None, str]:
+    """The puzzle's newest map if that tells the distances to the goal, and why there is none.
 
     Raises StorageError where a database is named that cannot be opened.
     """
@@ -325,16 +367,16 @@ def _stored(
     except StorageError as error:
         if database is not None:
             raise
-        return None, None, str(error)
+        return None, str(error)
     try:
         found = DistanceMap(opened, Jobs(opened).find(puzzle.name, has_map=True))
     except JobError as error:
-        return opened, None, str(error)
+        return None, str(error)
     if found.record.puzzle_digest != puzzle.digest:
-        return opened, None, f"job {found.job} is of another puzzle of that name"
+        return None, f"job {found.job} is of another puzzle of that name"
     if found.origin != Origin("to", "goal") or not found.complete:
-        return opened, None, f"job {found.job} does not tell all distances to the goal"
-    return opened, found, ""
+        return None, f"job {found.job} does not tell all distances to the goal"
+    return found, ""
 
 
 def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None) -> list[Board]:

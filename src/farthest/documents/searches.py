@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
 from farthest.documents.jobs import JobDocument, job_fields
+from farthest.heuristics import MAP
 from farthest.models.records import IterationRecord
 from farthest.puzzles.definition import MoveName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from farthest.coordinator.search.choice import Choice
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.models.records import JobRecord
     from farthest.models.searches import Searches
@@ -66,6 +68,59 @@ class SolvedDocument(TypedDict):
     ]
     resumed: Annotated[int | None, "the bound that the search went on from, or null"]
     database: Annotated[str | None, "where the job is, or null"]
+
+
+class CandidateDocument(TypedDict):
+    """A heuristic that a search with `auto` may have."""
+
+    heuristic: Annotated[str, "as it is written; `map`: all distances of the puzzle"]
+    mean: Annotated[float | None, "of its values over all boards, expected from layers; null of `map`"]
+    bytes: Annotated[int, "of its tables in memory; of `map` on disk"]
+    stored: Annotated[bool, "whether nothing has to be made for it"]
+    seconds: Annotated[
+        float | None, "what making the rest takes, about; null where it is refused or not known"
+    ]
+    fits: Annotated[bool, "whether it is within the memory"]
+    taken: Annotated[bool, "whether `auto` takes it"]
+
+
+def candidate_documents(choice: Choice) -> list[CandidateDocument]:
+    """What a search of the puzzle may have, the best first; the simple heuristic at the end."""
+    from farthest.errors import FarthestError
+
+    taken = choice.taken()
+
+    def row(
+        text: str, mean: float | None, size: int, seconds: float | None, *, stored: bool, fits: bool = True
+    ) -> CandidateDocument:
+        return CandidateDocument(
+            heuristic=text,
+            mean=mean,
+            bytes=size,
+            stored=stored,
+            seconds=seconds,
+            fits=fits,
+            taken=text == taken,
+        )
+
+    rows = []
+    if taken == MAP:
+        whole = choice.whole
+        size, seconds = (0, 0.0) if whole is None else (whole.disk, whole.seconds)
+        stored = choice.has_map
+        rows.append(row(MAP, None, size, 0.0 if stored else seconds, stored=stored))
+    for each in choice.judged:
+        try:
+            needed = choice.seconds_to_make(each)
+        except FarthestError:
+            needed = None
+        fits = each.bytes <= choice.memory
+        rows.append(row(each.text, each.mean, each.bytes, needed, stored=not each.missing, fits=fits))
+    if taken not in [each["heuristic"] for each in rows] and taken != choice.simple:
+        kept = choice.kept
+        assert kept is not None, "what is taken is stored"
+        rows.insert(0, row(kept.text, kept.mean, kept.bytes, 0.0, stored=True))
+    return [*rows, row(choice.simple, choice.simple_mean, 0, 0.0, stored=True)]
 
 
 def search_document(record: JobRecord, searches: Searches) -> SearchDocument:

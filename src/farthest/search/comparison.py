@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
 from farthest.errors import PuzzleError, ResourceError, SettingError
-from farthest.heuristics import ALGORITHMS, DEEPENING, GUIDED, Algorithm, PlainAlgorithm
+from farthest.heuristics import ALGORITHMS, AUTO, DEEPENING, GUIDED, Algorithm, PlainAlgorithm
 from farthest.heuristics.contract import check_text
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.search.contract import Problem
@@ -18,7 +18,7 @@ from farthest.search.plain import search_plain
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from farthest.heuristics.contract import Heuristic, LoadMap
     from farthest.puzzles.definition import Board, MoveName
@@ -64,10 +64,15 @@ class Run:
     failed: str | None = None
 
 
-def entrants(puzzle: Puzzle, algorithms: Sequence[str], heuristics: Sequence[str]) -> list[Entrant]:
-    """Each algorithm, with each of the heuristics if it uses one; none twice. Without heuristics: `manhattan` where it
-    is for the puzzle, else its default. Raises SettingError for an unknown algorithm, or heuristics that no algorithm
-    uses."""
+def entrants(
+    puzzle: Puzzle,
+    algorithms: Sequence[str],
+    heuristics: Sequence[str],
+    auto: Callable[[], str | None] = lambda: None,
+) -> list[Entrant]:
+    """Each algorithm, with each of the heuristics if it uses one; none twice. `auto`, and without heuristics:
+    `manhattan` where it is for the puzzle, else its default; for `ida` what ``auto`` gives, if that is not None. Raises
+    SettingError for an unknown algorithm, or heuristics that no algorithm uses."""
     for text in heuristics:
         check_text(text)
     chosen = list(dict.fromkeys(algorithms))
@@ -78,14 +83,20 @@ def entrants(puzzle: Puzzle, algorithms: Sequence[str], heuristics: Sequence[str
     guided = [name for name in chosen if name in GUIDED]
     if heuristics and not guided:
         raise SettingError(f"only {' and '.join(GUIDED)} use a heuristic; add one of them, or leave it out")
-    asked = list(dict.fromkeys(heuristics))
-    if guided and not asked:
+    asked = list(dict.fromkeys(heuristics)) or [AUTO]
+    simple = ""
+    if guided and AUTO in asked:
         default = default_heuristic(puzzle, "astar" if "astar" in guided else "ida")
-        asked = ["manhattan" if "manhattan" in applicable(puzzle) else default]
-    found: list[Entrant] = []
+        simple = "manhattan" if "manhattan" in applicable(puzzle) else default
+    found: dict[Entrant, None] = {}
     for algorithm in ALGORITHMS:
-        if algorithm in chosen:
-            found += [Entrant(algorithm, text) for text in (asked if algorithm in GUIDED else [None])]
+        for text in asked if algorithm in chosen else []:
+            if algorithm not in GUIDED:
+                found[Entrant(algorithm, None)] = None
+            elif text != AUTO:
+                found[Entrant(algorithm, text)] = None
+            else:
+                found[Entrant(algorithm, (auto() if algorithm == "ida" else None) or simple)] = None
     return sorted(found, key=lambda entrant: chosen.index(entrant.algorithm))
 
 

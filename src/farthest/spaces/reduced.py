@@ -69,13 +69,22 @@ class DigitImages(NamedTuple):
     values: Callable[[NDArray[Any]], Numbers]
 
 
+class Odd(NamedTuple):
+    """Of outer numbers, of each digit that numbers lines, and of the last digit: which values are odd, 0 or 1."""
+
+    outer: NDArray[np.uint8]
+    line: Sequence[NDArray[np.uint8]]
+    word: NDArray[np.uint8]
+
+
 class Cut(ABC):
     """How states are cut into an outer number and inner digits, and what *pulls*, moves away from the origin undone,
     and symmetries make of these.
 
     ``maps``: the symmetries, a group, the identity first. ``outer``: the number of outer numbers. ``line``: for each
     digit that numbers lines how many values it has, the first most significant; ``word``: how many values the last
-    digit has, which are the bits of a line; 1: there is none.
+    digit has, which are the bits of a line; 1: there is none. ``odd``: where only that is a state of which an even
+    number of values is odd; half of the values of the last digit are, and every pull can be made.
     """
 
     maps: Sequence[Symmetry]
@@ -83,6 +92,7 @@ class Cut(ABC):
     line: Sequence[int]
     word: int
     pulls: int
+    odd: Odd | None = None
 
     @abstractmethod
     def outer_images(self, symmetry: int) -> Numbers:
@@ -224,8 +234,13 @@ class RepresentativeSpace(Representatives):
 
     def __init__(self, plain: MovedBoards, cut: Cut, *, undirected: bool) -> None:
         super().__init__(plain, cut.maps, cut.outer, cut.outer_images, undirected=undirected)
-        self.cut = cut
-        self._radices = [*cut.line, cut.word]
+        self.cut, self._odd = cut, cut.odd
+        self._values: Numbers = np.arange(cut.word)[None]
+        """The values of the last digit, even and odd ones, and of each its number among these."""
+        if self._odd is not None:
+            self._values = np.argsort(self._odd.word, kind="stable").reshape(2, -1)
+        self._number: Numbers = np.argsort(self._values.ravel()) % self._values.shape[1]
+        self._radices: list[int] = [*cut.line, self._values.shape[1]]
 
     @property
     def lines(self) -> int:
@@ -234,11 +249,15 @@ class RepresentativeSpace(Representatives):
 
     @property
     def keys(self) -> int:
-        return len(self.representatives) * self.lines * self.cut.word
+        return len(self.representatives) * prod(self._radices)
+
+    def layout_fields(self) -> dict[str, Any]:
+        return super().layout_fields() | ({} if self._odd is None else {"halved": True})
 
     def pays(self, *, mapped: bool) -> bool:
-        bits, words = word_bits(self.cut.word)
-        return bits == WORD_BITS and self.order >= LEAST_SYMMETRIES and words * self.lines <= LARGEST_SHARD
+        bits, words = word_bits(self._radices[-1])
+        enough = bits * self.order >= WORD_BITS * LEAST_SYMMETRIES
+        return enough and words * self.lines <= LARGEST_SHARD
 
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
         tables = _Tables(self.cut)
@@ -259,23 +278,36 @@ class RepresentativeSpace(Representatives):
             shards = np.flatnonzero(keep[:, number])
             if len(shards):
                 held[shards, number] = tables.numbers(self.representatives[shards], None, number)
-        bits, words = word_bits(self.cut.word)
+        bits, words = word_bits(self._radices[-1])
+        maps, held_maps = lists[links][:, -1], held[keep][:, -1]
+        odd_values = [np.zeros(0, dtype=np.uint8) for _ in self.cut.line]
+        if self._odd is not None:  # two maps for each, that of even values of the line and that of odd ones
+            odd_values = list(self._odd.line)
+            of_shard = self._odd.outer[self.representatives]
+            maps = 2 * maps + of_shard[np.nonzero(links)[0]]
+            held_maps = 2 * held_maps + of_shard[np.nonzero(keep)[0]]
         return _kernel.ReducedSpace(
             words,
             bits,
             [
-                (size, np.array(terms, dtype=np.uint32).ravel())
-                for size, terms in zip(self.cut.line, tables.lists, strict=False)
+                (size, np.array(terms, dtype=np.uint32).ravel(), odd.tobytes())
+                for size, terms, odd in zip(self.cut.line, tables.lists, odd_values, strict=False)
             ],
             first.astype(np.uint64),
             sources[links].astype(np.uint32),
-            lists[links][:, -1].astype(np.uint32),
+            maps.astype(np.uint32),
             lists[links][:, :-1].astype(np.uint32).ravel(),
             np.concatenate([[0], np.cumsum(keep.sum(axis=1))]).astype(np.uint64),
-            held[keep][:, -1].astype(np.uint32),
+            held_maps.astype(np.uint32),
             held[keep][:, :-1].astype(np.uint32).ravel(),
             self.weights.astype(np.uint32),
-            [values.astype(np.uint16) for values in tables.lists[-1]],
+            tables.lists[-1]
+            if self._odd is None
+            else [
+                self._number[each[values]].astype(np.uint16)
+                for each in tables.lists[-1]
+                for values in self._values
+            ],
             self.undirected,
             isa,
         )
@@ -301,6 +333,8 @@ class RepresentativeSpace(Representatives):
         keys += self._inner(digits)
         # A board that is no state, as its orientations do not sum up to that of the origin, has the digits of another.
         states = (self.cut.joined(outer, digits) == images).all(axis=1)
+        if self._odd is not None:
+            states &= self._odd.word[digits[:, -1]] == self._parities(outer, digits)
         return np.where(states, keys.astype(np.uint64), np.uint64(NO_KEY))
 
     def told(self, outer: Numbers) -> tuple[Numbers, Numbers]:
@@ -313,8 +347,18 @@ class RepresentativeSpace(Representatives):
 
     def _inner(self, digits: Numbers) -> Numbers:
         found = np.zeros(len(digits), dtype=np.int64)
-        for radix, digit in zip(self._radices, digits.T, strict=True):
+        for radix, digit in zip(self._radices[:-1], digits.T, strict=False):
             found = found * radix + digit
+        found = found * self._radices[-1] + self._number[digits[:, -1]]
+        return found
+
+    def _parities(self, outer: Numbers, digits: Numbers) -> NDArray[np.uint8]:
+        """Whether the last digit of states with these outer numbers and digits is odd."""
+        found = np.zeros(len(outer), dtype=np.uint8)
+        if self._odd is not None:
+            found = self._odd.outer[outer].copy()
+            for odd, digit in zip(self._odd.line, digits.T, strict=False):
+                found ^= odd[digit]
         return found
 
     def decode(self, codes: Codes) -> Boards:
@@ -324,7 +368,9 @@ class RepresentativeSpace(Representatives):
         for place in reversed(range(len(self._radices))):
             digits[:, place] = keys % self._radices[place]
             keys //= self._radices[place]
-        return self.cut.joined(self.representatives[keys], digits)
+        outer = self.representatives[keys]
+        digits[:, -1] = self._values[self._parities(outer, digits), digits[:, -1]]
+        return self.cut.joined(outer, digits)
 
 
 class _Tables:
@@ -334,7 +380,7 @@ class _Tables:
         self._cut = cut
         self._weights = [*(prod(cut.line[place + 1 :]) for place in range(len(cut.line))), 1]
         self._none = [*(NO_LINE for _ in cut.line), NO_BIT]
-        self.lists: list[list[Numbers]] = [[] for _ in self._weights]
+        self.lists: list[list[NDArray[Any]]] = [[] for _ in self._weights]
         self._known: dict[tuple[int, Hashable, bytes], int] = {}
 
     def numbers(self, outer: Numbers, pull: int | None, symmetry: int) -> Numbers:
@@ -348,7 +394,8 @@ class _Tables:
                 numbers.append(self._known.setdefault((place, name, row.tobytes()), len(lists)))
                 if numbers[-1] == len(lists):
                     terms = values(row)
-                    lists.append(np.where(terms < 0, self._none[place], terms * self._weights[there]))
+                    made = np.where(terms < 0, self._none[place], terms * self._weights[there])
+                    lists.append(made.astype(np.uint16 if place == len(self._cut.line) else np.uint32))
             found[:, place] = np.array(numbers)[which.ravel()]
         return found
 

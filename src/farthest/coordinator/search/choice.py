@@ -23,7 +23,7 @@ from farthest.heuristics.registry import default_heuristic, open_heuristic
 from farthest.machine import available_memory, memory_limit
 from farthest.models.database import database_folder
 from farthest.models.job_reader import JobReader
-from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.puzzle import MARK, Origin
 from farthest.wording import bytes_text, seconds_text
 
 if TYPE_CHECKING:
@@ -87,8 +87,12 @@ class Choice:
         settings: SearchSettings,
         storage: SearchStorage | None,
         reporter: SearchReporter,
+        *,
+        looks_up: bool = True,
     ) -> None:
+        """``looks_up``: whether all distances of the puzzle may answer; else only tables of patterns serve."""
         self._puzzle = puzzle
+        self._looks_up = looks_up
         self._target = target
         self._settings = settings
         self._storage = storage
@@ -97,23 +101,28 @@ class Choice:
 
     def stages(self, problem: Problem) -> Iterator[Stage]:
         """The stages of a board; the last one has no limit. Raises Interrupted where the making of tables is."""
-        database = self._database()
-        if database is not None:
-            begun = self._begun(database, problem)
-            if begun is not None:
-                yield Stage(begun)
-                return
-            if map_to(database, self._puzzle, self._target) is not None:
-                yield Stage(MAP)
-                return
+        begun = self._begun(problem)
+        if begun is not None:
+            yield Stage(begun)
+            return
+        if self.has_map:
+            yield Stage(MAP)
+            return
         if self._settled is None:
-            simple = default_heuristic(self._puzzle)
-            kept = None if database is None else self.best_stored(database)
-            yield Stage(simple, 1.0 if kept is None else WITH_TABLES)
-            if kept is not None and self._may_make and self._better(kept):
-                yield Stage(kept.text, 1.0)
-            self._settled = self._made(kept) or simple
+            yield Stage(self.simple, 1.0 if self.kept is None else WITH_TABLES)
+            if self.kept is not None and self._may_make and self._better:
+                yield Stage(self.kept.text, 1.0)
+            self._settled = self._made() or self.simple
         yield Stage(self._settled)
+
+    def usual(self) -> str:
+        """What the next board is tried with first, if no search of it has begun."""
+        return MAP if self.has_map else self._settled or self.simple
+
+    @property
+    def simple(self) -> str:
+        """The heuristic that needs no table."""
+        return default_heuristic(self._puzzle)
 
     def _database(self) -> Database | None:
         """The database, if there is one."""
@@ -124,9 +133,11 @@ class Choice:
         except MissingDatabaseError:
             return None
 
-    def _begun(self, database: Database, problem: Problem) -> str | None:
+    def _begun(self, problem: Problem) -> str | None:
         """The heuristic of an unfinished search that is the same but for that."""
-        asked = self._settings.parameters(problem)
+        database, asked = self._database(), self._settings.parameters(problem)
+        if database is None:
+            return None
         for record in JobReader(database).interrupted(problem.puzzle.digest):
             text = record.parameters.get("heuristic")
             if isinstance(text, str) and {**asked, "heuristic": text} == record.parameters:
@@ -135,9 +146,17 @@ class Choice:
 
     # What there is
 
-    def best_stored(self, database: Database) -> Judged | None:
-        """The best heuristic all of whose maps are stored, and fit in memory."""
-        if self._target != "goal":
+    @property
+    def has_map(self) -> bool:
+        """Whether all distances of the puzzle to the target are stored."""
+        database = self._database() if self._looks_up else None
+        return database is not None and map_to(database, self._puzzle, self._target) is not None
+
+    @cached_property
+    def kept(self) -> Judged | None:
+        """The best heuristic all of whose maps are stored, and fit in memory, before anything is made."""
+        database = self._database()
+        if database is None or self._target != "goal":
             return None
         from farthest.coordinator.search.judging import judged
         from farthest.heuristics.candidates import candidates, declared
@@ -190,7 +209,7 @@ class Choice:
         except FarthestError:
             return 0.0
         goals = self._puzzle.definition.origin_boards[0]
-        simple = open_heuristic(default_heuristic(self._puzzle), self._puzzle, goals)
+        simple = open_heuristic(self.simple, self._puzzle, goals)
         return float(simple.values(numpy.array(boards, dtype=numpy.uint8)).mean())
 
     @cached_property
@@ -200,6 +219,8 @@ class Choice:
         from farthest.spaces import compile_space
         from farthest.spaces.contract import known_states
 
+        if not self._looks_up:
+            return None
         try:
             space = compile_space(self._puzzle, self._whole.origin)
             states, _ = known_states(space) or (space.keys or WHOLE_STATES + 1, "")
@@ -227,16 +248,34 @@ class Choice:
     def _may_make(self) -> bool:
         return self._storage is not None and self._storage.makes_tables
 
-    def _better(self, kept: Judged) -> bool:
+    @property
+    def _better(self) -> bool:
         """Whether something can be made that is clearly better than what is stored."""
-        return self.whole is not None or (self.best is not None and self.best.mean > kept.mean + CLEARLY)
+        if self.whole is not None or self.best is None:
+            return self.whole is not None
+        return self.kept is None or self.best.mean > self.kept.mean + CLEARLY
 
-    def _made(self, kept: Judged | None) -> str | None:
+    def taken(self) -> str:
+        """The heuristic of a search that the simple one has not solved in time, stored or to be made."""
+        if self.has_map:
+            return MAP
+        if self._better:
+            return MAP if self.whole is not None or self.best is None else self.best.text
+        return self.simple if self.kept is None else self.kept.text
+
+    def seconds_to_make(self, judged: Judged) -> float | None:
+        """Of the tables that are missing; None where that is not known. Raises ResourceError where they are refused."""
+        needs = [table.needs(self._tables, self._folder) for table in judged.missing]
+        for each in needs:
+            if each.problem is not None:
+                raise ResourceError(each.problem)
+        seconds = [each.seconds for each in needs]
+        return None if None in seconds else sum(one for one in seconds if one is not None)
+
+    def _made(self) -> str | None:
         """The heuristic for the rest of the search, after its tables are made; None: the simple one."""
-        kept_text = None if kept is None else kept.text
-        if not self._may_make or (kept is not None and not self._better(kept)):
-            return kept_text
-        if self.whole is None and self.best is None:
+        kept_text = None if self.kept is None else self.kept.text
+        if not self._may_make or not self._better:
             return kept_text
         assert self._storage is not None, "tables may be made"
         try:
@@ -258,14 +297,12 @@ class Choice:
         return MAP
 
     def _with_tables(self, database: Database, best: Judged) -> str:
-        needs = [table.needs(self._tables, self._folder) for table in best.missing]
-        for each in needs:
-            if each.problem is not None:
-                raise ResourceError(each.problem)
-        if needs:
+        seconds = self.seconds_to_make(best)
+        if best.missing:
+            took = "" if seconds is None else f" in about {seconds_text(seconds)}"
             self._reporter.notice(
-                f"tables of {bytes_text(best.bytes)} for {best.text}, made once in about "
-                f"{seconds_text(sum(each.seconds or 0 for each in needs))}, kept in {database.place}; --memory for more"
+                f"tables of {bytes_text(best.bytes)} for {best.text}, made once{took}, kept in {database.place}; "
+                "--memory for more"
             )
         for table in best.missing:
             self._make(table.puzzle, database, self._tables)
@@ -300,13 +337,16 @@ def _worse(one: Judged) -> tuple[float, int, str]:
 
 
 def stored_candidates(database: Database, puzzle: Puzzle) -> list[Candidate]:
-    """The plain patterns that are stored, each by itself, and all together."""
-    from farthest.heuristics.candidates import candidate_of, mirrored
+    """The plain patterns that are stored, each alone and all together, and the additive ones as a partition."""
+    from farthest.heuristics.candidates import candidate_of, mirrored, partition_of_stored
     from farthest.puzzles.patterns import pattern_of
     from farthest.queries.pattern_maps import stored_patterns
 
     if puzzle.family not in ("permutation", "sliding"):
         return []
-    texts = [name for name in stored_patterns(database, puzzle) if not pattern_of(puzzle, name[1:]).additive]
-    texts = [mirrored(puzzle, text[1:]) for text in texts]
-    return [candidate_of(puzzle, text) for text in (*texts, *([",".join(texts)] if len(texts) > 1 else []))]
+    patterns = [pattern_of(puzzle, name.removeprefix(MARK)) for name in stored_patterns(database, puzzle)]
+    additive = partition_of_stored(puzzle, [each for each in patterns if each.additive])
+    texts = [mirrored(puzzle, each.text) for each in patterns if not each.additive]
+    together = [",".join(texts)] if len(texts) > 1 else []
+    found = [candidate_of(puzzle, text) for text in (*texts, *together)]
+    return found if additive is None else [*found, additive]

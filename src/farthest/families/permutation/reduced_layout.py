@@ -18,6 +18,7 @@ import numpy as np
 
 from farthest.errors import ResourceError
 from farthest.families.permutation.layout import twist_sum
+from farthest.families.permutation.moves import odd
 from farthest.families.permutation.symmetries import Conjugation, Image, symmetries
 
 if TYPE_CHECKING:
@@ -36,8 +37,11 @@ if TYPE_CHECKING:
     Place = tuple[int, int]
     """An orbit and a slot or label of it."""
 
-MOST_OUTER = 2**18
-"""Outer numbers, and arrangements of a digit, at the most: what symmetries make of each is a table."""
+MOST_OUTER = 2**22
+"""Outer numbers at the most: what symmetries make of each is a table."""
+
+FEW_OUTER = 2**18
+"""Outer numbers of an orbit at the most, a row of a table each; with more of all, shards are very many, and small."""
 
 MOST_SYMMETRIES = 1000
 """Symmetries at the most."""
@@ -334,11 +338,13 @@ class Digit(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Layout:
     """``parts``: one for each of ``orbits_of``. ``line``: the digits that number lines, ``word``: those whose values
-    are the bits of a line."""
+    are the bits of a line. ``even``: parts whose pieces, all different, every move permutes evenly, if half of the
+    values of ``word`` are left out for that."""
 
     parts: tuple[Part, ...]
     line: tuple[Digit, ...]
     word: tuple[Digit, ...]
+    even: tuple[int, ...] = ()
 
 
 def digits_of(orbits: Sequence[Orbit], parts: Sequence[Part]) -> dict[Digit, int]:
@@ -419,6 +425,7 @@ def best_layout(definition: Permutation, origins: list[Board], maps: Sequence[Co
     alike = classes(orbits)
     most = int(MOST_LAYOUTS ** (1 / len(alike)))
     options = [list(islice(_options(orbits, members, MOST_TERMS // links), most)) for members in alike]
+    even = even_orbits(orbits, definition.generators)
     best: tuple[tuple[float, ...], Layout] | None = None
     for chosen in product(*options):
         parts = tuple(sorted((part for each in chosen for part in each), key=lambda part: part.orbit))
@@ -427,15 +434,38 @@ def best_layout(definition: Permutation, origins: list[Board], maps: Sequence[Co
             continue
         digits = digits_of(orbits, parts)
         for word in _words(orbits, parts, digits, links):
-            size = prod(digits[digit] for digit in word)
+            halved = any(digit.kind != "turns" and digit.part in even for digit in word)
+            size = prod(digits[digit] for digit in word) // (2 if halved else 1)
             if states // outer // size > MOST_LINES:
                 continue
             linear = is_linear(orbits, word) and size >= 64
             waste = 0 if linear else 64 // bits_of(size)
-            rank = (not linear, -min(outer, 64 * len(maps)), waste, outer, -size if linear else size)
+            rank = (
+                outer > FEW_OUTER,
+                not linear,
+                -min(outer, 64 * len(maps)),
+                waste,
+                outer,
+                -size if linear else size,
+            )
             if best is None or rank < best[0]:
-                best = rank, Layout(parts, tuple(digit for digit in digits if digit not in word), word)
+                line = tuple(digit for digit in digits if digit not in word)
+                best = rank, Layout(parts, line, word, even if halved else ())
     return None if best is None else best[1]
+
+
+def even_orbits(orbits: Sequence[Orbit], moves: Sequence[Move]) -> tuple[int, ...]:
+    """Orbits of which symmetries make themselves, whose pieces all differ, and are permuted evenly by every move."""
+    groups = [
+        group for group in classes(orbits) if all(len(orbits[o].labels) == orbits[o].size > 1 for o in group)
+    ][:MOST_GROUPS]
+    for number in range(1, len(groups) + 1):
+        for chosen in combinations(groups, number):
+            found = tuple(sorted(o for group in chosen for o in group))
+            slots = [int(slot) for o in found for slot in orbits[o].slots]
+            if not any(odd(move.to, slots) for move in moves):
+                return found
+    return ()
 
 
 def is_linear(orbits: Sequence[Orbit], word: Sequence[Digit]) -> bool:
@@ -506,7 +536,7 @@ def _fits(orbit: Orbit, part: Part) -> bool:
     orders = [_arrangements([orbit.counts[label] for label in block]) for block in part.blocks]
     return (
         max(orders) <= MOST_ORDERS
-        and _outer_size(orbit, part) <= MOST_OUTER
+        and _outer_size(orbit, part) <= FEW_OUTER
         and len(part.blocks) ** orbit.size < 2**62
         and all(len({bool(orbit.ignored[label]) for label in block}) == 1 for block in part.blocks)
     )

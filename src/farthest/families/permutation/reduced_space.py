@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ from farthest.families.permutation.reduced_layout import (
     orbits_of,
     slot_symmetries,
 )
-from farthest.spaces.reduced import Cut, DigitImages, RepresentativeSpace, subgroup
+from farthest.spaces.reduced import Cut, DigitImages, Odd, RepresentativeSpace, subgroup
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +54,14 @@ def moved(rows: Rows, to: NDArray[np.intp]) -> Rows:
     """What is in slot i goes to slot ``to[i]``."""
     found = np.empty_like(rows)
     found[:, to] = rows
+    return found
+
+
+def odd_rows(rows: Rows) -> NDArray[np.uint8]:
+    """Whether each row, of numbers that all differ, has an odd number of pairs in the wrong order: 0 or 1."""
+    found = np.zeros(len(rows), dtype=np.uint8)
+    for one, other in combinations(rows.T, 2):
+        found ^= one > other
     return found
 
 
@@ -101,6 +110,17 @@ class _PartCut:
             return np.zeros((len(outer), self.orbit.size), dtype=np.int8)
         found: Rows = self.arrangements.rows[outer // self._outer_turned]
         return found
+
+    def odd_blocks(self, outer: Numbers) -> NDArray[np.uint8]:
+        """Whether its part of outer numbers, of pieces that all differ, is an odd permutation of them where those of
+        each block are in order: 0 or 1; of an orbit whose arrangement is a digit 0."""
+        if self.part.in_line:
+            return np.zeros(len(outer), dtype=np.uint8)
+        blocks = self.arrangements.rows
+        labels = np.empty_like(blocks)
+        order = np.argsort(blocks, axis=1, kind="stable")
+        np.put_along_axis(labels, order, np.concatenate(self.part.blocks).astype(np.int8)[None], 1)
+        return odd_rows(labels)[outer // self._outer_turned]
 
     def counted(self, blocks: Rows) -> NDArray[np.intp]:
         """The slots, ascending, of the pieces whose orientations count."""
@@ -276,6 +296,26 @@ class PermutationCut(Cut):
         self.word = prod(self._sizes[digit] for digit in layout.word)
         self.linear = is_linear(self._orbits, layout.word)
         """Whether maps of a line's bits are linear: they take a fifth of the time of others."""
+        self.odd = self._odd() if layout.even else None
+
+    def _odd(self) -> Odd:
+        """Which arrangements of blocks, with the pieces of each block in order, and which orders are odd permutations
+        of the pieces of the even orbits; the origin is even."""
+        outer, word = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.uint8)
+        for number, part in enumerate(self._parts):
+            own = np.zeros(part.outer, dtype=np.uint8)
+            if number in self._layout.even:
+                own += part.odd_blocks(np.arange(part.outer)) ^ odd_rows(part.orbit.home[None])
+            outer = (outer[:, None] ^ own).ravel()
+        for digit in self._layout.word:
+            word = (word[:, None] ^ self._odd_values(digit)).ravel()
+        return Odd(outer, [self._odd_values(digit) for digit in self._layout.line], word)
+
+    def _odd_values(self, digit: Digit) -> NDArray[np.uint8]:
+        if digit.part not in self._layout.even or digit.kind == "turns":
+            return np.zeros(self._sizes[digit], dtype=np.uint8)
+        part = self._parts[digit.part]
+        return odd_rows((part.arrangements if digit.kind == "arrangement" else part.orders[digit.block]).rows)
 
     def outer_images(self, symmetry: int) -> Numbers:
         return self._outer_images([orbit.symmetries[symmetry] for orbit in self._orbits])

@@ -64,6 +64,10 @@ class Representatives:
         plain = model_of(puzzle, origin, self._plain_layout)
         self.origins, self.successors = plain.origins, plain.successors
         self.plain_keys = plain.keys
+        if plain.keys is not None and space.layout_fields().get(
+            "halved"
+        ):  # the plain layout keeps odd boards
+            self.plain_keys = plain.keys // 2
         other = replace(origin, direction="to" if origin.direction == "from" else "from")
         self.predecessors = model_of(puzzle, other, self._plain_layout).successors
         self.reachable = puzzle.definition.reachable(space.origins)
