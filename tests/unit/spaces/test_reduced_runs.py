@@ -72,9 +72,10 @@ def classes(space: ReducedRunsSpace, boards: Boards) -> int:
     )
 
 
-def layers_of(space: ReducedRunsSpace, depth: int) -> tuple[list[int], list[int], list[Boards]]:
+def layers_of(space: ReducedRunsSpace, depth: int) -> tuple[list[int], list[int | None], list[Boards]]:
     """States, classes and the boards of the codes of the layers."""
     store = ReducedRunsStore(space)
+    classes = [store.classes(0)]
     boards = [space.decode(np.array(store.keys(0, 10), dtype=_dtype(space)))]
     for at in range(1, depth + 1):
         shards = store.begin(at, store.reachable(at))
@@ -83,8 +84,9 @@ def layers_of(space: ReducedRunsSpace, depth: int) -> tuple[list[int], list[int]
             store.commit(at, step, step.run(2))
         if not sum(store.counts(at).values()):
             break
+        classes.append(store.classes(at))
         boards.append(space.decode(np.array(store.keys(at, 10**6), dtype=_dtype(space))))
-    return [sum(store.counts(at).values()) for at in range(len(boards))], store.classes(), boards
+    return [sum(store.counts(at).values()) for at in range(len(boards))], classes, boards
 
 
 def _dtype(space: ReducedRunsSpace) -> str:
