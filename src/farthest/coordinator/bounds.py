@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from farthest.errors import ResourceError
+from farthest.errors import ResourceError, StorageError
 from farthest.families.permutation.representatives import look_up_of
 from farthest.heuristics.table_files import TableFiles, bounds_facts, bounds_name
 from farthest.heuristics.tables import TableForm, write_table
@@ -79,7 +79,7 @@ def make_bounds(
     told: Callable[[int, int], None] = lambda depth, states: None,
 ) -> None:
     """Makes the table of the distances to the puzzle's goal, where there is none yet. ``told``: called
-    with each layer's depth and states. Raises ResourceError, OSError."""
+    with each layer's depth and states. Raises ResourceError, StorageError."""
     space = bounds_space(puzzle)
     needed = bounds_bytes(puzzle, form.bits)[1]
     if needed > available_memory():
@@ -96,9 +96,11 @@ def make_bounds(
         planes = _planes(space, form, threads, told)
         write_table(file, bounds_facts(puzzle), form, space.keys, look_up, _packed(planes))
 
-    TableFiles(database.path, database.place).opened(
-        bounds_name(puzzle, form.bits), bounds_facts(puzzle), write
-    )
+    files = TableFiles(database.path, database.place)
+    try:
+        files.opened(bounds_name(puzzle, form.bits), bounds_facts(puzzle), write)
+    except OSError as error:
+        raise StorageError(f"{files.folder}: the table of {puzzle.name} cannot be written: {error}") from None
 
 
 def _planes(

@@ -20,7 +20,7 @@ from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError, MissingDatabaseError, ResourceError, StorageError
 from farthest.heuristics import MAP
 from farthest.heuristics.registry import default_heuristic, open_heuristic
-from farthest.machine import available_memory, memory_limit
+from farthest.machine import available_memory, cores, memory_limit
 from farthest.models.database import database_folder
 from farthest.models.job_reader import JobReader
 from farthest.puzzles.puzzle import MARK, Origin
@@ -311,7 +311,7 @@ class Choice:
                 continue
             from farthest.coordinator.bounds import make_bounds
 
-            make_bounds(table.puzzle, table.bounds, database, self._tables.threads)
+            make_bounds(table.puzzle, table.bounds, database, self._tables.threads or cores())
         return best.text
 
     def _make(self, puzzle: Puzzle, database: Database, settings: Settings) -> None:

@@ -80,7 +80,7 @@ class JudgedTable:
         """The memory that a search needs for it."""
         if self.bounds is not None:
             return bounds_bytes(self.puzzle, self.bounds.bits)[0]
-        return table_bytes(self.space)
+        return table_bytes(self.space, self.stored)
 
     @cached_property
     def layers(self) -> Sequence[float]:
