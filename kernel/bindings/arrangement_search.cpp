@@ -1,21 +1,24 @@
 #include "arrangement_search.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 
 #include <algorithm>
 #include "buffers.hpp"
+#include "distance_table.hpp"
 
 #include "farthest/arrangement.hpp"
 #include "farthest/graph_search.hpp"
+#include "farthest/staged_search.hpp"
 #include "farthest/walk.hpp"
-#include "representatives.hpp"
 
 namespace farthest::python {
 
@@ -32,7 +35,7 @@ using Numbers = std::vector<int>;
 // A map and the buffer that it looks into.
 struct BoardMap {
   MapTable map;
-  Array<const std::uint8_t> distances;
+  Array<const std::uint8_t> bytes;
 };
 
 // A problem and what its maps look into.
@@ -64,8 +67,7 @@ std::vector<std::uint8_t> small(const Numbers& numbers, const char* what) {
 void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& class_of,
               const Numbers& places, const Numbers& turn_places,
               const std::vector<std::tuple<int, int, int>>& digits, const Numbers& ignored,
-              Array<const std::uint8_t> distances, int turns, const nb::bytes& turn_image, bool halves,
-              const SharedRepresentatives* representatives) {
+              const KeptTable& table, int turns, const nb::bytes& turn_image) {
   MapTable map;
   if (space != nullptr) map.layout = space->layout();
   map.class_of = bytes_of(class_of);
@@ -76,23 +78,25 @@ void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& c
     map.digits.push_back({digit[0], digit[1], digit[2]});
   }
   map.ignored = small(ignored, "marks");
-  map.distances = {distances.data(), distances.size()};
+  map.table = table.table;
   map.turn_image = bytes_of(turn_image);
-  map.halves = halves;
-  if (representatives != nullptr) map.representatives = representatives->shared;
   if (turns < 1 || turns > 64) throw InvalidArgument("turns must be 1 to 64");
   map.turns = static_cast<std::size_t>(turns);
-  new (place) BoardMap{std::move(map), std::move(distances)};
+  new (place) BoardMap{std::move(map), table.bytes};
+}
+
+std::vector<Move> moves_of(const std::vector<MoveArgs>& moves) {
+  std::vector<Move> made;
+  for (const auto& [to, require, forbid, delta] : moves)
+    made.push_back({small(to, "slots"), require, forbid, small(delta, "deltas")});
+  return made;
 }
 
 void make_problem(Problem* place, int slots, int labels, const Numbers& moduli, const Numbers& ignored,
                   const std::vector<MoveArgs>& moves, const std::vector<Numbers>& goals,
                   const std::vector<TableArgs>& tables, const std::vector<GapArgs>& gaps,
                   const std::vector<const BoardMap*>& maps, std::vector<Numbers> terms, bool shortest) {
-  std::vector<Move> made;
-  for (const auto& [to, require, forbid, delta] : moves)
-    made.push_back({small(to, "slots"), require, forbid, small(delta, "deltas")});
-  BoardMoves board_moves(slots, labels, small(moduli, "moduli"), small(ignored, "marks"), made);
+  BoardMoves board_moves(slots, labels, small(moduli, "moduli"), small(ignored, "marks"), moves_of(moves));
   std::vector<std::vector<std::uint8_t>> patterns;
   for (const auto& goal : goals) patterns.push_back(small(goal, "contents"));
   std::vector<SlotTable> slot_tables;
@@ -105,7 +109,7 @@ void make_problem(Problem* place, int slots, int labels, const Numbers& moduli, 
   for (const BoardMap* map : maps) {
     if (map == nullptr) throw InvalidArgument("expected a BoardMap, not None");
     map_tables.push_back(map->map);
-    kept.push_back(map->distances);
+    kept.push_back(map->bytes);
   }
   BoardGoals board_goals(board_moves.cells(), patterns);
   BoardBounds bounds(board_moves, std::move(slot_tables), std::move(gap_tables), std::move(map_tables),
@@ -126,6 +130,33 @@ nb::tuple walk_below(const Problem& problem, const nb::bytes& board, int depth, 
     rest.append(nb::make_tuple(nb::bytes(node.board.data(), node.board.size()), nb::cast(node.way)));
   const nb::object next = result.next_bound == WalkResult::kNone ? nb::none() : nb::cast(result.next_bound);
   return nb::make_tuple(result.nodes, result.solutions, nb::cast(result.listed), next, rest);
+}
+
+using ViewArgs = std::tuple<Numbers, nb::bytes>;
+using StageArgs = std::tuple<std::vector<Way>, std::vector<ViewArgs>>;
+
+void make_staged(StagedSearch* place, const Numbers& moduli, const std::vector<MoveArgs>& moves,
+                 const nb::bytes& goal, const std::vector<StageArgs>& stages) {
+  std::vector<StageParts> parts;
+  for (const auto& [words, views] : stages) {
+    parts.push_back({words, {}});
+    for (const auto& [cells, classes] : views)
+      parts.back().views.push_back({small(cells, "cells"), bytes_of(classes)});
+  }
+  const int slots = static_cast<int>(moduli.size());
+  BoardMoves made(slots, slots, small(moduli, "moduli"), {}, moves_of(moves));
+  auto cells = bytes_of(goal);
+  const nb::gil_scoped_release release;
+  new (place) StagedSearch(std::move(made), std::move(cells), parts);
+}
+
+std::tuple<std::uint64_t, std::optional<Way>> staged_search(const StagedSearch& search,
+                                                            const nb::bytes& board, int below,
+                                                            std::uint64_t budget) {
+  const auto cells = bytes_of(board);
+  const nb::gil_scoped_release release;
+  StagedSearch::Result found = search.search(cells, below, budget);
+  return {found.nodes, std::move(found.way)};
 }
 
 SearchOrder order_named(const std::string& name) {
@@ -171,24 +202,20 @@ auto figure(Search& search) {
 void bind_arrangement_search(nb::module_& m) {
   nb::class_<BoardMap>(
       m, "BoardMap",
-      "Stored distances of a puzzle with labels made alike, uint8 in key order, 255 where no goal can be "
-      "reached: the caller's memory, kept alive. space: ranks the labels, None where all are alike. "
+      "A table of a puzzle with labels made alike. space: ranks the labels, None where all are alike. "
       "class_of: "
       "its class of each label. places: for each of its slots the cell of the board with its label; "
       "turn_places: with its orientation, or empty. digits: (cell of the label, cell, radix) of "
       "orientations that follow in the key; ignored: for each label whether these are 0 with it. turn_image: "
       "empty, or by slot of the board, label and orientation, `turns` of these, the orientation that the map "
-      "is read with. halves: a byte holds two distances, of the even key in its low half, 15 where no goal "
-      "can be reached. representatives: distances are those of its entries in place of keys.")
+      "is read with.")
       .def("__init__", &make_map,
            nb::sig(
                "def __init__(self, space: ArrangementSpace | None, class_of: bytes, places: Sequence[int], "
                "turn_places: Sequence[int], digits: Sequence[tuple[int, int, int]], ignored: Sequence[int], "
-               "distances: " BUFFER ", turns: int = 1, turn_image: bytes = ..., "
-               "halves: bool = False, representatives: Representatives | None = None) -> None"),
-           "space"_a.none(), "class_of"_a, "places"_a, "turn_places"_a, "digits"_a, "ignored"_a,
-           "distances"_a.noconvert(), "turns"_a = 1, "turn_image"_a = nb::bytes("", 0), "halves"_a = false,
-           "representatives"_a.none() = nb::none());
+               "table: DistanceTable, turns: int = 1, turn_image: bytes = ...) -> None"),
+           "space"_a.none(), "class_of"_a, "places"_a, "turn_places"_a, "digits"_a, "ignored"_a, "table"_a,
+           "turns"_a = 1, "turn_image"_a = nb::bytes("", 0));
   nb::class_<Problem>(
       m, "WalkProblem",
       "A puzzle to be searched board by board: `slots` slots, `labels` labels, of which 0 is the blank where "
@@ -240,6 +267,18 @@ void bind_arrangement_search(nb::module_& m) {
            "given "
            "back, with which all ways begin. first: "
            "ends at the first solution. budget: boards generated before the rest is given back. Raises "
+           "ValueError.");
+  nb::class_<StagedSearch>(
+      m, "StagedSearch",
+      "Short ways to a goal by stages; all pieces differ. moduli: of the orientations in each slot. moves: "
+      "as of "
+      "WalkProblem. stages: of each its words (moves by number), and its views (cells, the class of each of "
+      "256 "
+      "contents); a stage ends where all views see what they see of the goal. Raises ValueError.")
+      .def("__init__", &make_staged, "moduli"_a, "moves"_a, "goal"_a, "stages"_a)
+      .def("search", &staged_search, "board"_a, "below"_a, "budget"_a,
+           "(nodes, a way of fewer than `below` moves or None): the best that about `budget` nodes find. "
+           "Raises "
            "ValueError.");
   nb::class_<Search>(m, "GraphSearch",
                      "Searches from a board and keeps every board it meets, in at most `memory` bytes. "

@@ -5,7 +5,7 @@
 
 namespace farthest::python {
 
-// Adds the classes BoardMap, WalkProblem and GraphSearch. After bind_arrangement().
+// Adds the classes BoardMap, WalkProblem, StagedSearch and GraphSearch. After bind_arrangement().
 void bind_arrangement_search(nanobind::module_& m);
 
 }  // namespace farthest::python

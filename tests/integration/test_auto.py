@@ -96,6 +96,18 @@ def test_tables_are_made_and_kept(
     assert len(run_json("jobs")["jobs"]) == made + 1
 
 
+def test_stored_patterns_are_taken_first(run_json: RunJson, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also additive ones that no rule would choose, and a plain one."""
+    hurried(monkeypatch)
+    monkeypatch.setattr("farthest.coordinator.search.choice.WHOLE_STATES", 0)
+    asked = ("solve", "8-puzzle", EASY, "--memory", "20kB")
+    for pattern in ("1-4", "5-8"):
+        run_json("enumerate", f"8-puzzle@{pattern}")
+    assert run_json(*asked)["heuristic"] == "sym:@1-4+@5-8"
+    run_json("enumerate", "8-puzzle@plain:1-5")
+    assert run_json(*asked, "--memory", "1MiB")["heuristic"] == "@plain:1-5"
+
+
 def test_many_boards_share_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hurried(monkeypatch)
     boards = farthest.random_boards("8-puzzle", 3, seed=1)

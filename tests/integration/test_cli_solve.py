@@ -191,6 +191,7 @@ BAD: list[tuple[list[str], list[str]]] = [
     (["8-puzzle", "123456779"], ["board '123456779'", "8-puzzle"]),
     (["8-puzzle", "213456780"], ["cannot be solved", "parity"]),
     (["8-puzzle", EASY, "--to", "nowhere"], ["board 'nowhere'", "8-puzzle"]),
+    (["cube-3x3x3", "R UF F2"], ["3 pieces", 'write "moves: R UF F2"']),
     (
         ["15-puzzle", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 0 15", "--to", "start"],
         ["no start", "name a board instead"],

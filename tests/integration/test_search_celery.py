@@ -12,18 +12,22 @@ import pytest
 
 import small_pieces
 from farthest.coordinator import workers
+from farthest.coordinator.search.boards import BoardsByWorkers
 from farthest.coordinator.search.celery_executor import CelerySearch
 from farthest.coordinator.search.executors import SearchStopped
-from farthest.coordinator.search.settings import SearchReporter
+from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+from farthest.coordinator.search.solve import Solver
 from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError, LostStateError
+from farthest.puzzles.catalogue import load
 from farthest.search.contract import Engine, Node, PieceResult, Problem
 from farthest.search.deepening import Frontier
-from farthest.search.engines import open_engine
+from farthest.search.engines import SlidingEngine, open_engine
+from farthest.search.solvable import random_boards
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.registry import Heartbeat, WorkerRecord
-from farthest.worker.search_batches import SearchWork, search_batch
+from farthest.worker.search_batches import BoardWork, SearchWork, search_batch
 from farthest.worker.work import WorkerProcess
 
 LEASE = 0.3
@@ -81,8 +85,14 @@ def iteration(engine: Engine, problem: Problem, bound: int = 34) -> Frontier:
 class Worker:
     """Takes messages and gives them to ``heed``, or to a worker's process where that gives False."""
 
-    def __init__(self, nodes: RedisNodes, heed: Callable[[Message], bool] = lambda message: False) -> None:
+    def __init__(
+        self,
+        nodes: RedisNodes,
+        heed: Callable[[Message], bool] = lambda message: False,
+        kind: type[SearchWork] = SearchWork,
+    ) -> None:
         self.taken: list[Message] = []
+        self._kind = kind
         self._nodes = RedisNodes(nodes.urls)
         self._heed = heed
         self._done = False
@@ -107,7 +117,7 @@ class Worker:
             (run, bound, batch), *_ = json.loads(base64.b64decode(json.loads(found[1])["body"]))
             self.taken.append((run, bound, batch))
             if not self._heed(self.taken[-1]):
-                process.run(SearchWork, run, bound, batch)
+                process.run(self._kind, run, bound, batch)
         process.nodes.close()
 
 
@@ -247,3 +257,60 @@ def test_workers_of_another_version_are_named(
     Heartbeat(nodes, old, list).beat()
     with pytest.raises(JobError, match=r"0\.0\.7"):
         executor.run(iteration(executor.engine, problem), lambda: None)
+
+
+@pytest.fixture
+def boards_by_workers(nodes: RedisNodes, told: Told) -> Iterator[tuple[Solver, BoardsByWorkers]]:
+    solver = Solver(load("8-puzzle"), "goal", "manhattan", SearchSettings(all_solutions=True, limit=3))
+    made = BoardsByWorkers(solver, told, nodes=RedisNodes(nodes.urls))
+    yield solver, made
+    made.close()
+    assert nodes.main.keys("farthest:attempt:*") == []
+
+
+def test_boards_that_workers_search_are_as_any_others(
+    nodes: RedisNodes, boards_by_workers: tuple[Solver, BoardsByWorkers]
+) -> None:
+    solver, workers = boards_by_workers
+    boards = random_boards(solver.puzzle, 12, 5)
+    with Worker(nodes, kind=BoardWork):
+        for number, board in enumerate(boards):
+            workers.send(number, board)
+        found = [workers.take(number) for number in range(len(boards))]
+    assert workers.take(99) is None
+    for board, outcome in zip(boards, found, strict=True):
+        expected = solver.solve(board)
+        assert outcome is not None
+        assert (outcome.digest, outcome.paths) == (expected.digest, expected.paths)
+        assert [one.pieces for one in outcome.iterations] == [one.pieces for one in expected.iterations]
+
+
+def test_a_board_that_is_to_be_split_is_left_to_the_coordinator(
+    nodes: RedisNodes,
+    boards_by_workers: tuple[Solver, BoardsByWorkers],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(SlidingEngine, "split_from", 100)
+    solver, workers = boards_by_workers
+    with Worker(nodes, kind=BoardWork):
+        workers.send(1, solver.puzzle.definition.parse_board("867254301"))
+        workers.send(2, solver.puzzle.definition.parse_board("123456708"))
+        assert workers.take(1) is None
+        assert workers.take(2) is not None
+
+
+def test_boards_that_redis_has_lost_are_left_to_the_coordinator(
+    nodes: RedisNodes, boards_by_workers: tuple[Solver, BoardsByWorkers], told: Told
+) -> None:
+    solver, workers = boards_by_workers
+    board = solver.puzzle.definition.parse_board("867254301")
+    workers.send(1, board)
+    nodes.main.flushall()
+    assert workers.take(1) is None
+    assert (
+        "Redis has lost the boards of a batch; the boards that were sent are searched again"
+        in told.notices[0]
+    )
+    with Worker(nodes, kind=BoardWork):
+        workers.send(2, board)
+        assert workers.take(2) is not None

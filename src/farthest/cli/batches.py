@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.bulk import numbered_boards
+from farthest.cli.bulk import ReadAhead, numbered_boards
 from farthest.cli.printing import print_json
 from farthest.cli.search_outcome import search_document, tell_interrupted, why_unsolvable
 from farthest.coordinator.search.settings import named_moves
@@ -20,9 +23,10 @@ from farthest.puzzles.move_text import moves_text
 from farthest.wording import counted, or_list, seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from farthest.cli.search_progress import QuietSearchReporter
+    from farthest.coordinator.search.boards import BoardsByWorkers
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
@@ -99,10 +103,10 @@ def solve_batch(
     """
     solver.check()
     wrong, unlike = list[int](), list[int]()
-    for asked in boards:
+    for asked, search in _searches(solver, boards, storage, reporter):
         reporter.board(asked.number)
         try:
-            found = _solve(solver, asked)
+            found = search()
         except SearchInterrupted as stopped:
             tell_interrupted(stopped, storage, f" in {called} {asked.number}")
             raise
@@ -133,6 +137,31 @@ def solve_batch(
         raise BatchError("; ".join(told))
 
 
+def _searches(
+    solver: Solver, boards: Iterable[Asked], storage: SearchStorage, reporter: QuietSearchReporter
+) -> Iterator[tuple[Asked, Callable[[], _Found]]]:
+    """The boards in order, each with the search for it. Those that are to be no jobs are searched ahead by workers,
+    where these search."""
+    if solver.settings.workers != "celery" or solver.settings.within > 1 or storage.store:
+        for asked in boards:
+            yield asked, partial(_solve, solver, asked)
+        return
+    from farthest.coordinator.search.boards import BoardsByWorkers
+
+    with closing(BoardsByWorkers(solver, reporter)) as workers:
+        read = ReadAhead(boards)
+        ahead = deque[Asked]()
+        while True:
+            while len(ahead) < workers.ahead and (new := read.next(wait=not ahead)) is not None:
+                with suppress(BoardError):  # it is told in its turn
+                    workers.send(new.number, board_given(solver.puzzle, new.text))
+                ahead.append(new)
+            if not ahead:
+                return
+            first = ahead.popleft()
+            yield first, partial(_solve, solver, first, workers)
+
+
 def _line(error: FarthestError) -> str:
     return str(error).replace("\n", "\\n")
 
@@ -142,10 +171,11 @@ def _listed(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers[:NAMED])) + more
 
 
-def _solve(solver: Solver, asked: Asked) -> _Found:
+def _solve(solver: Solver, asked: Asked, workers: BoardsByWorkers | None = None) -> _Found:
     board = board_given(solver.puzzle, asked.text)
+    found = None if workers is None else workers.take(asked.number)
     try:
-        outcome = solver.solve(board)
+        outcome = found or solver.solve(board)
     except UnsolvableError as error:
         return _Found(asked, board, None, error.reason)
     return _Found(asked, board, outcome, why_unsolvable(outcome))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from os.path import isfile
+from queue import Empty, Queue
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from farthest.errors import BoardError
 from farthest.puzzles.origin import MAX_NAMED
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 
     from farthest.queries.distance_map import DistanceMap
 
+Item = TypeVar("Item")
+
 BATCH = 65_536  # lines read before they are answered
 MOST_OF_A_LINE = 65_536  # characters
+READ_AHEAD = 256  # lines
 NEAREST_LISTED = 1000  # boards of the least distance that are kept
 
 
@@ -92,6 +97,36 @@ def numbered_boards() -> Iterator[tuple[int, str]]:
         text = line.strip()
         if text:
             yield number, text
+
+
+class ReadAhead(Generic[Item]):
+    """Items that a thread reads, some ahead of those who want them. An error comes in its turn."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._read = Queue[Item | BaseException | None](READ_AHEAD)
+        self._ended = False
+        threading.Thread(target=self._run, args=(items,), name="farthest-read", daemon=True).start()
+
+    def _run(self, items: Iterable[Item]) -> None:
+        try:
+            for item in items:
+                self._read.put(item)
+            self._read.put(None)
+        except BaseException as error:
+            self._read.put(error)
+
+    def next(self, *, wait: bool) -> Item | None:
+        """The next item; None: there is none, or without ``wait`` none is read yet. Raises what reading does."""
+        if self._ended:
+            return None
+        try:
+            found = self._read.get(block=wait)
+        except Empty:
+            return None
+        self._ended = found is None or isinstance(found, BaseException)
+        if isinstance(found, BaseException):
+            raise found
+        return found
 
 
 def boards_of_a_set() -> list[str]:

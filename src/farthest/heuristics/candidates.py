@@ -100,10 +100,10 @@ def _partitions(puzzle: Puzzle, memory: int) -> Iterator[Candidate]:
     for name in partitions(puzzle):
         text = PARTITIONS[name][1].removeprefix(SYMMETRIC)
         groups = [pattern_of(puzzle, part.removeprefix(MARK)).labels for part in text.split("+")]
-        yield _partition(puzzle, groups, name)
+        yield partition_of(puzzle, groups, name)
     for size in range(len(definition.tokens) - 2, 1, -1):
         if perm(definition.cells, size) <= memory:
-            yield _partition(puzzle, grown_groups(definition, size))
+            yield partition_of(puzzle, grown_groups(definition, size))
 
 
 def grown_groups(definition: Sliding, size: int) -> list[tuple[int, ...]]:
@@ -141,7 +141,22 @@ def _passages(beside: dict[int, set[int]], cell: int) -> dict[int, int]:
     return found
 
 
-def _partition(puzzle: Puzzle, groups: Sequence[tuple[int, ...]], name: str = "") -> Candidate:
+def partition_of_stored(puzzle: Puzzle, stored: Sequence[Pattern]) -> Candidate | None:
+    """Additive patterns that are stored, and those in whose places these can stand, as far as they have no piece in
+    common: the largest first."""
+    from farthest.families.sliding.definition import sliding
+    from farthest.families.sliding.symmetries import pattern_images
+
+    images = {image.labels for each in stored for image in pattern_images(sliding(puzzle), each.labels)}
+    groups: list[tuple[int, ...]] = []
+    for labels in sorted(images, key=lambda labels: (-len(labels), labels)):
+        if not any(set(labels) & set(group) for group in groups):
+            groups.append(labels)
+    return partition_of(puzzle, groups) if groups else None
+
+
+def partition_of(puzzle: Puzzle, groups: Sequence[tuple[int, ...]], name: str = "") -> Candidate:
+    """The sum of the additive patterns of groups of pieces. ``name``: what stands for it."""
     from farthest.families.sliding.definition import sliding
     from farthest.families.sliding.symmetries import pattern_images, symmetries
 

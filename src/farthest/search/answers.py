@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Heuristic
     from farthest.search.contract import Problem, Way
+    from farthest.search.stages import Stages
 
 BOARDS_A_WIDTH = 1 << 12
 """Boards that a beam generates for each board of its width, as long as none has found an answer."""
 LEAST_WIDTH = 8
+NODES_A_BOARD = 8
+"""Nodes of the search by stages for each board of a beam: they take some third of the time."""
+BOARDS_A_TRY = 1 << 7
+"""Boards of a beam for each try to solve a board by the words of a group."""
 
 FROM = 1 << 24
 """An answer is looked for after an iteration with so many nodes: then it costs little beside the next one, and if it is
@@ -47,6 +52,7 @@ class Answers:
         self._boards_a_width = float(BOARDS_A_WIDTH)
         self._widest = 0
         self._efforts = 0
+        self._spelled = False  # the best answer is one of words
 
     def efforts(self, nodes: Sequence[int], *, shortest: bool) -> Sequence[int]:
         """The boards to be generated after iterations of so many nodes: efforts that were not named before. So a search
@@ -58,23 +64,58 @@ class Answers:
         return new
 
     @cached_property
+    def _stages(self) -> Stages | None:
+        from farthest.search.stages import stages_of
+
+        return stages_of(self._problem)
+
+    @cached_property
     def _beam(self) -> Beam:
         return Beam(self._problem, self._heuristic)
 
     def look(self, boards: int, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Looks for a shorter answer; whether there is one. About ``boards`` boards are generated at most; it ends
-        early when ``stopped``. The answer is proved: its moves lead to a target."""
-        width = max(LEAST_WIDTH, int(boards / self._boards_a_width))
-        if width <= self._widest:
-            return False
-        self._widest = width
-        begun, below = perf_counter(), None if self.best is None else len(self.best)
-        way, generated = self._beam.search(width, boards, below, stopped)
-        self.generated += generated
+        """Looks for a shorter answer; whether there is one. About ``boards`` boards are generated at most by a beam, or
+        nodes that cost as much by stages; where neither finds one, the words of a group do. It ends early when
+        ``stopped``. The answer is proved: its moves lead to a target."""
+        begun = perf_counter()
+        way = self._by_stages(boards, stopped)
+        if self._stages is None or (way is None and self.best is None and boards > FIRST_EFFORTS[0]):
+            way = self._by_beam(boards, stopped)
+        if way is None and boards > FIRST_EFFORTS[0] and (self.best is None or self._spelled):
+            way = self._by_words(boards // BOARDS_A_TRY, stopped)
+            self._spelled = self._spelled or way is not None
         self.seconds += perf_counter() - begun
         if way is None:
             return False
         boards_along(self._problem.puzzle, self._problem.board, way, target_test(self._problem))
         self.best = way
-        self._boards_a_width = generated / width
         return True
+
+    def _by_words(self, tries: int, stopped: Callable[[], bool]) -> Way | None:
+        from farthest.search.words import word_answers
+
+        found = word_answers(self._problem)
+        way = None if found is None else found.search(tries, stopped)
+        return way if way is not None and (self._below is None or len(way) < self._below) else None
+
+    @property
+    def _below(self) -> int | None:
+        return None if self.best is None else len(self.best)
+
+    def _by_stages(self, boards: int, stopped: Callable[[], bool]) -> Way | None:
+        if self._stages is None:
+            return None
+        way, generated = self._stages.search(boards * NODES_A_BOARD, self._below, stopped)
+        self.generated += generated
+        return way
+
+    def _by_beam(self, boards: int, stopped: Callable[[], bool]) -> Way | None:
+        width = max(LEAST_WIDTH, int(boards / self._boards_a_width))
+        if width <= self._widest:
+            return None
+        self._widest = width
+        way, generated = self._beam.search(width, boards, self._below, stopped)
+        self.generated += generated
+        if way is not None:
+            self._boards_a_width = generated / width
+        return way

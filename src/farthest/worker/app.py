@@ -30,6 +30,7 @@ KINDS = {
     "step": "farthest.worker.enumeration:StepWork",
     "part": "farthest.worker.enumeration:PartWork",
     "search": "farthest.worker.search_batches:SearchWork",
+    "board": "farthest.worker.search_batches:BoardWork",
 }
 """The kinds of work, and the class of each (worker/work.py), which is imported where it is done."""
 QUEUE = "farthest.steps"

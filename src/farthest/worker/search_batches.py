@@ -1,4 +1,4 @@
-"""The work of searches: the batches of pieces of an iteration.
+"""The work of searches: the batches of pieces of an iteration, and small searches of many boards.
 
 The keys of a search (worker/work.py) are on the main node, with the prefix of all attempts (stores/redis/attempts.py),
 by which they are found and removed:
@@ -11,15 +11,19 @@ The coordinator numbers batches as it sends them, with no number twice in an att
 its first pieces, until they have taken half of the nodes that one piece may take: so small pieces do not need a message
 each, and a batch takes not much longer than a large piece. Nodes and results have a checksum that includes their names:
 damaged or misplaced ones raise LostStateError. All of it can be made again from the database.
+
+Of many boards (``BoardWork``) each is a batch of one node at the bound 0. What is found is the only piece of each of
+its iterations, up to the first that is not searched whole, or that ends the search.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
@@ -33,8 +37,11 @@ from farthest.errors import (
     VersionError,
     named_in,
 )
+from farthest.heuristics.contract import UNREACHABLE
+from farthest.heuristics.registry import open_heuristic
 from farthest.puzzles.puzzle import Puzzle
 from farthest.search.contract import Node, PieceResult, Problem, engine_fields
+from farthest.search.engines import engine_with, open_engine
 from farthest.stores.redis.attempts import (
     PROTOCOL,
     drop,
@@ -50,8 +57,10 @@ from farthest.version import __version__
 from farthest.worker.work import Work, WorkerProcess
 
 if TYPE_CHECKING:
-    from farthest.heuristics.contract import PatternMap
+    from farthest.heuristics.contract import Heuristic, PatternMap
     from farthest.search.contract import Engine
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +162,9 @@ class SearchWork(Work):
 
     def take_back(self, bound: int, numbers: Iterable[int]) -> dict[int, list[PieceResult]]:
         """The results of batches. Raises LostStateError where a result is missing or damaged."""
+        return self._taken_back(bound, numbers, list[PieceResult])
+
+    def _taken_back(self, bound: int, numbers: Iterable[int], kind: type[Found]) -> dict[int, Found]:
         wanted = list(numbers)
         if not wanted:
             return {}
@@ -164,9 +176,7 @@ class SearchWork(Work):
                 raise LostStateError(
                     f"attempt {self.attempt}: the result of {self.name(bound, number)} is missing"
                 )
-            batches[number] = recorded(
-                text, f"r:{bound}:{number}", self.name(bound, number), list[PieceResult]
-            )
+            batches[number] = recorded(text, f"r:{bound}:{number}", self.name(bound, number), kind)
         self.withdraw(bound, wanted)
         return batches
 
@@ -215,11 +225,59 @@ class SearchWork(Work):
             raise LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(bound, number)}")
         return recorded(text, f"p:{bound}:{number}", self.name(bound, number), list[Node])
 
-    def commit(self, bound: int, number: int, pieces: Sequence[PieceResult], holder: str) -> bool:
+    def commit(self, bound: int, number: int, pieces: Sequence[Any], holder: str) -> bool:
         """Stores the results of the first pieces of a batch, once, and reports them. Returns whether anyone waits for
         them."""
         result = with_checksum(f"r:{bound}:{number}", _json(pieces))
         return self.set_record(bound, number, result, holder, self._nodes_key(bound))
+
+
+Timed = tuple[PieceResult, float]
+"""The only piece of an iteration, and the seconds that its search took."""
+
+
+class BoardWork(SearchWork):
+    """The searches of many boards of an attempt, an item each; ``SearchFacts.problem`` has one of them."""
+
+    kind = "board"
+    item_name = "board {item} of a batch"
+    whole_name = "the boards of a batch"
+
+    def do(self, depth: int, item: int) -> None:
+        (node,) = self.batch(depth, item)
+        facts, heuristic = self._with_heuristic
+        engine = engine_with(replace(facts.problem, board=node.board), heuristic)
+        check_engine(engine, facts, self.attempt)
+        self.commit(depth, item, iterations_in_one_piece(engine, facts, node), self._holder)
+
+    @cached_property
+    def _with_heuristic(self) -> tuple[SearchFacts, Heuristic]:
+        facts = self.facts()
+        problem = facts.problem
+        with named_in(f"attempt {self.attempt}"):
+            heuristic = open_heuristic(problem.heuristic, problem.puzzle, problem.targets(), _load_map)
+        return facts, heuristic
+
+    def searched(self, numbers: Iterable[int]) -> dict[int, list[Timed]]:
+        """For each of the boards the pieces of its iterations. Raises LostStateError."""
+        return self._taken_back(0, numbers, list[Timed])
+
+
+def iterations_in_one_piece(engine: Engine, facts: SearchFacts, node: Node) -> list[Timed]:
+    """The pieces of the first iterations below a board, up to the one before the first that is to be split, or to one
+    that is not searched whole, or ends the search."""
+    found: list[Timed] = []
+    bound: int | None = engine.lower_bound(node.board)
+    while bound is not None and bound < UNREACHABLE:
+        begun = perf_counter()
+        piece = engine.run(node, bound, first=facts.first, limit=facts.limit)
+        if piece.rest:
+            break
+        found.append((piece, perf_counter() - begun))
+        if piece.solutions or piece.nodes >= engine.split_from:
+            break
+        bound = piece.next_bound
+    return found
 
 
 def _json(value: Any) -> str:
@@ -248,13 +306,16 @@ def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], boun
 def open_for(facts: SearchFacts, attempt: str) -> Engine:
     """The engine of a search. Raises VersionError where this process would use another engine, JobError or StorageError
     where it cannot read the pattern databases."""
-    from farthest.search.engines import open_engine
-
     with named_in(f"attempt {attempt}"):
         engine = open_engine(facts.problem, _load_map)
+    check_engine(engine, facts, attempt)
+    return engine
+
+
+def check_engine(engine: Engine, facts: SearchFacts, attempt: str) -> None:
+    """Raises VersionError for another engine than that of the attempt's coordinator."""
     if engine_fields(engine) != facts.engine:
         raise VersionError(other_version(attempt, "with another engine"))
-    return engine
 
 
 def _load_map(puzzle: Puzzle) -> PatternMap:
@@ -264,7 +325,7 @@ def _load_map(puzzle: Puzzle) -> PatternMap:
 
     try:
         with open_database(create=False) as database:
-            return PatternMaps(database, compact=True)(puzzle)
+            return PatternMaps(database, tables=True)(puzzle)
     except (StorageError, JobError) as error:
         raise type(error)(
             f"{error}. A worker reads pattern databases itself: let its {DATABASE_URL.name} and {MAPS.name} name the "

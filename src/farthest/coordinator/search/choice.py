@@ -23,7 +23,7 @@ from farthest.heuristics.registry import default_heuristic, open_heuristic
 from farthest.machine import available_memory, memory_limit
 from farthest.models.database import database_folder
 from farthest.models.job_reader import JobReader
-from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.puzzle import MARK, Origin
 from farthest.wording import bytes_text, seconds_text
 
 if TYPE_CHECKING:
@@ -114,6 +114,10 @@ class Choice:
                 yield Stage(self.kept.text, 1.0)
             self._settled = self._made() or self.simple
         yield Stage(self._settled)
+
+    def usual(self) -> str:
+        """What the next board is tried with first, if no search of it has begun."""
+        return MAP if self.has_map else self._settled or self.simple
 
     @property
     def simple(self) -> str:
@@ -333,13 +337,16 @@ def _worse(one: Judged) -> tuple[float, int, str]:
 
 
 def stored_candidates(database: Database, puzzle: Puzzle) -> list[Candidate]:
-    """The plain patterns that are stored, each by itself, and all together."""
-    from farthest.heuristics.candidates import candidate_of, mirrored
+    """The plain patterns that are stored, each alone and all together, and the additive ones as a partition."""
+    from farthest.heuristics.candidates import candidate_of, mirrored, partition_of_stored
     from farthest.puzzles.patterns import pattern_of
     from farthest.queries.pattern_maps import stored_patterns
 
     if puzzle.family not in ("permutation", "sliding"):
         return []
-    texts = [name for name in stored_patterns(database, puzzle) if not pattern_of(puzzle, name[1:]).additive]
-    texts = [mirrored(puzzle, text[1:]) for text in texts]
-    return [candidate_of(puzzle, text) for text in (*texts, *([",".join(texts)] if len(texts) > 1 else []))]
+    patterns = [pattern_of(puzzle, name.removeprefix(MARK)) for name in stored_patterns(database, puzzle)]
+    additive = partition_of_stored(puzzle, [each for each in patterns if each.additive])
+    texts = [mirrored(puzzle, each.text) for each in patterns if not each.additive]
+    together = [",".join(texts)] if len(texts) > 1 else []
+    found = [candidate_of(puzzle, text) for text in (*texts, *together)]
+    return found if additive is None else [*found, additive]

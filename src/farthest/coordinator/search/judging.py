@@ -65,7 +65,7 @@ class JudgedTable:
     @cached_property
     def bytes(self) -> int:
         """The memory that a search needs for it."""
-        return table_bytes(self.space)
+        return table_bytes(self.space, self.stored)
 
     @cached_property
     def layers(self) -> Sequence[float]:

@@ -56,8 +56,11 @@ STORE_AFTER_SECONDS = 10.0
 COMMIT_SECONDS = 1.0
 """Seconds between two commits."""
 
-PIECES_OF_A_TRIAL = 8
+PIECES_OF_A_TRIAL = 32
 """A search that is to end after about a second is looked at so often."""
+
+SLOWER = 4.0
+"""How many times as long a trial may take by the clock, where boards of a family take longer than others."""
 
 SOONER = 4
 """The solution may be found in this part of an iteration."""
@@ -129,14 +132,14 @@ class Solver:
         """Loads the tables of a heuristic that has a name. Raises as ``targets`` and ``open_heuristic``."""
         _ = self.targets
         if self._choice is None:
-            self._open(self._heuristic)
+            self.open(self._heuristic)
 
     @cached_property
     def targets(self) -> tuple[Board, ...]:
         """The boards that end a search. Raises PuzzleError, BoardError."""
         return targets(self.puzzle, self.target)
 
-    def _open(self, text: str) -> Heuristic:
+    def open(self, text: str) -> Heuristic:
         """The heuristic with its tables, kept until another is opened. Raises SearchError for one that cannot be used
         for this, and as ``open_heuristic`` does."""
         if self._opened is not None and self._opened[0] == text:
@@ -150,6 +153,12 @@ class Solver:
             )
         self._opened = text, found
         return found
+
+    def problem_ahead(self, board: Board) -> Problem | None:
+        """What workers may search for a board ahead of its turn (coordinator/search/boards.py); None: nothing."""
+        text = self._heuristic if self._choice is None else self._choice.usual()
+        problem = Problem(self.puzzle, board, self.target, text)
+        return None if text == MAP or is_solved(problem) else problem
 
     def solve(self, board: Board) -> SearchOutcome:
         """Solves a board, and stores the search where it is to be stored.
@@ -190,7 +199,7 @@ class Solver:
         if stage.heuristic == MAP:
             assert storage is not None, "a map is stored"
             return _MapSearch(problem, self.settings, storage, self._reporter).run()
-        heuristic = self._open(stage.heuristic)
+        heuristic = self.open(stage.heuristic)
         if self.settings.algorithm not in DEEPENING:
             return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
         guided = heuristic, answer
@@ -454,11 +463,13 @@ class _IterativeSearch(_Search):
         self._optimal = heuristic.admissible
         self._limit = limit
         self._most: int | None = None  # nodes
+        self._latest = inf  # by the clock
 
     def _search(self) -> SearchOutcome:
         engine = engine_with(self._problem, self._heuristic)
         if self._limit is not None:
             self._most = int(engine.in_a_second * self._limit)
+            self._latest = monotonic() + SLOWER * self._limit
             engine.budget = min(engine.budget, max(1, self._most // PIECES_OF_A_TRIAL))
         every, limit = self._settings.all_solutions, self._settings.limit
         self._deepening = Deepening(engine, self._problem.board, first=not every, limit=limit)
@@ -654,7 +665,7 @@ class _IterativeSearch(_Search):
         return self._deepening.nodes + last * last // max(1, before) // SOONER
 
     def _check_limit(self, nodes: int) -> None:
-        if self._most is not None and nodes > self._most:
+        if self._most is not None and (nodes > self._most or monotonic() > self._latest):
             raise TriedInVainError
 
     def _poll(self, frontier: Frontier, seconds: float) -> None:

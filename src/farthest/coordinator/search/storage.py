@@ -276,7 +276,7 @@ class SearchStorage:
             database = self.database(create=False)
         except MissingDatabaseError as error:
             raise missing_map(error.place, puzzle) from None
-        return PatternMaps(database, compact=True)(puzzle)
+        return PatternMaps(database, tables=True)(puzzle)
 
     @property
     def place(self) -> str | None:
