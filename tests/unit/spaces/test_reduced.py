@@ -10,8 +10,8 @@ import pytest
 from _pytest.mark import ParameterSet
 from numpy.typing import NDArray
 
-import permutations
 from farthest import spaces
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
@@ -22,12 +22,19 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import choose_layout
 from farthest.families.permutation.reduced_space import reduced_space
 from farthest.models.database import open_database
+from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY
+from farthest.stores.contract import step
+from farthest.stores.folder.gather_store import FolderStore
+from farthest.stores.folder.journal import EnumerationFolder
+from farthest.stores.folder.plan import Plan
 from farthest.stores.memory.gather_store import MemoryStore
 from reduced_spaces import compare
+from stopping import StoppedAt
+from store_cases import case
 from symmetric_puzzles import other_symmetric_puzzle, symmetric_puzzle
 
 
@@ -223,26 +230,36 @@ def test_keys_out_of_range() -> None:
             space.decode(np.array([0, space.keys], dtype=np.uint64))
 
 
-@pytest.mark.parametrize("seed", [92, *night(33)])
-def test_classes_of_layers_are_counted_by_fixed_points(seed: int) -> None:
-    puzzle = symmetric_puzzle(seed)
-    assert puzzle is not None
-    space = reduced_space(puzzle, puzzle.origin)
-    assert space is not None
-    assert (space.weights < space.order).any()
-    of_boards = permutations.distances(puzzle)
-    boards = np.array(list(of_boards), dtype=np.uint8)
-    images = [each.images(boards).tolist() for each in space.maps]
-    layers: dict[int, set[tuple[int, ...]]] = {}
-    for depth, *alike in zip(of_boards.values(), *images, strict=True):
-        layers.setdefault(depth, set()).add(tuple(min(alike)))
-    store, executor = (
-        MemoryStore(space.kernel, space.keys_of(space.origins), distances=False),
-        ThreadsExecutor(2),
-    )
-    for depth in range(1, len(layers) + 1):
-        next_layer(store, executor, depth)
-    assert store.classes == {depth: len(found) for depth, found in layers.items()} | {len(layers): 0}
+def test_classes_of_a_layer_in_files_that_is_gone_on_with(tmp_path: Path) -> None:
+    of = case("representatives, united")
+    shards = of.kernel.shards
+    plan = Plan(of.kernel, range(shards), 5, shards, united=True)
+
+    def opened() -> FolderStore:
+        folder = EnumerationFolder(tmp_path / "layers", {}, 5)
+        return FolderStore(of.kernel, of.origins, (plan, plan), shards, folder, in_place=False, united=True)
+
+    store = opened()
+    for depth in range(1, len(of.layers) + 1):
+        step(store, depth, store.units(depth, store.begin(depth, store.reachable(depth)))[0])
+        store.leave()
+        store = opened()
+        step(store, depth, store.begin(depth, store.reachable(depth)))
+        assert store.counts(depth) == of.counts(depth)
+        assert store.classes(depth) == of.classes(depth)
+    store.drop()
+
+
+def test_a_run_that_was_stopped_tells_the_classes_of_all_layers(tmp_path: Path) -> None:
+    puzzle = load("pyraminx")
+    with open_database(tmp_path / "farthest.db", create=True) as database:
+        settings = Settings(symmetry=6)
+        whole = enumerate_puzzle(puzzle, None, settings)
+        with pytest.raises(Interrupted):
+            enumerate_puzzle(puzzle, database, settings, StoppedAt(5))
+        found = enumerate_puzzle(puzzle, database, settings)
+        assert (found.resumed_from, found.classes) == (5, whole.classes)
+        assert [layer.classes for layer in Jobs(database).layers(1)] == list(whole.classes or ())
 
 
 def test_states_that_are_not_closed_under_symmetries_end_the_enumeration() -> None:
