@@ -111,8 +111,10 @@ class Choice:
             return
         if self._settled is None:
             yield Stage(self.simple, 1.0 if self.kept is None else WITH_TABLES)
-            if self.kept is not None and self._may_make and self._better:
-                yield Stage(self.kept.text, 1.0)
+            if self.kept is not None and self._may_make:
+                yield Stage(
+                    self.kept.text, 1.0
+                )  # before it is asked what else could be made, which takes a second too
             self._settled = self._made() or self.simple
         yield Stage(self._settled)
 
@@ -167,8 +169,8 @@ class Choice:
             candidates(self._puzzle, memory) if self._puzzle.family == "sliding" else declared(self._puzzle)
         )
         wanted = [*stored_candidates(database, self._puzzle), *by_rule]
-        found = [judged(each, database) for each in wanted]
-        return self._best([each for each in found if each and not each.missing and each.bytes <= memory])
+        found = [judged(each, database, stored=True) for each in wanted]
+        return self._best([each for each in found if each and each.bytes <= memory])
 
     # What can be made
 
