@@ -109,11 +109,15 @@ TEST(entries_by_coordinates_are_those_of_keys) {
     for (auto& each : first) each = random.below(1000);
     for (auto& each : lists) each = static_cast<std::uint32_t>(random.below(3));
     for (auto& each : terms) each = static_cast<std::uint32_t>(random.below(1000));
-    const auto shared = std::make_shared<const Representatives>(digits, 2000, first, lists, Terms{terms});
+    std::vector<std::uint32_t> added(first.size());
+    for (auto& each : added) each = static_cast<std::uint32_t>(random.below(16));
+    const auto shared =
+        std::make_shared<const Representatives>(digits, 2000, first, lists, added, Terms{terms});
     for (int i = 0; i < 100; ++i) {
       const Key key = random.below(layout.keys());
       const std::size_t lead = key / turned;
-      CHECK(shared->entry(key) == first[lead] + terms[lists[lead] * turned + key % turned]);
+      const Key sum = first[lead] + terms[lists[lead] * turned + key % turned];
+      CHECK(shared->entry(key) == (sum ^ added[lead]));
     }
     const std::vector<std::uint8_t> some(2000);
     const auto slots = static_cast<std::size_t>(layout.slots());
@@ -153,11 +157,11 @@ TEST(entries_by_coordinates_are_those_of_keys) {
     // Digits of one group on two sides: no coordinates.
     digits[0].side = 1;
     const std::size_t other = leads / digits[0].radix;
-    map.table =
-        DistanceTable(some, 2000, {},
-                      std::make_shared<const Representatives>(
-                          digits, 2000, std::vector<std::uint64_t>(other), std::vector<std::uint32_t>(other),
-                          Terms{std::vector<std::uint32_t>(turned * digits[0].radix)}));
+    map.table = DistanceTable(
+        some, 2000, {},
+        std::make_shared<const Representatives>(
+            digits, 2000, std::vector<std::uint64_t>(other), std::vector<std::uint32_t>(other),
+            std::vector<std::uint32_t>(other), Terms{std::vector<std::uint32_t>(turned * digits[0].radix)}));
     CHECK(!MapCoordinates::of(moves, map));
   }
 }

@@ -101,7 +101,7 @@ TEST(inverses_and_their_keys) {
     const auto move = static_cast<std::uint16_t>(random.below(puzzle.moves.size()));
     std::vector<Key> own(maps.size()), keys = own;
     inverses->keys(inverse, own.data());
-    inverses->keys(move, inverse, keys.data());
+    inverses->keys(move, inverse, keys.size(), keys.data());
     for (std::size_t i = 0; i < maps.size(); ++i)
       if (inverses->leaves(move, i)) CHECK(keys[i] == own[i]);
     auto stepped = inverse;

@@ -89,6 +89,7 @@ def candidate_documents(choice: Choice) -> list[CandidateDocument]:
     from farthest.errors import FarthestError
 
     taken = choice.taken()
+    rows: list[CandidateDocument] = []
 
     def row(
         text: str, mean: float | None, size: int, seconds: float | None, *, stored: bool, fits: bool = True
@@ -100,10 +101,9 @@ def candidate_documents(choice: Choice) -> list[CandidateDocument]:
             stored=stored,
             seconds=seconds,
             fits=fits,
-            taken=text == taken,
+            taken=text == taken and fits and not any(each["taken"] for each in rows),
         )
 
-    rows = []
     if taken == MAP:
         whole = choice.whole
         size, seconds = (0, 0.0) if whole is None else (whole.disk, whole.seconds)

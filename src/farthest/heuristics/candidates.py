@@ -271,9 +271,10 @@ def candidate_of(puzzle: Puzzle, text: str, bounds: Mapping[str, tuple[int, int]
     pattern."""
     tables = []
     for term in text.split(","):
-        pattern = pattern_of(puzzle, term.removeprefix(SYMMETRIC).removeprefix(MARK))
+        pieces = term.removeprefix(SYMMETRIC).removeprefix(MARK)
+        pattern = pattern_of(puzzle, pieces)
         if pattern.additive:
             raise PuzzleError(f"{puzzle.name}{term}: an additive pattern is no candidate by itself")
         images = look_ups(puzzle, pattern) if term.startswith(SYMMETRIC) else 1
-        tables.append(Table((pattern,), images, bounds=(bounds or {}).get(pattern.text)))
+        tables.append(Table((pattern,), images, bounds=(bounds or {}).get(pieces)))
     return Candidate(text, tuple(tables), added=False)
