@@ -47,6 +47,24 @@ def test_bounds_are_distances_where_these_are_greater_than_the_base(
     assert (table.bounds(numpy.arange(len(distances))) == expected).all()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("bits", "base"), [(1, 6), (2, 4)])
+def test_searches_with_bounds_find_the_same_solutions(tmp_path: Path, bits: int, base: int) -> None:
+    """A pattern that follows from that of the bounds is looked up where these prove nothing."""
+    database, coarse = str(tmp_path / "a.db"), "@turns:edges"
+    with closing(open_database(database, create=True)) as opened:
+        make_bounds(farthest.load_puzzle(PATTERN), TableForm(bits, base, never=False), opened, 1)
+    farthest.enumerate(f"cube-3x3x3{coarse}", database=database).close()
+    for moves in ("U F2 R' B D2 L", "R2 D' F L2 U B' R", "B D L' F' U2 R"):
+        board = f"moves: {moves}"
+        found = [
+            farthest.solve("cube-3x3x3", board, heuristic=heuristic, all_solutions=True, database=database)
+            for heuristic in (f"sym:@{PATTERN.partition('@')[2]},sym:{coarse}", f"sym:{coarse}")
+        ]
+        assert found[0].length == found[1].length == len(moves.split())
+        assert sorted(found[0].paths) == sorted(found[1].paths)
+
+
 def test_other_puzzles_have_no_such_table() -> None:
     for name in ("8-puzzle", "cube-2x2x2-htm"):
         with pytest.raises(ResourceError, match="no table of bounds"):
