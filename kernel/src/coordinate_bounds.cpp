@@ -35,13 +35,15 @@ void CoordinateBounds::tie(const BoardMoves& moves, const std::vector<std::uint8
                            const BoardBounds& bounds) {
   const auto count = static_cast<std::size_t>(moves.count());
   std::vector<std::vector<bool>> kept(terms.size(), std::vector<bool>(count));  // by term: moves that leave 0
-  std::vector<int> values(static_cast<std::size_t>(bounds.components()) + 1);
   for (std::size_t m = 0; m < count; ++m) {
     std::vector<std::uint8_t> board = goal;
     moves.apply(static_cast<int>(m), goal.data(), board.data());
-    bounds.start(board.data(), values.data());
-    for (std::size_t t = 0; t < terms.size(); ++t)
-      kept[t][m] = terms[t].size() == 1 && values[terms[t][0]] == 0;
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      if (terms[t].size() != 1) continue;
+      // A table may not tell whether a distance is 0: that is so for the key of the goal alone.
+      const MapTable& map = bounds.maps()[terms[t][0]];
+      kept[t][m] = bounds.key_in(map, board.data()) == bounds.key_in(map, goal.data());
+    }
   }
   // Few terms that have all moves: each time the one with most of those that are left.
   std::vector<bool> left(count, true), chosen(terms.size());

@@ -66,10 +66,13 @@ void BoardBounds::start(const std::uint8_t* board, int* values) const {
 
 void BoardBounds::look_up(const std::uint8_t* board, int* out) const {
   out += tables_.size() + gaps_.size();
-  for (const MapTable& map : maps_) *out++ = looked_up(map, board);
+  for (const MapTable& map : maps_) {
+    const Key key = key_in(map, board);
+    *out++ = key == kNoKey ? kUnreachable : map.table.bound(map.table.entry(key));
+  }
 }
 
-int BoardBounds::looked_up(const MapTable& map, const std::uint8_t* board) const {
+Key BoardBounds::key_in(const MapTable& map, const std::uint8_t* board) const {
   Key key = 0;
   if (map.layout) {
     std::uint8_t classes[kMaxSlots], twists[kMaxSlots];
@@ -77,16 +80,16 @@ int BoardBounds::looked_up(const MapTable& map, const std::uint8_t* board) const
     for (std::size_t i = 0; i < map.turn_places.size(); ++i)
       twists[i] = map.turn(board, map.turn_places[i] - slots_, slots_);
     key = map.layout->encode({classes, map.places.size()}, {twists, map.turn_places.size()});
-    if (key == kNoKey) return kUnreachable;
+    if (key == kNoKey) return kNoKey;
   }
   for (const MapTable::Digit& digit : map.digits) {
     const std::uint8_t turn = map.ignored[board[digit.label_cell]] != 0
                                   ? std::uint8_t{0}
                                   : map.turn(board, digit.cell - slots_, slots_);
-    if (turn >= digit.radix) return kUnreachable;
+    if (turn >= digit.radix) return kNoKey;
     key = key * digit.radix + turn;
   }
-  return map.table.bound(map.table.entry(key));
+  return key;
 }
 
 namespace {
