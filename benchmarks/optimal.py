@@ -67,7 +67,7 @@ def enumerate_missing(puzzle: Puzzle, heuristic: str, database: str) -> None:
     with open_database(database, create=True) as opened:
         for text in heuristic.replace("sym:", "").replace("@", "").split(","):
             try:
-                PatternMaps(opened, compact=True)(farthest.load_puzzle(f"{puzzle.name}@{text}"))
+                PatternMaps(opened, tables=True)(farthest.load_puzzle(f"{puzzle.name}@{text}"))
             except JobError:
                 begun = time.perf_counter()
                 farthest.enumerate(f"{puzzle.name}@{text}", database=database).close()

@@ -82,6 +82,9 @@ class ScatterCase:
         """The states of a layer."""
         return len(self.layers[depth])
 
+    def classes(self, depth: int) -> None:
+        """They are not counted."""
+
     def counts(self, depth: int, shards: int) -> dict[int, int]:
         """The states of a layer in each shard that has some, if there are so many shards."""
         if not 0 <= depth < len(self.layers):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 import naive
 import permutations
 from farthest import _kernel
@@ -29,6 +31,15 @@ class Case:
     kernel: _kernel.Space
     origins: tuple[int, ...]
     layers: tuple[tuple[int, ...], ...]
+    distances: dict[Board, int]
+
+    def classes(self, depth: int) -> int | None:
+        """The classes of states that symmetries take to each other, where the space keeps their representatives."""
+        if not isinstance(self.space, RepresentativeSpace):
+            return None
+        boards = np.array([board for board, at in self.distances.items() if at == depth], dtype=np.uint8)
+        images = [each.images(boards).tolist() for each in self.space.maps] if len(boards) else []
+        return len({tuple(min(alike)) for alike in zip(*images, strict=True)})
 
     def states(self, depth: int) -> int:
         """The states of a layer."""
@@ -64,6 +75,7 @@ def _puzzles() -> dict[str, Puzzle | None]:
         "equal pieces turned": permutations.samples()["equal pieces turned, from"],
         "graded": load("pegs-triangle-15"),
         "representatives": symmetric_puzzle(112),
+        "representatives, united": symmetric_puzzle(27),
         "representatives, one-way": symmetric_puzzle(17),
         "one state": make_puzzle(edges=(), arcs=((0, 1),), goals=[(0, 1)], origin=Origin("to", "goal")),
     }
@@ -95,6 +107,7 @@ def case(name: str, shard_classes: int = 1) -> Case:
         space.compile_kernel(shard_classes),
         tuple(space.keys_of(space.origins)),
         tuple(tuple(sorted(layers[depth])) for depth in range(len(layers))),
+        distances,
     )
 
 

@@ -327,5 +327,7 @@ def store_map(
     store: Any = ToyStore(space, found, piece, unit)
     seconds = [0.0] * len(layers)
     with patch("farthest.coordinator.enumeration.record.STATE_ROWS", state_rows):
-        recorder.finish(Found(space, store, layers, seconds, 1, complete=max_depth is None))
+        recorder.finish(
+            Found(space, store, layers, seconds, [None] * len(layers), 1, complete=max_depth is None)
+        )
     return DistanceMap(database, Jobs(database).get(recorder.job))

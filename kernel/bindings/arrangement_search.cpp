@@ -13,12 +13,12 @@
 
 #include <algorithm>
 #include "buffers.hpp"
+#include "distance_table.hpp"
 
 #include "farthest/arrangement.hpp"
 #include "farthest/graph_search.hpp"
 #include "farthest/staged_search.hpp"
 #include "farthest/walk.hpp"
-#include "representatives.hpp"
 
 namespace farthest::python {
 
@@ -35,7 +35,7 @@ using Numbers = std::vector<int>;
 // A map and the buffer that it looks into.
 struct BoardMap {
   MapTable map;
-  Array<const std::uint8_t> distances;
+  Array<const std::uint8_t> bytes;
 };
 
 // A problem and what its maps look into.
@@ -67,8 +67,7 @@ std::vector<std::uint8_t> small(const Numbers& numbers, const char* what) {
 void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& class_of,
               const Numbers& places, const Numbers& turn_places,
               const std::vector<std::tuple<int, int, int>>& digits, const Numbers& ignored,
-              Array<const std::uint8_t> distances, int turns, const nb::bytes& turn_image, bool halves,
-              const SharedRepresentatives* representatives) {
+              const KeptTable& table, int turns, const nb::bytes& turn_image) {
   MapTable map;
   if (space != nullptr) map.layout = space->layout();
   map.class_of = bytes_of(class_of);
@@ -79,13 +78,11 @@ void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& c
     map.digits.push_back({digit[0], digit[1], digit[2]});
   }
   map.ignored = small(ignored, "marks");
-  map.distances = {distances.data(), distances.size()};
+  map.table = table.table;
   map.turn_image = bytes_of(turn_image);
-  map.halves = halves;
-  if (representatives != nullptr) map.representatives = representatives->shared;
   if (turns < 1 || turns > 64) throw InvalidArgument("turns must be 1 to 64");
   map.turns = static_cast<std::size_t>(turns);
-  new (place) BoardMap{std::move(map), std::move(distances)};
+  new (place) BoardMap{std::move(map), table.bytes};
 }
 
 std::vector<Move> moves_of(const std::vector<MoveArgs>& moves) {
@@ -112,7 +109,7 @@ void make_problem(Problem* place, int slots, int labels, const Numbers& moduli, 
   for (const BoardMap* map : maps) {
     if (map == nullptr) throw InvalidArgument("expected a BoardMap, not None");
     map_tables.push_back(map->map);
-    kept.push_back(map->distances);
+    kept.push_back(map->bytes);
   }
   BoardGoals board_goals(board_moves.cells(), patterns);
   BoardBounds bounds(board_moves, std::move(slot_tables), std::move(gap_tables), std::move(map_tables),
@@ -205,24 +202,20 @@ auto figure(Search& search) {
 void bind_arrangement_search(nb::module_& m) {
   nb::class_<BoardMap>(
       m, "BoardMap",
-      "Stored distances of a puzzle with labels made alike, uint8 in key order, 255 where no goal can be "
-      "reached: the caller's memory, kept alive. space: ranks the labels, None where all are alike. "
+      "A table of a puzzle with labels made alike. space: ranks the labels, None where all are alike. "
       "class_of: "
       "its class of each label. places: for each of its slots the cell of the board with its label; "
       "turn_places: with its orientation, or empty. digits: (cell of the label, cell, radix) of "
       "orientations that follow in the key; ignored: for each label whether these are 0 with it. turn_image: "
       "empty, or by slot of the board, label and orientation, `turns` of these, the orientation that the map "
-      "is read with. halves: a byte holds two distances, of the even key in its low half, 15 where no goal "
-      "can be reached. representatives: distances are those of its entries in place of keys.")
+      "is read with.")
       .def("__init__", &make_map,
            nb::sig(
                "def __init__(self, space: ArrangementSpace | None, class_of: bytes, places: Sequence[int], "
                "turn_places: Sequence[int], digits: Sequence[tuple[int, int, int]], ignored: Sequence[int], "
-               "distances: " BUFFER ", turns: int = 1, turn_image: bytes = ..., "
-               "halves: bool = False, representatives: Representatives | None = None) -> None"),
-           "space"_a.none(), "class_of"_a, "places"_a, "turn_places"_a, "digits"_a, "ignored"_a,
-           "distances"_a.noconvert(), "turns"_a = 1, "turn_image"_a = nb::bytes("", 0), "halves"_a = false,
-           "representatives"_a.none() = nb::none());
+               "table: DistanceTable, turns: int = 1, turn_image: bytes = ...) -> None"),
+           "space"_a.none(), "class_of"_a, "places"_a, "turn_places"_a, "digits"_a, "ignored"_a, "table"_a,
+           "turns"_a = 1, "turn_image"_a = nb::bytes("", 0));
   nb::class_<Problem>(
       m, "WalkProblem",
       "A puzzle to be searched board by board: `slots` slots, `labels` labels, of which 0 is the blank where "

@@ -23,6 +23,7 @@
 #include "buffers.hpp"
 #include "codes.hpp"
 #include "digits.hpp"
+#include "distance_table.hpp"
 #include "farthest/planes.hpp"
 #include "farthest/shard_blobs.hpp"
 #include "farthest/step.hpp"
@@ -33,7 +34,6 @@
 #include "pegs.hpp"
 #include "recount.hpp"
 #include "reduced.hpp"
-#include "representatives.hpp"
 #include "residues.hpp"
 #include "runs.hpp"
 #include "search.hpp"
@@ -273,7 +273,7 @@ NB_MODULE(_kernel, m) {
           "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_arrangement(m);
   farthest::python::bind_reduced(m);
-  farthest::python::bind_representatives(m);
+  farthest::python::bind_distance_table(m);
   farthest::python::bind_arrangement_search(m);
   farthest::python::bind_residues(m);
   farthest::python::bind_recount(m);

@@ -13,8 +13,13 @@ std::optional<CoordinateBounds> CoordinateBounds::of(const BoardMoves& moves, co
     if (!coordinates) return {};
     out.maps.push_back(std::move(*coordinates));
   }
-  for (const auto& term : bounds.terms())
+  for (const auto& term : bounds.terms()) {
+    const auto based = [&](int map) {
+      return bounds.maps()[static_cast<std::size_t>(map)].table.floor() >= 0;
+    };
+    if (term.size() > 1 && std::ranges::any_of(term, based)) return {};
     if (!term.empty()) out.terms.emplace_back(term.begin(), term.end());
+  }
   if (out.terms.empty()) return {};
   out.tied.resize(out.terms.size());
   bool closed = true;  // the moves, under inverses

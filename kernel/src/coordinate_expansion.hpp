@@ -49,8 +49,9 @@ class Expansion {
       LookUps& look_ups = terms_.emplace_back();
       for (const std::size_t map : term) {
         const MapCoordinates& coordinates = coordinates_.maps[map];
-        look_ups.maps.push_back({&coordinates, &coordinates.map(), width_});
-        reduced_ = reduced_ || coordinates.map().representatives;
+        look_ups.maps.push_back({&coordinates, &coordinates.map().table, width_});
+        look_ups.floor = coordinates.map().table.floor();
+        reduced_ = reduced_ || coordinates.map().table.representatives() != nullptr;
         width_ += coordinates.size();
         most_maps_ = std::max(most_maps_, look_ups.maps.size());
       }
@@ -58,7 +59,7 @@ class Expansion {
     for (int m = 0; m < problem.moves.count(); ++m) steady_ = steady_ && problem.moves.back(m) >= 0;
     for (std::size_t i = 0; inverse_ != nullptr && i < inverse_->maps().size(); ++i) {
       const MapCoordinates& coordinates = inverse_->map(i);
-      inverse_maps_.push_back({&coordinates, &coordinates.map()});
+      inverse_maps_.push_back({&coordinates, &coordinates.map().table});
     }
     root_inverse_.resize(inverse_maps_.size());
     for (const bool tied : coordinates_.tied) tied_count_ += tied ? 1 : 0;
@@ -87,7 +88,7 @@ class Expansion {
     root_bounds_.clear();
     for (std::size_t t = 0; t < term_count_; ++t) {
       int sum = 0;
-      for (const std::size_t map : coordinates_.terms[t]) sum += values[map];
+      for (const std::size_t map : coordinates_.terms[t]) sum += std::max(values[map], terms_[t].floor);
       root_bounds_.push_back(sum);
       for (const auto& map : terms_[t].maps) map.coordinates->start(board, root_values_.data() + map.first);
     }
@@ -98,10 +99,10 @@ class Expansion {
     out.inverse = inverse_->start(board);
     inverse_->keys(out.inverse, out.inverse_keys.data());
     for (std::size_t i = 0; i < inverse_maps_.size(); ++i) {
-      const MapTable& map = *inverse_maps_[i].table;
+      const DistanceTable& table = *inverse_maps_[i].table;
       Key key = out.inverse_keys[i];
-      if (map.representatives) map.representatives->locate(&key, 1);
-      root_inverse_[i] = map.distance(key);
+      if (table.representatives() != nullptr) table.representatives()->locate(&key, 1);
+      root_inverse_[i] = table.bound(key);
     }
   }
 
@@ -141,18 +142,20 @@ class Expansion {
   int least_cut() const { return least_cut_; }
 
  private:
-  // A term of the bound, as it is looked up: maps, and where their coordinates begin.
+  // A term of the bound, as it is looked up: maps, and where their coordinates begin. Values of a single map
+  // that are no greater than the floor prove nothing.
   struct LookUps {
     struct Map {
       const MapCoordinates* coordinates;
-      const MapTable* table;
+      const DistanceTable* table;
       std::size_t first;
     };
     std::vector<Map> maps;
+    int floor = -1;
   };
   struct InverseMap {
     const MapCoordinates* coordinates;
-    const MapTable* table;
+    const DistanceTable* table;
   };
   static constexpr int kAsked = -1;  // a value that is not looked up yet
 
@@ -219,7 +222,7 @@ class Expansion {
       map.coordinates->step(board.own_values + map.first, board.open.data(), count,
                             board.values.data() + map.first, width_, keys);
       if (looks_up(board, place, most)) {
-        if (map.table->representatives)
+        if (map.table->representatives() != nullptr)
           for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.coordinates->told(keys[i]));
         else
           for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.table->place(keys[i]));
@@ -233,8 +236,8 @@ class Expansion {
     if (!looks_up(board, place, most)) return;
     Key* keys = board.keys.data();
     for (const auto& map : terms_[board.sequence[place]].maps) {
-      if (map.table->representatives) {
-        map.table->representatives->locate(keys, board.open.size());
+      if (map.table->representatives() != nullptr) {
+        map.table->representatives()->locate(keys, board.open.size());
         for (std::size_t i = 0; i < board.open.size(); ++i) __builtin_prefetch(map.table->place(keys[i]));
       }
       keys += move_count_;
@@ -250,21 +253,22 @@ class Expansion {
     }
     std::size_t kept = 0;
     int least_cut = kUnreachable;
+    const int floor = terms_[term].floor, greatest = std::max(most, floor);
     for (std::size_t i = 0; i < board.open.size(); ++i) {
       const std::uint16_t move = board.open[i];
       int sum = 0;
       const Key* key = board.keys.data() + i;
       for (const auto& map : terms_[term].maps) {
-        sum = std::min(sum + map.table->distance(*key), kUnreachable);
+        sum = std::min(sum + map.table->clamped(*key), kUnreachable);
         key += move_count_;
       }
-      if (sum > most) {
+      if (sum > greatest) {
         least_cut = std::min(least_cut, sum);
         continue;
       }
       board.bounds[move * term_count_ + term] = sum;
-      board.looked_up[move] = std::max(board.looked_up[move], sum);
-      if (sum == most && coordinates_.tied[term]) ++board.ties[move];
+      if (sum > floor) board.looked_up[move] = std::max(board.looked_up[move], sum);
+      if (sum == most && sum > floor && coordinates_.tied[term]) ++board.ties[move];
       board.open[kept++] = move;
     }
     board.open.resize(kept);
@@ -290,7 +294,7 @@ class Expansion {
         const InverseMap& map = inverse_maps_[i];
         values[i] = inverse_->leaves(move, i) ? board.own_inverse[i] : kAsked;
         if (values[i] != kAsked) continue;
-        if (map.table->representatives)
+        if (map.table->representatives() != nullptr)
           __builtin_prefetch(map.coordinates->told(*keys));
         else
           __builtin_prefetch(map.table->place(*keys));
@@ -303,10 +307,10 @@ class Expansion {
     for (const std::uint16_t move : board.open) {
       const int* values = board.inverse_values.data() + move * inverse_maps_.size();
       for (std::size_t i = 0; i < inverse_maps_.size(); ++i, ++key) {
-        const MapTable& map = *inverse_maps_[i].table;
-        if (values[i] != kAsked || !map.representatives) continue;
-        map.representatives->locate(key, 1);
-        __builtin_prefetch(map.place(*key));
+        const DistanceTable& table = *inverse_maps_[i].table;
+        if (values[i] != kAsked || table.representatives() == nullptr) continue;
+        table.representatives()->locate(key, 1);
+        __builtin_prefetch(table.place(*key));
       }
     }
   }
@@ -319,7 +323,7 @@ class Expansion {
       int* values = board.inverse_values.data() + move * inverse_maps_.size();
       int greatest = 0, least = kUnreachable;
       for (std::size_t i = 0; i < inverse_maps_.size(); ++i, ++keys) {
-        if (values[i] == kAsked) values[i] = inverse_maps_[i].table->distance(*keys);
+        if (values[i] == kAsked) values[i] = inverse_maps_[i].table->bound(*keys);
         greatest = std::max(greatest, values[i]);
       }
       if (greatest == most && !tied.empty()) {

@@ -63,12 +63,11 @@ class MapCoordinates::Builder {
 
   // The weights in the sum of the digits of classes and of twists.
   void weigh() {
-    const Representatives* kept = map_.representatives.get();
-    Key weights[2] = {kept != nullptr ? Key{1} << 32 : Key{1}, 1};  // of the reduced side, of the moved one
+    const Representatives* kept = map_.table.representatives();
+    Key next = 1;
     std::size_t digits = kept != nullptr ? kept->digits().size() : 0;
     const auto weight_of = [&](std::uint64_t radix) {  // of the digits, the last first
-      Key& weight = weights[kept != nullptr && kept->digits()[--digits].moved ? 1 : 0];
-      return std::exchange(weight, weight * radix);
+      return kept != nullptr ? kept->weight(--digits) : std::exchange(next, next * radix);
     };
     twist_weight_.resize(static_cast<std::size_t>(layout_.classes()));
     digit_weight_.resize(static_cast<std::size_t>(layout_.twist_digits()));
@@ -85,11 +84,11 @@ class MapCoordinates::Builder {
 
   // Whether the digits [first, last), counted through those of classes and of twists, are of one side.
   bool of_one_side(int first, int last) const {
-    if (!map_.representatives) return true;
-    const auto& digits = map_.representatives->digits();
+    if (map_.table.representatives() == nullptr) return true;
+    const auto& digits = map_.table.representatives()->digits();
     return std::all_of(digits.begin() + first, digits.begin() + last,
                        [&](const Representatives::Digit& each) {
-                         return each.moved == digits[static_cast<std::size_t>(first)].moved;
+                         return each.side == digits[static_cast<std::size_t>(first)].side;
                        });
   }
 

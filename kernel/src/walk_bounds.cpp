@@ -86,7 +86,7 @@ int BoardBounds::looked_up(const MapTable& map, const std::uint8_t* board) const
     if (turn >= digit.radix) return kUnreachable;
     key = key * digit.radix + turn;
   }
-  return map.distance(map.entry(key));
+  return map.table.bound(map.table.entry(key));
 }
 
 namespace {
@@ -98,7 +98,7 @@ void check_digits(const MapTable& map) {
     for (int j = 0; j < map.layout->classes(); ++j) radices.push_back(map.layout->radix(j));
     for (int i = 0; i < map.layout->twist_digits(); ++i) radices.push_back(map.layout->twist_radix(i));
   }
-  const auto& digits = map.representatives->digits();
+  const auto& digits = map.table.representatives()->digits();
   if (radices.empty() || !std::ranges::equal(digits, radices, {}, &Representatives::Digit::radix))
     throw InvalidArgument("representatives must have the digits of the map's layout");
 }
@@ -126,16 +126,12 @@ void BoardBounds::check_map(const BoardMoves& moves, const MapTable& map) const 
   for (const MapTable::Digit& digit : map.digits) {
     inside(digit.label_cell, 0, slots_);
     inside(digit.cell, slots_, cells);
-    if (digit.radix < 1 || map.representatives || keys > 2 * map.distances.size())
+    if (digit.radix < 1 || map.table.representatives() != nullptr || keys > map.table.keys())
       throw InvalidArgument("a map must have a distance for each key");
     keys *= digit.radix;
   }
-  if (map.representatives) {
-    check_digits(map);
-    keys = map.representatives->entries();
-  }
-  if ((map.halves ? (keys + 1) / 2 : keys) != map.distances.size())
-    throw InvalidArgument("a map must have a distance for each key");
+  if (map.table.representatives() != nullptr) check_digits(map);
+  if (keys != map.table.keys()) throw InvalidArgument("a map must have a distance for each key");
 }
 
 BoardBounds::Gaps::Gaps(const BoardMoves& moves, GapTable table)

@@ -94,24 +94,28 @@ TEST(keys_by_coordinates_are_those_of_layouts) {
 }
 
 TEST(entries_by_coordinates_are_those_of_keys) {
+  using Terms = std::vector<std::vector<std::uint32_t>>;
   Random random(13);
   for (const Layout& layout : layouts()) {
     if (!layout.has_twists()) continue;
-    // Where pieces are is one side; numbers are told at random.
+    // Where pieces are leads; lists are told at random.
     std::vector<Representatives::Digit> digits;
-    for (int j = 0; j < layout.classes(); ++j) digits.push_back({layout.radix(j), false});
-    for (int i = 0; i < layout.twist_digits(); ++i) digits.push_back({layout.twist_radix(i), true});
-    const std::size_t reduced = layout.keys() / layout.twists(), moved = layout.twists();
-    if (reduced > 100000) continue;
-    std::vector<std::uint32_t> told(reduced), turned(3 * moved);
-    for (auto& each : told) each = static_cast<std::uint32_t>(random.below(reduced) << 8 | random.below(3));
-    for (auto& each : turned) each = static_cast<std::uint32_t>(random.below(moved));
-    const auto shared = std::make_shared<const Representatives>(digits, told, turned);
+    for (int j = 0; j < layout.classes(); ++j) digits.push_back({layout.radix(j), 0});
+    for (int i = 0; i < layout.twist_digits(); ++i) digits.push_back({layout.twist_radix(i), 1});
+    const std::size_t leads = layout.keys() / layout.twists(), turned = layout.twists();
+    if (leads > 100000) continue;
+    std::vector<std::uint64_t> first(leads);
+    std::vector<std::uint32_t> lists(leads), terms(3 * turned);
+    for (auto& each : first) each = random.below(1000);
+    for (auto& each : lists) each = static_cast<std::uint32_t>(random.below(3));
+    for (auto& each : terms) each = static_cast<std::uint32_t>(random.below(1000));
+    const auto shared = std::make_shared<const Representatives>(digits, 2000, first, lists, Terms{terms});
     for (int i = 0; i < 100; ++i) {
       const Key key = random.below(layout.keys());
-      const std::uint32_t there = told[key / moved];
-      CHECK(shared->entry(key) == Key{there >> 8} * moved + turned[(there & 255) * moved + key % moved]);
+      const std::size_t lead = key / turned;
+      CHECK(shared->entry(key) == first[lead] + terms[lists[lead] * turned + key % turned]);
     }
+    const std::vector<std::uint8_t> some(2000);
     const auto slots = static_cast<std::size_t>(layout.slots());
     const auto places = random.permutation(layout.slots());
     const Puzzle puzzle = puzzle_on(layout, places, random);
@@ -121,7 +125,7 @@ TEST(entries_by_coordinates_are_those_of_keys) {
       map.class_of.push_back(static_cast<std::uint8_t>(label));
     for (const auto place : places) map.turn_places.push_back(static_cast<std::uint8_t>(slots + place));
     const auto plain = MapCoordinates::of(moves, map);
-    map.representatives = shared;
+    map.table = DistanceTable(some, 2000, {}, shared);
     const auto kept = MapCoordinates::of(moves, map);
     CHECK(plain && kept && plain->size() == kept->size());
     if (!plain || !kept) continue;
@@ -140,17 +144,20 @@ TEST(entries_by_coordinates_are_those_of_keys) {
       Key key = 0, sum = 0;
       kept->step(values.data(), &move, 1, room.data(), values.size(), &sum);
       plain->step(values.data(), &move, 1, room.data(), values.size(), &key);
-      CHECK(kept->told(sum) == shared->told(key / moved));
+      CHECK(kept->told(sum) == shared->told(sum));
       shared->locate(&sum, 1);
       CHECK(sum == shared->entry(key));
       std::copy_n(room.begin() + static_cast<std::ptrdiff_t>(move * values.size()), values.size(),
                   values.begin());
     }
     // Digits of one group on two sides: no coordinates.
-    digits[0].moved = true;
-    const std::size_t other = reduced / digits[0].radix;
-    map.representatives = std::make_shared<const Representatives>(
-        digits, std::vector<std::uint32_t>(other), std::vector<std::uint32_t>(moved * digits[0].radix));
+    digits[0].side = 1;
+    const std::size_t other = leads / digits[0].radix;
+    map.table =
+        DistanceTable(some, 2000, {},
+                      std::make_shared<const Representatives>(
+                          digits, 2000, std::vector<std::uint64_t>(other), std::vector<std::uint32_t>(other),
+                          Terms{std::vector<std::uint32_t>(turned * digits[0].radix)}));
     CHECK(!MapCoordinates::of(moves, map));
   }
 }
@@ -306,7 +313,7 @@ Stored stored(const Puzzle& puzzle, const std::vector<std::uint8_t>& class_of) {
   alike.ignored.resize(counts.size());
   for (std::size_t cls = 0; cls < counts.size(); ++cls) alike.ignored[cls] = counts[cls] > 1;
   for (std::size_t slot = 0; slot < slots; ++slot) alike.board[slot] = class_of[slot];
-  Stored out{std::vector<std::uint8_t>(layout.keys(), MapTable::kNever), {}};
+  Stored out{std::vector<std::uint8_t>(layout.keys(), 255), {}};
   for (const auto& [board, depth] : distances(alike, alike.board))
     out.distances[layout.encode({board.data(), slots}, {board.data() + slots, board.size() - slots})] =
         static_cast<std::uint8_t>(depth);

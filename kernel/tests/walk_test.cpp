@@ -147,7 +147,7 @@ TEST(maps_of_patterns_bound_as_they_say) {
     const Totals found = searched(problem, board, depth, 5, false);
     CHECK(found.solutions == ways(puzzle, all, board));
   }
-  stored[layout.encode(puzzle.board)] = MapTable::kNever;
+  stored[layout.encode(puzzle.board)] = 255;
   CHECK(bound_of(problem, puzzle.board) == kUnreachable);
   CHECK(walk(problem, {puzzle.board}, {50, 1000, false, 1}).next_bound == WalkResult::kNone);
 }
@@ -299,7 +299,8 @@ TEST(what_does_not_fit_together_is_refused) {
     return BoardBounds(pancakes.made(), {}, {}, {map}, {{0}});
   };
   CHECK(map_with([](MapTable&) {}).components() == 1);
-  CHECK_THROWS(map_with([](MapTable& m) { m.distances = m.distances.first(119); }));
+  CHECK_THROWS(map_with(
+      [&](MapTable& m) { m.table = DistanceTable(std::span(stored).first(119), 119, {}, nullptr); }));
   CHECK_THROWS(map_with([](MapTable& m) { m.class_of.pop_back(); }));
   CHECK_THROWS(map_with([](MapTable& m) { m.places[0] = 5; }));
   CHECK_THROWS(map_with([](MapTable& m) { m.places.pop_back(); }));

@@ -134,6 +134,12 @@ MAPS = Setting(
     "Where the files of residue maps are: a folder, also as `file:///FOLDER`, or an object store "
     "(`s3://bucket/prefix`). Empty: `FILE.maps` beside an SQLite database FILE.",
 )
+TABLES = Setting(
+    "FARTHEST_TABLES",
+    "",
+    "Folder of the tables that searches make of maps, on this machine. Empty: `FILE.tables` beside an SQLite database "
+    "FILE, else `farthest/tables` in the user's cache.",
+)
 PUZZLE_MODULES = Setting(
     "FARTHEST_PUZZLE_MODULES",
     "",

@@ -78,7 +78,8 @@ def redis_store(
         def make(of: Case) -> GatherAttempt:
             cut = Cut(of.kernel, of.shard_classes, min(per_block, of.kernel.shards))
             name = new_attempt("1")
-            made.append(GatherAttempt.create(nodes, name, of.space, cut, distances=True, place=place))
+            distances = not of.kernel.united  # their layers are united where no map is made
+            made.append(GatherAttempt.create(nodes, name, of.space, cut, distances=distances, place=place))
             return made[-1]
 
         def drop() -> None:
@@ -178,14 +179,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         "memory": [(name, 1 + i % 3) for i, name in enumerate(NAMES)],
         "folder": [
             (name, 1 + i % 3)
-            for i, name in enumerate(
-                ("two colours", "not bipartite", "one-way", "graded", "origins of both colours")
-            )
+            for i, name in enumerate((*kinds, "origins of both colours", "representatives, united"))
         ],
-        "redis": [(name, 2) for name in kinds],
-        "redis blocks": [
-            (name, 3) for name in ("not bipartite", "one-way", "graded", "origins of both colours")
-        ],
+        "redis": [(name, 2) for name in kinds] + [("representatives, united", 1)],
+        "redis blocks": [("representatives, united", 1)]
+        + [(name, 3) for name in ("not bipartite", "one-way", "graded", "origins of both colours")],
         "redis without a cache": [(name, 2) for name in ("two colours", "not bipartite", "graded")],
         "scatter memory": [(name,) for name in SCATTER_NAMES],
         "scatter folder": [("dense one-way",), ("byte strings, graded",)],
@@ -222,12 +220,14 @@ def layers_of(
     for depth in range(1, len(of.layers) + 1):
         take(store, depth, store.begin(depth, all_shards(store)))
         assert store.counts(depth) == of.counts(depth, store.shards)
+        assert store.classes(depth) == of.classes(depth)
         yield depth
 
 
 def test_a_new_store_has_the_origins(make_store: StoreFactory, one_case: AnyCase) -> None:
     store = make_store(one_case)
     assert store.counts(0) == one_case.counts(0, store.shards)
+    assert store.classes(0) == one_case.classes(0)
 
 
 def test_whole_layers(make_store: StoreFactory, one_case: AnyCase) -> None:

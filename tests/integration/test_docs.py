@@ -65,6 +65,7 @@ def run_lines(document: str, code: str) -> dict[str, object]:
     return names
 
 
+@pytest.mark.slow
 def test_the_python_of_the_page_on_pictures() -> None:
     (code,) = fenced("docs/pictures.md", "python")
     names = run_lines("docs/pictures.md", code)

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -58,8 +59,8 @@ def stopped(
     written = [0]
     write = LayerFiles.write
 
-    def noted(files: LayerFiles, at: int, unit: int, shards: list[tuple[bytes, int, bytes]]) -> None:
-        write(files, at, unit, shards)
+    def noted(files: LayerFiles, at: int, *of_unit: Any) -> None:
+        write(files, at, *of_unit)
         written[0] += at == depth
         if written[0] == units:
             os.kill(os.getpid(), signal.SIGINT)

@@ -153,6 +153,7 @@ def test_losses_are_counted_from_the_last_checkpoint_on(
     assert found.digest == enumerate_puzzle(puzzle, None).digest
 
 
+@pytest.mark.slow
 def test_a_redis_that_is_started_again_and_again_is_told(
     redis: RedisNodes, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,9 +359,6 @@ def test_a_redis_that_is_certainly_too_small_is_refused(
     try:
         for memory, puzzle in (
             (8, "sliding-3x4"),
-            (8, "sliding-4x4"),
-            (40, "sliding-3x4"),
-            (72, "sliding-3x4-slide"),
             (120, "pancake-12"),
         ):
             redis.main.config_set("maxmemory", f"{memory}mb")

@@ -1,5 +1,5 @@
 """Random permutation puzzles against plain models: counts and maps by each kind of space, classes up to symmetry,
-patterns, and searches with their maps, whole and by representatives."""
+patterns, and searches with their maps, whole and as tables."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,8 +18,7 @@ import farthest
 from farthest.coordinator.enumeration import choice as chosen_space
 from farthest.errors import PuzzleError, SettingError
 from farthest.families.permutation import group_spaces as few_reached
-from farthest.families.permutation import reach, representatives, space
-from farthest.families.permutation import representatives as splits
+from farthest.families.permutation import reach, space
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.moves import Move
 from farthest.families.permutation.symmetries import symmetries
@@ -29,7 +28,7 @@ from farthest.models.database import open_database
 from farthest.puzzles.definition import MoveName
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Puzzle
-from farthest.queries import pattern_maps as compact_map
+from farthest.queries import pattern_maps
 from farthest.queries import residues as residue_reader
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.pattern_maps import PatternMaps
@@ -58,13 +57,11 @@ SPACES: dict[str, Patches] = {
 """What is patched for a kind of space."""
 
 SMALL_MAPS: Patches = {
-    (compact_map, "LARGE_KEYS"): 0,
-    (compact_map, "REDUCED_KEYS"): 0,
-    (splits, "GAIN"): 0,
-    (representatives, "GAIN"): 0,
+    (pattern_maps, "TABLE_KEYS"): 0,
+    (pattern_maps, "LARGE_KEYS"): 0,
     (residue_reader, "TOLD_KEYS"): 0,
 }
-"""Maps of any size are kept by representatives."""
+"""Maps of any size are opened as tables."""
 
 
 @contextmanager

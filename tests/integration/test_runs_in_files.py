@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -77,8 +76,8 @@ def stopped(folder: Path, name: str, kind: str, files: int, monkeypatch: pytest.
     written = [0]
     write = UnitFiles.write_file
 
-    def noted(self: UnitFiles, place: UnitPlace, shards: Sequence[tuple[bytes, int]]) -> UnitTable:
-        table = write(self, place, shards)
+    def noted(self: UnitFiles, place: UnitPlace, *of_unit: Any) -> UnitTable:
+        table = write(self, place, *of_unit)
         written[0] += place.kind == kind
         if written[0] == files:
             os.kill(os.getpid(), signal.SIGINT)

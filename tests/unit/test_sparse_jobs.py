@@ -36,7 +36,7 @@ def begin(database: Database, codes: str, depth: int, **settings: Any) -> tuple[
 
 
 def found(codes: str, store: Any, layers: list[int]) -> Found:
-    return Found(compile_space(toy.toy(codes)), store, layers, [0.5] * len(layers), 1)
+    return Found(compile_space(toy.toy(codes)), store, layers, [0.5] * len(layers), [None] * len(layers), 1)
 
 
 def pieces(store: Any) -> list[Chunk]:

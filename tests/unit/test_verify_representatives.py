@@ -113,6 +113,7 @@ def test_wrong_weights(opened: DistanceMap) -> None:
     assert {check.name for check in report.failures} == {"layers"}
 
 
+@pytest.mark.slow
 def test_samples_of_large_maps(opened: DistanceMap, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many wrong keys are found, and one that is wrongly of the last layer; reports say what is a sample."""
     monkeypatch.setattr(representatives, "MOST_CODED", 470 * 19)

@@ -11,8 +11,7 @@
 // well: on the number of that set among the sets that are as large. A table gives for this number and an
 // arrangement the digits and the number of the set with the group's own slots.
 //
-// Where the map is kept by representatives, the sum has the number of the reduced side in its upper half and
-// that of the moved side in its lower half.
+// Where the table is kept by representatives, the sum is one that these locate.
 //
 // Orientations that the key tells by slot are a group for each orbit: a move takes them from slot to slot.
 #pragma once
@@ -36,7 +35,7 @@ class MapCoordinates {
   const MapTable& map() const { return map_; }
 
   // Of a map kept by representatives: where what is told of a sum first is.
-  const void* told(Key sum) const { return map_.representatives->told(sum >> 32); }
+  const void* told(Key sum) const { return map_.table.representatives()->told(sum); }
 
   // The coordinates of a board that has a key.
   void start(const std::uint8_t* board, std::uint32_t* values) const;

@@ -1,17 +1,16 @@
-// A map kept by representatives: of the keys that symmetries take to each other one row of distances.
+// A table kept by representatives: of the keys that symmetries take to each other one entry, in the order of
+// the keys of a space of representatives (reduced.hpp).
 //
-// The digits of a key are of two sides. Those of the *reduced* side are a number a, those of the *moved* side
-// a number b, each in the order of the key; a symmetry takes a key to the key of another a, which depends on
-// a alone, and another b, which depends on b alone. The numbers a that symmetries take to each other are a
-// class. A table says for each a its class, and a symmetry that takes a to the class's representative;
-// another one what this symmetry makes of b. The *entry* of the key is
+// The digits of a key are of *sides*, each a number made of its digits in the order of the key. The number of
+// side 0 leads: it decides which symmetry takes the state to its representative. So it has a first entry, and
+// for each other side a list of terms:
 //
-//     class * (numbers b) + b moved
+//     entry = first + terms[list of side 1][number of side 1] + terms[list of side 2][...] + ...
 //
-// (H. Kociemba's coordinates reduced by symmetry.) Entries that the symmetries of a representative take to
-// each other are kept all of them.
+// In a *sum* all numbers stand side by side, that of side 0 in the upper bits.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,56 +21,73 @@ namespace farthest {
 
 class Representatives {
  public:
+  static constexpr std::size_t kMostSides = 4;
+
   struct Digit {
     std::uint64_t radix;
-    bool moved;
+    std::size_t side;
   };
 
-  // digits: of the key, the most significant first. told: for each a the class * 256 + a symmetry. moves:
-  // what each symmetry makes of each b. Throws InvalidArgument where the tables do not fit each other.
-  Representatives(std::vector<Digit> digits, std::vector<std::uint32_t> told,
-                  std::vector<std::uint32_t> moves);
-
-  // What an entry has before a distance is taken.
-  static constexpr std::uint8_t kUnset = 254;
+  // digits: of the key, the most significant first. first: by number of side 0. lists: by number of side 0
+  // and other side. terms: for each other side, by list and number. All entries are below `entries`. Throws
+  // InvalidArgument where the tables do not fit each other.
+  Representatives(std::vector<Digit> digits, Key entries, std::span<const std::uint64_t> first,
+                  std::span<const std::uint32_t> lists, std::vector<std::vector<std::uint32_t>> terms);
 
   const std::vector<Digit>& digits() const { return digits_; }
-  Key keys() const { return told_.size() * moved_; }
-  Key entries() const { return classes_ * moved_; }
+  Key keys() const { return keys_; }
+  Key entries() const { return entries_; }
+
+  // The weight of a digit in sums.
+  Key weight(std::size_t digit) const { return weights_[digit]; }
 
   // The entry of a key below keys().
   Key entry(Key key) const;
-  // That of the numbers of both sides.
-  Key entry(std::size_t reduced, std::size_t moved) const {
-    const std::uint32_t told = told_[reduced];
-    return (told >> 8) * moved_ + moves_[(told & 255) * moved_ + moved];
-  }
 
-  // Makes entries of sums: the number of the reduced side in the upper half, that of the moved in the lower.
+  // Makes entries of sums.
   void locate(Key* sums, std::size_t count) const {
-    const std::uint32_t *told = told_.data(), *moves = moves_.data();
-    const Key moved = moved_;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t there = told[sums[i] >> 32];
-      sums[i] = (there >> 8) * moved + moves[(there & 255) * moved + (sums[i] & 0xffffffff)];
+    switch (terms_.size()) {
+      case 0:
+        return locate_by<0>(sums, count);
+      case 1:
+        return locate_by<1>(sums, count);
+      case 2:
+        return locate_by<2>(sums, count);
+      default:
+        return locate_by<3>(sums, count);
     }
   }
 
-  // What entry() reads first.
-  const std::uint32_t* told(std::size_t reduced) const { return told_.data() + reduced; }
-
-  // The distances of the keys from `first` on; each becomes that of its entry. The first key whose entry has
-  // another distance, or kNoKey. Several threads may do so at a time. Throws InvalidArgument where there are
-  // no such keys, or other entries.
-  Key take(Key first, std::span<const std::uint8_t> distances, std::span<std::uint8_t> entries) const;
+  // What is read first of a sum.
+  const void* told(Key sum) const { return leads_.data() + (sum >> lead_shift_); }
 
  private:
-  bool agrees(std::size_t reduced, std::size_t moved, std::span<const std::uint8_t> distances,
-              std::span<const std::uint8_t> entries) const;
+  struct Lead {
+    Key first;
+    std::array<std::uint32_t, kMostSides - 1> lists;  // where they begin
+  };
+
+  template <std::size_t kOthers>
+  void locate_by(Key* sums, std::size_t count) const {
+    const Lead* leads = leads_.data();
+    for (std::size_t i = 0; i < count; ++i) {
+      const Key sum = sums[i];
+      const Lead& lead = leads[sum >> lead_shift_];
+      Key entry = lead.first;
+      for (std::size_t side = 0; side < kOthers; ++side)
+        entry += terms_[side][lead.lists[side] + (sum >> shifts_[side] & masks_[side])];
+      sums[i] = entry;
+    }
+  }
 
   std::vector<Digit> digits_;
-  std::vector<std::uint32_t> told_, moves_;
-  Key moved_ = 1, classes_ = 0;  // numbers b; classes
+  Key keys_ = 1, entries_;
+  std::vector<Key> weights_;  // by digit
+  std::vector<Lead> leads_;
+  int lead_shift_ = 0;
+  std::array<int, kMostSides - 1> shifts_{};
+  std::array<Key, kMostSides - 1> masks_{};
+  std::vector<std::vector<std::uint32_t>> terms_;  // by other side
 };
 
 }  // namespace farthest

@@ -7,20 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "farthest/distance_table.hpp"
 #include "farthest/layout.hpp"
-#include "farthest/representatives.hpp"
 #include "farthest/walk_moves.hpp"
 
 namespace farthest {
-
-// Where no goal can be reached.
-inline constexpr int kUnreachable = 1 << 28;
 
 // The sum over the slots of table[content * slots + slot], by divisor, rounded up; a content is
 // label * turns + orientation, or the label where turns is 1. Blanks, where moves need them, add nothing.
@@ -38,10 +34,8 @@ struct GapTable {
   std::vector<std::uint8_t> last;
 };
 
-// A stored map of the puzzle with labels made alike: distances in the order of a layout's keys, 255 where no
-// goal can be reached.
+// A stored map of the puzzle with labels made alike: a table whose keys are a layout's.
 struct MapTable {
-  static constexpr std::uint8_t kNever = 255;
   struct Digit {  // an orientation that a slot's label may make 0
     std::uint8_t label_cell, cell, radix;
   };
@@ -52,24 +46,11 @@ struct MapTable {
   std::vector<std::uint8_t> turn_places;  // the same of its orientation; empty where keys do not hold twists
   std::vector<Digit> digits;              // orientations by slot, after the layout's key
   std::vector<std::uint8_t> ignored;      // by label, whether its orientation is 0 in these digits
-  std::span<const std::uint8_t> distances;  // the caller's memory
+  DistanceTable table;
   // Where the map is read for an image of the board: the orientation there, by slot, label and orientation of
   // the board, `turns` of these; empty: the same.
   std::vector<std::uint8_t> turn_image = {};
   std::size_t turns = 1;
-  // Whether a byte holds two distances, that of the even entry in its low half: then 15 stands for never.
-  bool halves = false;
-  // Where distances are kept by representatives: they are those of entries then. Else none, and the entry of
-  // a key is the key.
-  std::shared_ptr<const Representatives> representatives = {};
-
-  Key entry(Key key) const { return representatives ? representatives->entry(key) : key; }
-  const std::uint8_t* place(Key entry) const { return distances.data() + (halves ? entry >> 1 : entry); }
-  // kUnreachable where no goal can be reached.
-  int distance(Key entry) const {
-    const int kept = halves ? *place(entry) >> (entry & 1) * 4 & 15 : *place(entry);
-    return kept == (halves ? 15 : kNever) ? kUnreachable : kept;
-  }
 
   // The orientation in a slot of the board, as the map reads it; slots, labels: of the board.
   std::uint8_t turn(const std::uint8_t* board, std::size_t slot, std::size_t slots) const {

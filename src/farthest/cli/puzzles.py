@@ -167,8 +167,8 @@ def _symmetry_lines(symmetry: dict[str, Any]) -> Iterator[str]:
     yield f"symmetries    {symmetry['symmetries']:,} that fix the goal"
     kept = symmetry["representatives"]
     if kept is not None:
-        yield f"classes       {kept['orbits']:,} of {kept['keys']:,} keys, by {kept['symmetries']:,} of the symmetries"
-        yield f"              a map kept by representatives has {kept['entries']:,} distances"
+        yield f"kept          {kept['entries']:,} of {kept['keys']:,} distances"
+        yield f"              by {kept['symmetries']:,} of the symmetries"
 
 
 BOARDS_AT_ONCE = 4096

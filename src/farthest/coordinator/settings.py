@@ -165,8 +165,8 @@ class Outcome:
     ] = None
     classes: Annotated[
         tuple[int, ...] | None,
-        "of states that symmetries take to each other, at each depth, where packed boards are kept by representatives; "
-        "else null",
+        "of states that symmetries take to each other, at each depth, where states are kept by representatives and the "
+        "classes are counted; else null",
     ] = None
     figures: Annotated[
         tuple[LayerFigures, ...],

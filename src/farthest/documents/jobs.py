@@ -9,9 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
-from farthest.models.chunks import layers_digest
 from farthest.models.records import FINISHED, QUEUED, RUNNING, SEARCH, Progress, Verification
-from farthest.spaces.contract import REPRESENTATIVES
 from farthest.wording import rate_text, seconds_text, times
 
 if TYPE_CHECKING:
@@ -124,7 +122,7 @@ def map_text(record: JobRecord) -> str:
         return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
     if not record.has_map:
         return "none: only layers and farthest boards were kept"
-    kept = record.layout.get("symmetries") if record.layout.get("kind") == REPRESENTATIVES else None
+    kept = record.layout.get("symmetries")
     of_classes = "" if kept is None else f" of representatives of {kept} symmetries"
     return f"{record.keys or 0:,} keys{of_classes}" + (
         ", residues in a file" if record.keeps_residues else ""
@@ -253,6 +251,8 @@ def job_summary(record: JobRecord) -> JobDocument:
 
 def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> EnumerationDocument:
     """One enumeration with its layers."""
+    from farthest.models.chunks import layers_digest  # its codecs are no part of lists of jobs
+
     return filled(
         EnumerationDocument,
         record,

@@ -177,8 +177,8 @@ def estimate_rows(needs: Estimate) -> Rows:
 def symmetry_document(puzzle: Puzzle) -> dict[str, Any]:
     """The symmetries of a puzzle. ``symmetries``: how many fix the goal, None where that is not known, and why
     (``problem``). ``representatives``: of a permutation puzzle whose maps can be kept by representatives the
-    ``symmetries`` that serve for it, the number of ``keys``, of their ``orbits`` (also of keys that are not reached),
-    and of the distances kept (``entries``); else None."""
+    ``symmetries`` that serve for it, the number of ``keys`` of all states, and of the distances kept (``entries``);
+    else None."""
     from farthest.puzzles.definition import WILDCARD
     from farthest.puzzles.family import family
 
@@ -202,21 +202,14 @@ def symmetry_document(puzzle: Puzzle) -> dict[str, Any]:
 
 
 def _representatives(puzzle: Puzzle, count: int | None) -> dict[str, int] | None:
-    from farthest.families.permutation.representatives import representatives_of
-    from farthest.spaces import compile_space
+    from farthest.spaces import compile_space, reduced_space
 
     if puzzle.family != "permutation" or (count or 1) == 1:
         return None
     try:
-        found = representatives_of(compile_space(puzzle, Origin()))
+        keys, found = compile_space(puzzle, Origin()).keys, reduced_space(puzzle, Origin(), None)
     except ResourceError:
         return None
-    if found is None:
+    if found is None or keys is None:
         return None
-    kernel = found.kernel
-    return {
-        "symmetries": found.symmetries,
-        "keys": kernel.keys,
-        "orbits": found.orbits,
-        "entries": kernel.entries,
-    }
+    return {"symmetries": found.order, "keys": keys, "entries": found.keys}

@@ -1,5 +1,5 @@
-"""What a heuristic offers: values for boards, what it claims, and itself in the kernel's terms; maps of patterns, whose
-distances may be kept in half a byte each, or by representatives."""
+"""What a heuristic offers: values for boards, what it claims, and itself in the kernel's terms; maps of patterns, and
+tables of these."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-import numpy
-
 from farthest.errors import SettingError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.families.permutation.representatives import Representatives
+    from farthest.heuristics.tables import Table as DistanceTable
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards, Space
 
@@ -90,14 +88,14 @@ class MapTable:
     """A stored map of a pattern puzzle, in which several labels of the puzzle are one label.
 
     ``space``: of the pattern puzzle, with the map's layout. ``distances``: uint8 in key order, 255 where no goal can be
-    reached, 254 for greater distances. ``label_of``: for each of the 256 label bytes the pattern's. ``cell_of``: for
-    each cell of the pattern the board's cell that it is read from (identity except for symmetric look-ups). ``turned``:
-    for a symmetric look-up, by slot, label and orientation of the board, the image's orientation, flat; ``turns``: how
-    many orientations each label has there.
+    reached, 254 for greater distances; or a table of these. ``label_of``: for each of the 256 label bytes the
+    pattern's. ``cell_of``: for each cell of the pattern the board's cell that it is read from (identity except for
+    symmetric look-ups). ``turned``: for a symmetric look-up, by slot, label and orientation of the board, the image's
+    orientation, flat; ``turns``: how many orientations each label has there.
     """
 
     space: Space
-    distances: NDArray[np.uint8] | HalfBytes | ReducedMap
+    distances: NDArray[np.uint8] | DistanceTable
     label_of: bytes
     cell_of: tuple[int, ...]
     turned: bytes = b""
@@ -132,14 +130,14 @@ class PatternMap:
     """A stored map that serves as a pattern database: dense, complete, of distances to the goal.
 
     ``puzzle``: the derived puzzle; ``space``: compiled with the map's layout. ``distances``: uint8 or uint16, in key
-    order (for an additive pattern the places of `PatternTable`), or what stands for these in less memory; the type's
-    largest value where there is none. They may only be read. ``holes``: whether a key has no distance. ``job``: which
+    order (for an additive pattern the places of `PatternTable`), or a table of them; the type's largest value where
+    there is none. They may only be read. ``holes``: whether a key has no distance. ``job``: which
     the map is of.
     """
 
     puzzle: Puzzle
     space: Space
-    distances: NDArray[np.uint8] | NDArray[np.uint16] | HalfBytes | ReducedMap
+    distances: NDArray[np.uint8] | NDArray[np.uint16] | DistanceTable
     holes: bool
     job: int
 
@@ -161,60 +159,3 @@ def check_text(heuristic: object) -> None:
         raise SettingError(
             f"heuristic {heuristic!r} is {type(heuristic).__name__}; expected a name, such as 'zero'"
         )
-
-
-HALF = 15
-"""What half a byte has where there is no distance."""
-
-
-@dataclass(frozen=True, slots=True)
-class HalfBytes:
-    """``packed``: uint8, two distances in a byte, that of the even key in the low half; ``keys`` of them."""
-
-    packed: NDArray[numpy.uint8]
-    keys: int
-
-    @property
-    def nbytes(self) -> int:
-        """The memory it takes."""
-        return int(self.packed.nbytes)
-
-    @property
-    def dtype(self) -> numpy.dtype[numpy.uint8]:
-        """Of what ``[]`` gives."""
-        return numpy.dtype(numpy.uint8)
-
-    def __len__(self) -> int:
-        return self.keys
-
-    def __getitem__(self, codes: NDArray[numpy.integer]) -> NDArray[numpy.uint8]:
-        """The distances of codes, uint8; 255 where there is none."""
-        odd = (codes % 2).astype(numpy.uint8)
-        found: NDArray[numpy.uint8] = self.packed[codes // 2] >> odd * numpy.uint8(4) & numpy.uint8(HALF)
-        found[found == HALF] = 255
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class ReducedMap:
-    """``entries``: the distances by entry, uint8, 255 where there is none. ``representatives``: of the keys."""
-
-    entries: NDArray[numpy.uint8] | HalfBytes
-    representatives: Representatives
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that it takes."""
-        return int(self.entries.nbytes) + self.representatives.nbytes
-
-    @property
-    def dtype(self) -> numpy.dtype[numpy.uint8]:
-        """Of what ``[]`` gives."""
-        return numpy.dtype(numpy.uint8)
-
-    def __len__(self) -> int:
-        return self.representatives.kernel.keys
-
-    def __getitem__(self, codes: NDArray[numpy.integer]) -> NDArray[numpy.uint8]:
-        """The distances of codes, uint8; 255 where there is none."""
-        return self.entries[self.representatives.entries(codes)]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, cast
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
+from farthest.heuristics.tables import Table
 from farthest.puzzles.puzzle import Origin
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from farthest.families.permutation.symmetries import Conjugation, SlotImages
     from farthest.families.sliding.symmetries import PatternImage, Symmetry
-    from farthest.heuristics.contract import Component, HalfBytes, Heuristic, PatternMap, ReducedMap
+    from farthest.heuristics.contract import Component, Heuristic, PatternMap
     from farthest.puzzles.definition import Board
     from farthest.puzzles.patterns import Pattern
     from farthest.puzzles.puzzle import Puzzle
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes | ReducedMap
+    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | Table
 
 
 class AdditivePattern:
@@ -52,7 +53,7 @@ class AdditivePattern:
         self.labels = tuple(sorted(image.pieces))
         self._image = image
         assert isinstance(found.distances, numpy.ndarray), (
-            "only maps of permutation puzzles are kept otherwise"
+            "only tables of permutation puzzles are of other numbers"
         )
         self._distances = found.distances
         self._holes = found.holes
@@ -69,16 +70,17 @@ class AdditivePattern:
 
 
 class PlainPattern:
-    """The distance of the board with all pieces outside the pattern made equal."""
+    """The distance of the board with all pieces outside the pattern made equal. A table with a base tells none up to
+    that, and all from there on."""
 
     admissible = True
-    consistent = True
 
     def __init__(self, name: str, pattern: Pattern, found: PatternMap) -> None:
         self.name = name
         self._pattern = pattern
         self._found = found
         self._distances: Distances = found.distances
+        self.consistent = not isinstance(found.distances, Table) or found.distances.form.base == 0
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         codes = self._found.space.encode(numpy.ascontiguousarray(self._pattern.boards(boards)))
@@ -86,11 +88,11 @@ class PlainPattern:
 
     def terms(self) -> list[list[Component]] | None:
         """Where distances are below 255."""
-        if self._distances.dtype != numpy.uint8:
+        if isinstance(self._distances, numpy.ndarray) and self._distances.dtype != numpy.uint8:
             return None
         cells = tuple(range(self._pattern.puzzle.definition.cells))
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
-        distances = cast("NDArray[numpy.uint8] | HalfBytes | ReducedMap", self._distances)
+        distances = cast("NDArray[numpy.uint8] | Table", self._distances)
         return [[MapTable(self._found.space, distances, label_of, cells)]]
 
 
@@ -110,6 +112,8 @@ def placement_ranks(boards: Boards, labels: Sequence[int], cell_of: Sequence[int
 
 def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy.int32]:
     """The distances at places; ``UNREACHABLE`` where there is none, or no such place."""
+    if isinstance(distances, Table):
+        return distances.bounds(places)
     none = numpy.iinfo(distances.dtype).max
     inside = places < len(distances)
     found = distances[numpy.where(inside, places, 0)].astype(numpy.int32)
@@ -170,9 +174,9 @@ class Greatest:
         return found
 
 
-COMPARED = 256
+COMPARED = 128
 """Boards on which images are compared. Images that happen to agree on all of them only make the heuristic weaker."""
-MOVES = 100
+MOVES = 40
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from farthest.errors import JobError, StorageError, UnavailableError
+from farthest.heuristics.table_files import TableFiles
 from farthest.models.job_reader import JobReader, is_job
 from farthest.models.leases import LEASE_SECONDS, Lease, Silence
 from farthest.models.maps import remove_map_files
@@ -293,6 +294,7 @@ class Jobs(JobReader):
             check_owners(connection)
             size = _stored_bytes(connection, job_id)
             remove_map_files(connection, self._database, job_id)
+            size += TableFiles(self._database.path, self._database.place).remove(job_id)
             # Locked before its jobs are counted: a job that another process adds now is counted, or waits.
             connection.execute(select(puzzle.c.id).where(puzzle.c.id == record.puzzle_id).with_for_update())
             connection.execute(delete(job).where(job.c.id == job_id))

@@ -81,11 +81,13 @@ class PuzzleRecord:
 
 @dataclass(frozen=True, slots=True)
 class LayerRecord:
-    """One layer: its depth, its number of states, and the seconds that it took where that was measured."""
+    """One layer: its depth, its number of states, the seconds that it took where that was measured, and the classes of
+    its states by symmetries where they were counted."""
 
     depth: int
     states: Big
     seconds: float | None = None
+    classes: Big | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ from farthest.models.records import (
     fields_of,
 )
 
-SCHEMA_VERSION = "0008"
+SCHEMA_VERSION = "0009"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
 _MOST_DIGITS = 4000

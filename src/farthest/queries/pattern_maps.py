@@ -1,22 +1,26 @@
-"""Stored maps of patterns, whole in memory, in which searches and heuristics look distances up.
+"""Stored maps of patterns, in which searches and heuristics look distances up.
 
-A process reads each map once, and its threads share it. Large maps of permutation puzzles are kept by representatives
-where symmetries allow it, and with two distances in a byte where these are small. A map is made small as it is read: it
-is never whole in memory. Where it was enumerated by representatives, its distances are given to the keys of all states,
-or to those representatives that searches look up.
+Searches open large maps as tables (heuristics/tables.py), made from the map when they are first wanted. A map of
+representatives becomes a table of these, in the same order, where the place of a board is found by tables; else its
+distances are given to the keys of all states. Small maps, and those whose distances are all compared, are read whole,
+once a process.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from io import BytesIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy
 
 from farthest import _kernel
-from farthest.errors import DamagedMapError, JobError, MissingMapError, PuzzleError, ResourceError
-from farthest.heuristics.contract import HALF, HalfBytes, PatternMap, ReducedMap, WholePatternMap
+from farthest.errors import JobError, MissingMapError, PuzzleError, ResourceError
+from farthest.families.permutation.representatives import look_up_of
+from farthest.heuristics.contract import PatternMap, WholePatternMap
+from farthest.heuristics.table_files import TableFiles
+from farthest.heuristics.tables import Table, TableForm, best_base, read_table, write_table
 from farthest.models.job_reader import JobReader
 from farthest.models.map_reader import in_order
 from farthest.models.records import FINISHED
@@ -25,9 +29,8 @@ from farthest.puzzles.catalogue import find
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import MARK, Origin, Puzzle
 from farthest.queries.stored_map import StoredMap
-from farthest.spaces import compile_space
-from farthest.spaces.contract import NO_KEY, reduced
-from farthest.spaces.reduced import RepresentativeSpace
+from farthest.spaces import compile_space, reduced_space
+from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, reduced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,79 +46,58 @@ if TYPE_CHECKING:
     Pieces = Iterable[tuple[int, Distances]]
     """The first key of consecutive distances, and these: all keys, in order."""
 
+TABLE_KEYS = 2**20
+"""Maps of fewer keys are read from the database: no file is made."""
+
 LARGE_KEYS = 2**26
-"""Maps of fewer keys are kept as they are."""
-
-REDUCED_KEYS = 2**27
-"""Maps of fewer keys, at most 64 MiB, are not kept by representatives: looking them up so costs a few nodes in a
-hundred (docs/patterns.md)."""
-
+"""Tables of fewer keys have a byte for each."""
 
 TRANSLATED = 2**16
 """Keys whose codes in a map of representatives are found together."""
 
 
-def may_be_compact(puzzle: Puzzle, record: JobRecord) -> bool:
-    """Whether a map is large, one that searches look up by key, and of distances of a byte."""
-    return (
-        puzzle.family == "permutation"
-        and record.unit == "uint8"
-        and (record.eccentricity or 0) < _kernel.Representatives.unset
-        and max(record.keys or 0, record.states or 0) >= LARGE_KEYS
-    )
+def table_of(database: Database, record: JobRecord, space: Space, form: TableForm) -> Table:
+    """The table of a job's map, opened; made where there is none, or where it is damaged or of another map. ``space``:
+    that of all states. Raises StorageError where the map is damaged, ResourceError where the table has to be in memory
+    and does not fit."""
+    facts = {"puzzle": record.puzzle_digest, "map": record.digest}
+
+    def write(file: BinaryIO) -> None:
+        kept = space_of(record, space.puzzle)
+        look_up = look_up_of(space, kept)
+        pieces: Pieces
+        if look_up is None:
+            pieces = _pieces(database, record, space)
+        else:
+            pieces = (
+                (chunk.first, chunk.distance_array()) for chunk in StoredMap(database, record).chunks_once()
+            )
+        entries = (space.keys or 0) if look_up is None else look_up.entries
+        packed = in_order(lambda piece: form.packed(piece[1]), pieces)
+        write_table(file, facts, form, entries, look_up, packed)
+
+    place = TableFiles(database.path, database.place)
+    try:
+        return place.opened(f"{record.id}-{form.bits}", facts, write)
+    except OSError:  # no room, or no right to write there
+        memory = BytesIO()
+        try:
+            write(memory)
+        except MemoryError:
+            raise _no_memory(record, memory.tell()) from None
+        return read_table(memory.getbuffer(), facts)
 
 
-def compacted(database: Database, record: JobRecord, space: Space) -> HalfBytes | ReducedMap | None:
-    """The map of a job; None where it can be no smaller. Raises DamagedMapError where it is not the same for states
-    that are alike by symmetry, ResourceError where it does not fit in memory, and what reading it raises."""
-    from farthest.families.permutation.representatives import representatives_of
-
-    halves = (record.eccentricity or 0) < HALF
-    keys = space.keys or 0
-    representatives = representatives_of(space) if keys >= REDUCED_KEYS else None
-    if representatives is None:
-        return _halved(record, _pieces(database, record, space), keys) if halves else None
-    entries = memory_of(record, representatives.kernel.entries)
-    entries[:] = _kernel.Representatives.unset
-    kept = reduced(space_of(record, space.puzzle))
-    places = representatives.places_in(space, kept) if isinstance(kept, RepresentativeSpace) else None
-    pieces = _pieces(database, record, space) if places is None else iter(())
-    if places is not None:
-        stored = _stored(database, record)
-        for first, keys_there in places:
-            entries[first : first + len(keys_there)] = stored[keys_there]
-
-    def take(piece: tuple[int, Distances]) -> tuple[int, int] | None:
-        first, distances = piece
-        wrong = representatives.kernel.take(first, distances, entries)
-        return None if wrong is None else (wrong, int(distances[wrong - first]))
-
-    for found in in_order(take, pieces):
-        if found is not None:
-            raise _damaged(record, space, *found)
-    differing = representatives.differing(entries)
-    if differing is not None:
-        raise _damaged(record, space, representatives.key_of(differing), int(entries[differing]))
-    if not halves:
-        entries.flags.writeable = False
-        return ReducedMap(entries, representatives)
-    some = 2**20
-    parts = ((at, entries[at : at + some]) for at in range(0, len(entries), some))
-    return ReducedMap(_halved(record, parts, len(entries)), representatives)
-
-
-def table_bytes(space: Space) -> int:
-    """The memory that a map of all states takes in searches, about. Raises ResourceError where it is not one with a
-    distance for each key."""
+def table_bytes(space: Space, record: JobRecord | None) -> int:
+    """The memory that a map of all states takes in searches, about. ``record``: of its job, where it is stored. Raises
+    ResourceError where it is not one with a distance for each key."""
     keys = space.keys
     if keys is None:
         raise ResourceError(f"puzzle {space.puzzle.name}: its map is sparse, and serves no search")
     if space.puzzle.family != "permutation" or keys < LARGE_KEYS:
         return keys
-    from farthest.families.permutation.representatives import representatives_of
-
-    found = representatives_of(space) if keys >= REDUCED_KEYS else None
-    return keys // 2 if found is None else found.kernel.entries // 2 + found.nbytes
+    kept = reduced_space(space.puzzle, space.origin, None) if record is None else record
+    return ((keys if kept is None else kept.keys) or 0) // 2
 
 
 def memory_of(record: JobRecord, size: int) -> Bytes:
@@ -123,10 +105,14 @@ def memory_of(record: JobRecord, size: int) -> Bytes:
     try:
         return numpy.frombuffer(_kernel.pages(size), dtype=numpy.uint8)
     except MemoryError:
-        raise ResourceError(
-            f"the map of {record.name} (job {record.id}) needs {size:,} bytes of memory, which the "
-            "system does not give; free some, or take a smaller pattern"
-        ) from None
+        raise _no_memory(record, size) from None
+
+
+def _no_memory(record: JobRecord, size: int) -> ResourceError:
+    return ResourceError(
+        f"the map of {record.name} (job {record.id}) needs {size:,} bytes of memory, which the system does not give; "
+        "free some, or take a smaller pattern"
+    )
 
 
 def _pieces(database: Database, record: JobRecord, space: Space) -> Iterator[tuple[int, Distances]]:
@@ -154,28 +140,6 @@ def _stored(database: Database, record: JobRecord) -> Distances:
     return distances
 
 
-def _halved(record: JobRecord, pieces: Pieces, keys: int) -> HalfBytes:
-    """``pieces`` begin at even keys."""
-    packed = memory_of(record, (keys + 1) // 2)
-    for first, distances in pieces:
-        whole = numpy.empty(len(distances) + len(distances) % 2, dtype=numpy.uint8)
-        numpy.minimum(distances, HALF, out=whole[: len(distances)])
-        whole[len(distances) :] = 0
-        packed[first // 2 : (first + len(whole)) // 2] = whole[0::2] | whole[1::2] << 4
-    packed.flags.writeable = False
-    return HalfBytes(packed, keys)
-
-
-def _damaged(record: JobRecord, space: Space, key: int, distance: int) -> DamagedMapError:
-    board = space.puzzle.definition.texts(space.decode(numpy.array([key], dtype=numpy.uint64)))[0]
-    told = "none" if distance == 255 else str(distance)
-    return DamagedMapError(
-        f"job {record.id} ({record.name}): its map is damaged: the distance of key {key} (board {board}) is {told}, "
-        "and that of a state that is alike by a symmetry of the puzzle is another; `farthest verify` says where, and "
-        "enumerating the puzzle again mends it"
-    )
-
-
 KEPT_BYTES = 4 * 2**30
 """Maps that are not used any more are kept for later use, up to this size in all."""
 
@@ -193,20 +157,22 @@ def complete_map(database: Database, puzzle: Puzzle, origin: Origin = TO_GOAL) -
 class PatternMaps:
     """``LoadMap`` of a database: the newest complete map to the goal of the puzzle that is given."""
 
-    def __init__(self, database: Database, *, compact: bool = False) -> None:
-        """``compact``: large maps of permutation puzzles are kept in less memory where that can be
-        (queries/pattern_maps.py)."""
-        self._compact = compact
+    def __init__(self, database: Database, *, tables: bool = False, bits: int | None = None) -> None:
+        """``tables``: large maps are opened as tables, for searches; they are made where there are none yet. ``bits``:
+        2, 4 or 8 that a distance has there; None: 4 where these are enough for large maps of permutation puzzles, else
+        8. Tables of other families and of maps in which keys have no distance have 8, or 4."""
+        self._tables = tables
+        self._bits = bits
         self._database = database
 
     def __call__(self, puzzle: Puzzle) -> PatternMap:
         """The map of a puzzle with the same digest, whatever its name. Raises MissingMapError where there is none,
         ResourceError where it does not fit in memory, StorageError where it is damaged."""
         record = self._newest(puzzle)
-        compact = self._compact and may_be_compact(puzzle, record)
-        key = (self._database.place, record.id, record.digest, compact)
+        table = self._tables and record.unit == "uint8" and (record.keys or 0) >= TABLE_KEYS
+        key = (self._database.place, record.id, record.digest, table, self._bits)
         with _lock:  # one at a time, also while reading: two readers would only slow each other down
-            found = _kept.pop(key, None) or self._read(puzzle, record, compact=compact)
+            found = _kept.pop(key, None) or self._read(puzzle, record, table=table)
             _kept[key] = found
             while len(_kept) > 1 and sum(held.distances.nbytes for held in _kept.values()) > KEPT_BYTES:
                 _kept.popitem(last=False)
@@ -228,30 +194,43 @@ class PatternMaps:
         raise missing_map(self._database.place, puzzle, what)
 
     def whole(self, puzzle: Puzzle) -> WholePatternMap:
-        """All distances in key order, of a database that is not ``compact``. Raises as a call."""
+        """All distances in key order, where maps are not opened as tables. Raises as a call."""
         found = self(puzzle)
-        assert isinstance(found, WholePatternMap), "the maps are not compact"
+        assert isinstance(found, WholePatternMap), "the maps are no tables"
         return found
 
-    def _read(self, puzzle: Puzzle, record: JobRecord, *, compact: bool) -> PatternMap:
-        space = space_of(record, puzzle)
-        if reduced(space) is not None:
-            space = compile_space(puzzle, origin_of(record))
+    def _read(self, puzzle: Puzzle, record: JobRecord, *, table: bool) -> PatternMap:
+        by_representatives = (
+            record.layout.get("kind") == REPRESENTATIVES
+        )  # whose space takes longer to compile
+        space = compile_space(puzzle, origin_of(record)) if by_representatives else space_of(record, puzzle)
         if space.keys is None:
             raise JobError(
                 f"job {record.id} ({record.name}): its map is sparse; expected one with a distance for each key"
             )
         holes = record.states != space.keys
-        if compact:
-            small = compacted(self._database, record, space)
-            if small is not None:
-                return PatternMap(puzzle, space, small, holes, record.id)
+        if table:
+            found = table_of(self._database, record, space, self._form(puzzle, record, holes=holes))
+            if found.by_key is None:
+                return PatternMap(puzzle, space, found, holes, record.id)
+            return WholePatternMap(puzzle, space, found.by_key, holes, record.id)
         unit = numpy.dtype(record.unit)
         distances = memory_of(record, space.keys * unit.itemsize).view(unit)
         for first, some in _pieces(self._database, record, space):
             distances[first : first + len(some)] = some
         distances.flags.writeable = False
         return WholePatternMap(puzzle, space, distances, holes, record.id)
+
+    def _form(self, puzzle: Puzzle, record: JobRecord, *, holes: bool) -> TableForm:
+        depth = record.eccentricity or 0
+        if puzzle.family != "permutation" or self._bits == 8:
+            return TableForm()
+        if self._bits == 2 and not holes:
+            layers = [layer.states for layer in JobReader(self._database).layers(record.id)]
+            return TableForm(2, best_base(layers, 2), never=False)
+        large = max(record.keys or 0, record.states or 0) >= LARGE_KEYS
+        small = depth < 2**4 - holes
+        return TableForm(4, 0, never=holes) if (small and large) or self._bits else TableForm()
 
 
 def missing_map(place: str, puzzle: Puzzle, what: str = "") -> MissingMapError:
@@ -273,7 +252,7 @@ def _enumeration(puzzle: Puzzle) -> str:
 
 
 _lock = threading.Lock()
-_kept: OrderedDict[tuple[str, int, str | None, bool], PatternMap] = OrderedDict()
+_kept: OrderedDict[tuple[str, int, str | None, bool, int | None], PatternMap] = OrderedDict()
 
 
 def stored_patterns(database: Database, puzzle: Puzzle) -> list[str]:

@@ -12,7 +12,7 @@ from farthest import _kernel
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.sliding.definition import Sliding
-from farthest.heuristics.contract import Contents, Gaps, HalfBytes, MapTable, ReducedMap, Table
+from farthest.heuristics.contract import Contents, Gaps, MapTable, Table
 from farthest.puzzles.definition import WILDCARD
 from farthest.search.contract import Node, PieceResult
 from farthest.search.expansion import forward_space
@@ -159,8 +159,11 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
                 (cell_of[slot], cell_of[slots + slot], space.definition.slot_moduli[slot])
                 for slot in space.turned
             ]
-    found = component.distances
-    distances = found.entries if isinstance(found, ReducedMap) else found
+    distances = component.distances
+    if isinstance(distances, numpy.ndarray):
+        table = _kernel.DistanceTable(numpy.ascontiguousarray(distances), len(distances))
+    else:
+        table = distances.kernel
     return _kernel.BoardMap(
         space=ranks,
         class_of=bytes(classes.index(label) for label in pattern),
@@ -168,13 +171,9 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
         turn_places=turns,
         digits=digits,
         ignored=ignored,
-        distances=distances.packed
-        if isinstance(distances, HalfBytes)
-        else numpy.ascontiguousarray(distances),
-        halves=isinstance(distances, HalfBytes),
+        table=table,
         turns=component.turns,
         turn_image=component.turned,
-        representatives=found.representatives.kernel if isinstance(found, ReducedMap) else None,
     )
 
 

@@ -128,6 +128,11 @@ class Bitmap:
         return self.words.nbytes + self._flags.nbytes
 
 
+def inputs_of(kernel: _kernel.Space, shard: int, *, united: bool) -> list[int]:
+    """The shards that the step of one reads: where layers are united, itself last."""
+    return kernel.sources(shard) + [shard] * united
+
+
 class Sources:
     """The shards that moves lead from into each shard of a kernel's space."""
 
@@ -172,7 +177,8 @@ def cut_for_workers(space: GatherSpace, size: int) -> Cut:
         run = 0  # such blocks have both
     of_layer = kernel.shards // 2 if run else kernel.shards
     least = -(-of_layer // MOST_BLOCKS)
-    most = max(least, made.per_block, min(GROWTH * made.per_block, of_layer // ENOUGH_BLOCKS))
+    growth = 1 if kernel.united else GROWTH  # the more shards, the more sources must fit the memory at once
+    most = max(least, made.per_block, min(growth * made.per_block, of_layer // ENOUGH_BLOCKS))
     sizes = [one for one in range(least, run + 1) if run % one == 0]
     fitting = [one for one in sizes if one <= most]
     if run and not sizes:  # runs of one colour are too short

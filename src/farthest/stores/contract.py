@@ -127,6 +127,11 @@ class ShardStore(StepStore, Protocol):
         """Number of states at ``depth``, a complete layer, in each shard that has some. Raises where it is not
         known."""
 
+    def classes(self, depth: int) -> int | None:
+        """Of the states at ``depth``, the last complete layer, the classes that symmetries take to each other, where
+        they are counted."""
+        return None
+
 
 Base = Callable[[int], Chunk]
 """Gives the chunk of a job's last checkpoint that holds a key."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from farthest.errors import (
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.models.records import job_token
 from farthest.stores.contract import step
+from farthest.stores.nearest import NearestFirst
 from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.map_parts import PartMaker
@@ -130,7 +131,7 @@ class StepWork(Work):
     under_way = "depth"
 
     store: GatherStore | ScatterStore
-    choice: BlockChoice
+    choice: BlockChoice | NearestBlocks
 
     def records_key(self, depth: int) -> str:
         return self.keys.records_key(depth)
@@ -139,7 +140,12 @@ class StepWork(Work):
         self.store = attach(
             Access.found(self.nodes, self.attempt, process.cache, process.holder, process.place)
         )
-        self.choice = BlockChoice(self.store.sources_of)
+        if isinstance(self.store, GatherStore) and self.store.united:
+            blocks = self.store.blocks
+            sources = {block: self.store.sources_of(block) for block in range(blocks.count)}
+            self.choice = NearestBlocks(sources, self.store.room // blocks.per_block)
+        else:
+            self.choice = BlockChoice(self.store.sources_of)
 
     def wishes(self, depth: int) -> list[int]:
         return self.choice.wishes(depth)
@@ -206,6 +212,35 @@ class BlockChoice:
     def _near(self, blocks: Iterable[int]) -> Iterator[int]:
         for block in blocks:
             yield from self._sources_of(block)
+
+
+class NearestBlocks:
+    """The same where layers are united, and the sources of a shard are all over: those blocks with the fewest
+    ``sources`` that are not among the last ones which this process has read, of which it has ``held``. In each layer it
+    begins anywhere, so that processes do not have the same ones."""
+
+    def __init__(self, sources: Mapping[int, Sequence[int]], held: int) -> None:
+        self._sources, self._held = sources, held
+        self._depth = -1
+
+    def wishes(self, depth: int) -> list[int]:
+        """The first blocks to ask for."""
+        if depth != self._depth:
+            self._depth, self._nearest = depth, NearestFirst(self._sources, self._held)
+            self._wishes: list[int] = []
+        else:
+            self._wishes = self._nearest.best(WISHES)
+        return self._wishes
+
+    def taken(self, block: int) -> None:
+        """Notes the block that was given: other processes have taken the wishes before it, or all."""
+        for wish in takewhile(lambda one: one != block, self._wishes):
+            self._nearest.drop(wish)
+
+    def stepped(self, depth: int, block: int) -> None:
+        """Notes a step that this process has taken."""
+        if depth == self._depth:
+            self._nearest.take(block)
 
 
 class PartWork(Work):

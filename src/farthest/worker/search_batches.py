@@ -325,7 +325,7 @@ def _load_map(puzzle: Puzzle) -> PatternMap:
 
     try:
         with open_database(create=False) as database:
-            return PatternMaps(database, compact=True)(puzzle)
+            return PatternMaps(database, tables=True)(puzzle)
     except (StorageError, JobError) as error:
         raise type(error)(
             f"{error}. A worker reads pattern databases itself: let its {DATABASE_URL.name} and {MAPS.name} name the "

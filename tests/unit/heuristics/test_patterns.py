@@ -238,6 +238,7 @@ def test_what_a_map_table_means(text: str) -> None:
     values = []
     for (component,) in terms:
         assert isinstance(component, MapTable)
+        assert isinstance(component.distances, np.ndarray)
         relabelled = np.frombuffer(component.label_of, dtype=np.uint8)[boards[:, component.cell_of]]
         values.append(component.distances[component.space.encode(np.ascontiguousarray(relabelled))])
     assert heuristic.values(boards).tolist() == np.maximum.reduce(values).tolist()

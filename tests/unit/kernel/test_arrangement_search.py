@@ -65,41 +65,41 @@ def test_wrong_arguments_are_refused() -> None:
         problem.walk(bytes([0, 1, 2]), 1, 0, [3], 3, 10, False, 1)
     with pytest.raises(ValueError, match="order must"):
         _kernel.GraphSearch(problem, "worst", bytes([0, 1, 2]), 1000)
+    table = _kernel.DistanceTable(bytes(2), 2)
     with pytest.raises(ValueError, match="distance for each key"):
-        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [], [0, 0, 0], bytes(2))])
+        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [], [0, 0, 0], table)])
     with pytest.raises(ValueError, match="cells of the board"):
-        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [(0, 3, 2)], [0, 0, 0], bytes(2))])
+        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [(0, 3, 2)], [0, 0, 0], table)])
 
 
-def test_representatives_that_do_not_fit_are_refused() -> None:
+def test_tables_by_representatives() -> None:
     """Of the map of three labels: digits 3, 2 and 1."""
-    told, moves = numpy.array([0, 256, 0], dtype=numpy.uint32), numpy.arange(2, dtype=numpy.uint32)
-    kept = _kernel.Representatives([(3, False), (2, True), (1, False)], told, moves)
+    first = numpy.array([0, 2, 0], dtype=numpy.uint64)
+    lists = numpy.array([0, 0, 1], dtype=numpy.uint32)
+    terms = numpy.array([0, 1, 1, 0], dtype=numpy.uint32)
+    digits = [(3, 0), (2, 1), (1, 0)]
+    kept = _kernel.Representatives(digits, 4, first, lists, [terms])
     assert (kept.keys, kept.entries) == (6, 4)
-    entries = numpy.empty(2, dtype=numpy.uint64)
-    kept.entries_of(numpy.array([3, 5], dtype=numpy.uint64), entries)
-    assert entries.tolist() == [3, 1]
-    with pytest.raises(ValueError, match="no such key"):
-        kept.entries_of(numpy.array([3, 6], dtype=numpy.uint64), entries)
-    with pytest.raises(ValueError, match="an entry for each key"):
-        kept.entries_of(numpy.array([3], dtype=numpy.uint64), entries)
-    with pytest.raises(ValueError, match="no such keys"):
-        kept.take(5, bytes(2), bytearray(4))
-    with pytest.raises(ValueError, match="no such symmetry"):
-        _kernel.Representatives([(3, False), (2, True)], told + numpy.uint32(1), moves)
+    table = _kernel.DistanceTable(bytes([0x10, 0xF2]), 4, 4, representatives=kept)
+    bounds = numpy.empty(7, dtype=numpy.int32)
+    table.bounds(numpy.arange(7, dtype=numpy.uint64), bounds)
+    assert bounds.tolist() == [0, 1, 2, 2**28, 1, 0, 2**28]
+    with pytest.raises(ValueError, match="bound of each key"):
+        table.bounds(numpy.arange(6, dtype=numpy.uint64), bounds)
+    with pytest.raises(ValueError, match="no such list"):
+        _kernel.Representatives(digits, 4, first, lists + numpy.uint32(1), [terms])
+    with pytest.raises(ValueError, match="distance for each entry"):
+        _kernel.DistanceTable(bytes(6), 6, representatives=kept)
     space = _kernel.ArrangementSpace(3, [1, 1, 1], [], [])
 
-    def problem(representatives: _kernel.Representatives, distances: bytes) -> _kernel.WalkProblem:
-        map_ = _kernel.BoardMap(
-            space, bytes([0, 1, 2]), [0, 1, 2], [], [], [0, 0, 0], distances, representatives=representatives
-        )
+    def problem(representatives: _kernel.Representatives) -> _kernel.WalkProblem:
+        table = _kernel.DistanceTable(bytes([0, 1, 2, 3]), 4, representatives=representatives)
+        map_ = _kernel.BoardMap(space, bytes([0, 1, 2]), [0, 1, 2], [], [], [0, 0, 0], table)
         return made(maps=[map_], terms=[[2]])
 
-    assert problem(kept, bytes([0, 1, 2, 3])).bound(bytes([2, 1, 0])) > 0
-    with pytest.raises(ValueError, match="distance for each key"):
-        problem(kept, bytes(6))
+    assert problem(kept).bound(bytes([2, 1, 0])) > 0
     with pytest.raises(ValueError, match="digits of the map's layout"):
-        problem(_kernel.Representatives([(3, False), (2, True)], told, moves), bytes(4))
+        problem(_kernel.Representatives(digits[:2], 4, first, lists, [terms]))
 
 
 def test_what_is_not_of_the_kind_asked_for() -> None:
@@ -117,7 +117,9 @@ def test_what_is_not_of_the_kind_asked_for() -> None:
 def test_a_map_keeps_its_distances() -> None:
     space = _kernel.ArrangementSpace(3, [1, 1, 1], [], [])
     distances = bytearray(range(6))
-    map_ = _kernel.BoardMap(space, bytes([0, 1, 2]), [0, 1, 2], [], [], [0, 0, 0], distances)
+    map_ = _kernel.BoardMap(
+        space, bytes([0, 1, 2]), [0, 1, 2], [], [], [0, 0, 0], _kernel.DistanceTable(distances, 6)
+    )
     problem = made(maps=[map_], terms=[[2]])
     del map_, space
     with pytest.raises(BufferError):
@@ -221,7 +223,13 @@ def test_maps_of_any_kind_are_refused_or_searched() -> None:
 
         labels = [min(label, len(counts) - 1) for label in range(slots)]
         map_ = _kernel.BoardMap(
-            space, bytes(labels), places, turns, [], [0] * slots, bytes(rng.choices(range(4), k=space.keys))
+            space,
+            bytes(labels),
+            places,
+            turns,
+            [],
+            [0] * slots,
+            _kernel.DistanceTable(bytes(rng.choices(range(4), k=space.keys)), space.keys),
         )
         moduli = [modulus] * slots if modulus > 1 else []
         problem = _kernel.WalkProblem(

@@ -63,7 +63,7 @@ REVISION = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "9999", "0008"
+revision, down_revision = "9999", "0009"
 
 
 def upgrade() -> None:
@@ -118,7 +118,7 @@ def test_an_older_database_is_brought_up_to_date_with_all_that_it_holds(place: P
         Maps(database).add_states(5, [(1, 1, "b")])
 
 
-@pytest.mark.parametrize("found", ["0009", "9999", "", "abc"])
+@pytest.mark.parametrize("found", ["0010", "9999", "", "abc"])
 @pytest.mark.parametrize("create", [True, False])
 def test_a_database_of_a_newer_version_is_refused(
     database: Database, jobs: Jobs, place: Path, job_id: int, found: str, create: bool

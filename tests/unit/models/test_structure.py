@@ -33,7 +33,7 @@ def spoil(place: Path, statement: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("INSERT INTO layer VALUES (7, 0, 1, NULL)", "a row of layer belongs to no row"),
+        ("INSERT INTO layer VALUES (7, 0, 1, NULL, NULL)", "a row of layer belongs to no row"),
         (
             "UPDATE sqlite_master SET tbl_name = 'chuck' WHERE name = 'sqlite_autoindex_chunk_1'",
             "the schema says 'index' of 'sqlite_autoindex_chunk_1', of table 'chuck'",

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import farthest
-from farthest.heuristics.contract import HalfBytes
 from farthest.heuristics.registry import open_heuristic
-from farthest.queries import pattern_maps as compact_map
+from farthest.heuristics.tables import Table
+from farthest.queries import pattern_maps
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.arrangement_engine import arrangement_engine
 from farthest.search.contract import Problem
@@ -51,11 +51,12 @@ def test_maps_of_patterns(
         )
         assert bounds == expected.tolist()
         # The same in half a byte each.
-        monkeypatch.setattr(compact_map, "LARGE_KEYS", 0)
-        small = PatternMaps(opened.database, compact=True)
+        monkeypatch.setattr(pattern_maps, "TABLE_KEYS", 0)
+        monkeypatch.setattr(pattern_maps, "LARGE_KEYS", 0)
+        small = PatternMaps(opened.database, tables=True)
         packed = open_heuristic(text, opened.puzzle, goals, small)
         kept = small(farthest.load_puzzle(f"{name}@{patterns[0]}"))
-        assert isinstance(kept.distances, HalfBytes) == (opened.puzzle.family == "permutation")
+        assert isinstance(kept.distances, Table) == (opened.puzzle.family == "permutation")
         assert len(kept.distances) == kept.space.keys
         assert (packed.values(boards) == heuristic.values(boards)).all()
         engine = arrangement_engine(Problem(opened.puzzle, goals[0], "goal", text), packed)

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 import farthest
 from families import ARCS, BLANKS
+from farthest import _kernel
 from farthest.errors import ResourceError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.symmetries import Conjugation, symmetries
 from farthest.families.user_input import board_given
 from farthest.heuristics import PlainAlgorithm
-from farthest.heuristics.contract import UNREACHABLE, Component, HalfBytes, Heuristic, MapTable
+from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
 from farthest.heuristics.patterns import Greatest, conjugated, some_boards
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
+from farthest.heuristics.tables import Table, TableForm
 from farthest.puzzles.definition import Board
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -300,10 +302,18 @@ def test_searches_by_coordinates_are_those_of_the_engine_for_any_family(
     assert engine is not None
     assert engine.walk.kernel.by_coordinates
     found = deepen(engine, board, first=False, limit=1000)
-    halves = Greatest("maps", [Mapped(puzzle, pattern, halves=True) for pattern in patterns])
-    packed = arrangement_engine(problem, halves)
-    assert packed is not None
-    assert deepen(packed, board, first=False, limit=1000) == found
+    for form in (TableForm(4), TableForm(2, 2, never=False)):
+        small = Greatest("maps", [Mapped(puzzle, pattern, form) for pattern in patterns])
+        packed = arrangement_engine(problem, small)
+        assert packed is not None
+        assert packed.walk.kernel.by_coordinates
+        other = deepen(packed, board, first=False, limit=1000)
+        assert (other == found) == (form.bits == 4)
+        assert (other.length, other.solutions, set(other.listed)) == (
+            found.length,
+            found.solutions,
+            set(found.listed),
+        )
     other = deepen(BatchEngine(problem, Zero()), board, first=False, limit=1000)
     assert (found.length, found.solutions, set(found.listed)) == (
         other.length,
@@ -368,8 +378,8 @@ class Mapped:
     name = "mapped"
     admissible = consistent = True
 
-    def __init__(self, puzzle: Puzzle, pattern: str, *, halves: bool = False) -> None:
-        self._halves = halves
+    def __init__(self, puzzle: Puzzle, pattern: str, form: TableForm | None = None) -> None:
+        self._form = form
         self._pattern = pattern_of(puzzle, pattern)
         self._found = stored(self._pattern.puzzle)
 
@@ -381,17 +391,12 @@ class Mapped:
     def terms(self) -> list[list[Component]]:
         relabel = bytes(self._pattern.relabel).ljust(256, b"\0")
         cells = tuple(range(self._pattern.puzzle.definition.cells))
-        distances = self._found.distances
-        if not self._halves:
+        distances, form = self._found.distances, self._form
+        if form is None:
             return [[MapTable(self._found.space, distances, relabel, cells)]]
-        even = numpy.minimum(numpy.append(distances, [255] * (len(distances) % 2)), 15).astype(numpy.uint8)
-        return [
-            [
-                MapTable(
-                    self._found.space, HalfBytes(even[0::2] | even[1::2] << 4, len(distances)), relabel, cells
-                )
-            ]
-        ]
+        numbers = form.packed(distances)
+        kernel = _kernel.DistanceTable(numbers, len(distances), form.bits, form.base, form.never)
+        return [[MapTable(self._found.space, Table(kernel, form, numbers), relabel, cells)]]
 
 
 def test_more_arrangements_than_can_be_numbered() -> None:

@@ -1,4 +1,4 @@
-"""Solutions by words of a chain of stabilisers: of boards of any group, with equal pieces and turns that do not count."""
+"""Solutions by words of a chain of stabilisers: of any group, with equal pieces and turns that do not count."""
 
 from itertools import pairwise
 

@@ -10,8 +10,8 @@ import pytest
 from _pytest.mark import ParameterSet
 from numpy.typing import NDArray
 
-import permutations
 from farthest import spaces
+from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.resources import PROCESS_BYTES
@@ -22,11 +22,19 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import choose_layout
 from farthest.families.permutation.reduced_space import reduced_space
 from farthest.models.database import open_database
+from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
+from farthest.spaces.contract import NO_KEY
+from farthest.stores.contract import step
+from farthest.stores.folder.gather_store import FolderStore
+from farthest.stores.folder.journal import EnumerationFolder
+from farthest.stores.folder.plan import Plan
 from farthest.stores.memory.gather_store import MemoryStore
 from reduced_spaces import compare
+from stopping import StoppedAt
+from store_cases import case
 from symmetric_puzzles import other_symmetric_puzzle, symmetric_puzzle
 
 
@@ -60,6 +68,20 @@ def test_every_group_of_other_puzzles(seed: int) -> None:
     orders = [order for order in range(2, whole.order) if whole.order % order == 0]
     parts = [reduced_space(puzzle, puzzle.origin, order) for order in orders]
     compare(plain_space(puzzle), whole, *(part for part in parts if part is not None))
+
+
+@pytest.mark.parametrize("name", ["topspin-9-4", "dino-cube"])
+def test_what_even_moves_do_not_reach_has_no_key(name: str) -> None:
+    puzzle = load(name)
+    reduced = reduced_space(puzzle, puzzle.origin)
+    assert reduced is not None
+    board = np.array(reduced.origins, dtype=np.uint8)
+    odd = board.copy()
+    odd[0, [0, 2]] = board[0, [2, 0]]
+    assert reduced.encode(odd).tolist() == [NO_KEY]
+    assert (reduced.decode(reduced.encode(board)) == board).all()
+    stand_for = int(reduced.weights.sum()) * reduced.keys // len(reduced.weights)
+    assert stand_for == puzzle.definition.arrangements() // 2
 
 
 @pytest.mark.parametrize(
@@ -208,26 +230,36 @@ def test_keys_out_of_range() -> None:
             space.decode(np.array([0, space.keys], dtype=np.uint64))
 
 
-@pytest.mark.parametrize("seed", [92, *night(33)])
-def test_classes_of_layers_are_counted_by_fixed_points(seed: int) -> None:
-    puzzle = symmetric_puzzle(seed)
-    assert puzzle is not None
-    space = reduced_space(puzzle, puzzle.origin)
-    assert space is not None
-    assert (space.weights < space.order).any()
-    of_boards = permutations.distances(puzzle)
-    boards = np.array(list(of_boards), dtype=np.uint8)
-    images = [each.images(boards).tolist() for each in space.maps]
-    layers: dict[int, set[tuple[int, ...]]] = {}
-    for depth, *alike in zip(of_boards.values(), *images, strict=True):
-        layers.setdefault(depth, set()).add(tuple(min(alike)))
-    store, executor = (
-        MemoryStore(space.kernel, space.keys_of(space.origins), distances=False),
-        ThreadsExecutor(2),
-    )
-    for depth in range(1, len(layers) + 1):
-        next_layer(store, executor, depth)
-    assert store.classes == {depth: len(found) for depth, found in layers.items()} | {len(layers): 0}
+def test_classes_of_a_layer_in_files_that_is_gone_on_with(tmp_path: Path) -> None:
+    of = case("representatives, united")
+    shards = of.kernel.shards
+    plan = Plan(of.kernel, range(shards), 5, shards, united=True)
+
+    def opened() -> FolderStore:
+        folder = EnumerationFolder(tmp_path / "layers", {}, 5)
+        return FolderStore(of.kernel, of.origins, (plan, plan), shards, folder, in_place=False, united=True)
+
+    store = opened()
+    for depth in range(1, len(of.layers) + 1):
+        step(store, depth, store.units(depth, store.begin(depth, store.reachable(depth)))[0])
+        store.leave()
+        store = opened()
+        step(store, depth, store.begin(depth, store.reachable(depth)))
+        assert store.counts(depth) == of.counts(depth)
+        assert store.classes(depth) == of.classes(depth)
+    store.drop()
+
+
+def test_a_run_that_was_stopped_tells_the_classes_of_all_layers(tmp_path: Path) -> None:
+    puzzle = load("pyraminx")
+    with open_database(tmp_path / "farthest.db", create=True) as database:
+        settings = Settings(symmetry=6)
+        whole = enumerate_puzzle(puzzle, None, settings)
+        with pytest.raises(Interrupted):
+            enumerate_puzzle(puzzle, database, settings, StoppedAt(5))
+        found = enumerate_puzzle(puzzle, database, settings)
+        assert (found.resumed_from, found.classes) == (5, whole.classes)
+        assert [layer.classes for layer in Jobs(database).layers(1)] == list(whole.classes or ())
 
 
 def test_states_that_are_not_closed_under_symmetries_end_the_enumeration() -> None:

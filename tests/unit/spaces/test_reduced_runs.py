@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from farthest import _kernel
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.layers_in_files import UnitsExecutor
 from farthest.coordinator.enumeration.machine import Machine
@@ -73,9 +72,10 @@ def classes(space: ReducedRunsSpace, boards: Boards) -> int:
     )
 
 
-def layers_of(space: ReducedRunsSpace, depth: int) -> tuple[list[int], list[int], list[Boards]]:
+def layers_of(space: ReducedRunsSpace, depth: int) -> tuple[list[int], list[int | None], list[Boards]]:
     """States, classes and the boards of the codes of the layers."""
     store = ReducedRunsStore(space)
+    classes = [store.classes(0)]
     boards = [space.decode(np.array(store.keys(0, 10), dtype=_dtype(space)))]
     for at in range(1, depth + 1):
         shards = store.begin(at, store.reachable(at))
@@ -84,8 +84,9 @@ def layers_of(space: ReducedRunsSpace, depth: int) -> tuple[list[int], list[int]
             store.commit(at, step, step.run(2))
         if not sum(store.counts(at).values()):
             break
+        classes.append(store.classes(at))
         boards.append(space.decode(np.array(store.keys(at, 10**6), dtype=_dtype(space))))
-    return [sum(store.counts(at).values()) for at in range(len(boards))], store.classes(), boards
+    return [sum(store.counts(at).values()) for at in range(len(boards))], classes, boards
 
 
 def _dtype(space: ReducedRunsSpace) -> str:
@@ -112,7 +113,7 @@ def _in_order(space: ReducedRunsSpace, boards: Boards) -> Boards:
     ("name", "depth", "order", "shards"),
     [
         ("cube-3x3x3-slices", 9, 48, 5),  # all pieces differ: with inverses
-        ("cube-3x3x3-antislices", 9, 24, 8),
+        ("cube-3x3x3-antislices", 5, 24, 8),
         ("cube-3x3x3-half-turns", 4, 96, 178),
         ("cube-3x3x3-ur", 6, 8, 764),
         ("fto", 3, 48, 17),  # by the places of two pieces; others are alike
@@ -156,12 +157,12 @@ def test_the_cube() -> None:
 
 def test_a_run_by_representatives(tmp_path: Path) -> None:
     puzzle = load("cube-3x3x3-ur")
-    plain = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, max_depth=3, symmetry=1))
-    settings = Settings(histogram_only=True, max_depth=3, symmetry=8)
+    plain = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, max_depth=2, symmetry=1))
+    settings = Settings(histogram_only=True, max_depth=2, symmetry=8)
     with open_database(tmp_path / "farthest.db", create=True) as database:
         found = enumerate_puzzle(puzzle, database, settings)
     assert (found.layers, found.digest) == (plain.layers, plain.digest)
-    assert (found.classes, plain.classes) == ((1, 2, 4, 10), None)
+    assert (found.classes, plain.classes) == ((1, 2, 4), None)
     assert sorted(found.farthest) == sorted(plain.farthest)
     assert len(plain.farthest) == plain.layers[-1]
 
@@ -250,41 +251,3 @@ def test_a_layout_that_is_not_the_puzzle_s_is_refused() -> None:
     for change in ({"symmetries": 96}, {"symmetries": "48"}, {"version": 2}, {"more": 1}):
         with pytest.raises(StorageError, match="stored key layout"):
             compile_space(puzzle, None, {**fields, **change})
-
-
-def test_the_kernel_refuses_what_does_not_fit() -> None:
-    fields = [(0, 4, 2), (0, 0, 2)]
-    same = np.arange(512, dtype=np.uint16)
-    shard = [([(0, 0)], [0])]
-    for width, places, points, shards in (
-        (0, fields, same, shard),
-        (8, [(1, 0, 2), (0, 0, 2)], same, shard),
-        (8, [(0, 0, 2), (0, 4, 2)], same, shard),
-        (8, fields, same[:-1], shard),
-        (8, fields, same + np.uint16(1), shard),  # more than two bits hold
-        (8, fields, same + np.uint16(256), shard),
-        (8, fields, same, [([(1, 0)], [])]),
-        (8, fields, same, [([(0, 1)], [])]),
-        (8, fields, same, [([(0, 0)], [1])]),
-    ):
-        with pytest.raises(ValueError):
-            _kernel.ReducedRuns(width, places, [points], shards)
-    runs = _kernel.ReducedRuns(8, fields, [same], shard)
-    code = np.array([17], dtype=np.uint64)
-    assert runs.step([0], [code], [[]]) == [(1, 1, code.tobytes())]
-    assert runs.step([0], [code], [[code]]) == [(0, 0, b"")]
-    # 1 becomes 0, which is not there: the shard has not all images of its states.
-    halves = np.arange(512, dtype=np.uint16)
-    halves[256:258] = 257, 256
-    torn = _kernel.ReducedRuns(8, fields, [same, halves], [([(0, 0)], [1])])
-    with pytest.raises(ValueError, match="not closed"):
-        torn.step([0], [code], [[]])
-    for shards_, layer, exclude in (
-        ([1], [code], [[]]),
-        ([0], [], [[]]),
-        ([0], [code], []),
-        ([0], [b"1234567"], [[]]),
-        ([0], [code], [[b"1"]]),
-    ):
-        with pytest.raises(ValueError):
-            runs.step(shards_, layer, exclude)

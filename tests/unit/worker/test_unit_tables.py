@@ -23,9 +23,9 @@ BLOBS = sum(len(blob) for blob, _ in SHARDS)
 
 
 def test_a_table_is_read_again(tmp_path: Path) -> None:
-    written = write_unit(tmp_path, PLACE, SHARDS)
+    written = write_unit(tmp_path, PLACE, SHARDS, 4)
     assert read_table(tmp_path, PLACE, 3) == read_table(tmp_path, PLACE, None) == written
-    assert (written.states, written.total) == ((2, 0, 5), 7)
+    assert (written.states, written.total, written.classes) == ((2, 0, 5), 7, 4)
     assert written.file_bytes == (tmp_path / PLACE.name).stat().st_size
 
 

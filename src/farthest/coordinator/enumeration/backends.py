@@ -55,11 +55,6 @@ class Backend:
         """What each layer in files took, with those of an earlier attempt."""
         return []
 
-    @property
-    def classes(self) -> list[int] | None:
-        """By depth the classes of states that symmetries take to each other, where they are counted."""
-        return None
-
     def leave(self, store: JobStore) -> None:
         """Gives up the store of an attempt that was stopped; what the job can be continued from stays."""
         store.drop()
@@ -97,8 +92,6 @@ class Backend:
 class BitmapsInMemory(Backend):
     """Bitmaps, or lines of patterns. A layer overwrites the ones before."""
 
-    _store: MemoryStore | None = None
-
     def store(self, name: str) -> JobStore:
         settings, space = self.plan.settings, self.plan.space
         if space.engine == "pattern":
@@ -106,19 +99,13 @@ class BitmapsInMemory(Backend):
 
             return PatternStore(cast("PatternSpace", space).kernel)
         gathers = gather(space)
-        self._store = MemoryStore(
+        return MemoryStore(
             gathers.kernel,
             gathers.keys_of(space.origins),
             distances=settings.stores_distances,
             residues=self.plan.form,
             memory=self.plan.needs.memory_limit,
         )
-        return self._store
-
-    @property
-    def classes(self) -> list[int] | None:
-        found = {} if self._store is None else self._store.classes
-        return [found[depth] for depth in range(len(found))] if 0 in found else None
 
 
 class RunsInMemory(Backend):
@@ -164,10 +151,6 @@ class ReducedRunsInMemory(Backend):
     def executor(self, progress: Progress, should_stop: Poll, still_ours: Poll) -> Executor:
         return ThreadsExecutor(self.plan.threads, should_stop, _watch(progress), LONG_CALLS)
 
-    @property
-    def classes(self) -> list[int] | None:
-        return self._store.classes()
-
     def give_up(self, depth: int) -> bool:
         self._store.give_up(depth)
         return True
@@ -192,11 +175,6 @@ class InFiles(Backend):
     @property
     def figures(self) -> list[LayerFigures]:
         return list(self._store.folder.layers)
-
-    @property
-    def classes(self) -> list[int] | None:
-        found = [layer.classes for layer in self.figures if layer.classes is not None]
-        return found if len(found) == len(self.figures) else None
 
     def leave(self, store: JobStore) -> None:
         self._store.leave()

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
     from farthest.coordinator.workers import Servers
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord
+    from farthest.models.records import JobRecord, LayerRecord
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap
@@ -137,12 +137,14 @@ class CheckpointTimes:
 
 
 class FoundLayers:
-    """The layers found, and how they are reported. ``states``: of each layer; ``seconds``: what each took.
+    """The layers found, and how they are reported. ``states``: of each layer; ``seconds``: what each took; ``classes``:
+    of its states by symmetries, where they were counted.
     ``recorder``: the job, whose progress is stored for those who watch it."""
 
     def __init__(self, reporter: Reporter) -> None:
         self.states: list[int] = []
         self.seconds: list[float] = []
+        self.classes: list[int | None] = []
         self.recorder: JobRecorder | None = None
         self._reporter = reporter
         self._pace = Pace()
@@ -161,24 +163,26 @@ class FoundLayers:
         """The states of all layers."""
         return sum(self.states)
 
-    def go_on_with(self, layers: Sequence[tuple[int, float]]) -> None:
-        """These layers alone, their states and seconds, are found."""
-        self.states = [states for states, _ in layers]
-        self.seconds = [seconds for _, seconds in layers]
+    def go_on_with(self, layers: Sequence[LayerRecord | LayerFigures]) -> None:
+        """These layers alone are found."""
+        self.states = [layer.states for layer in layers]
+        self.seconds = [layer.seconds or 0.0 for layer in layers]
+        self.classes = [layer.classes for layer in layers]
         if layers:
             self._store_last()
 
-    def add(self, states: int, seconds: float) -> None:
+    def add(self, states: int, seconds: float, classes: int | None) -> None:
         """A layer has been found."""
         self.states.append(states)
         self.seconds.append(seconds)
+        self.classes.append(classes)
         self._store_last()
         self._reporter.layer(self.depth, states, self.total, seconds)
 
     def drop_empty(self) -> None:
         """Forgets empty layers at the end."""
         while not self.states[-1]:
-            del self.states[-1], self.seconds[-1]
+            del self.states[-1], self.seconds[-1], self.classes[-1]
 
     def _store_last(self) -> None:
         """Stores the last layer in the job's progress."""
@@ -403,7 +407,7 @@ class Enumeration:
     def _resume(self, store: JobStore, poll: Callable[[], None]) -> None:
         recorder = self._recorder
         if len(self._backend.figures) > 1:
-            self._go_on_with([(layer.states, layer.seconds) for layer in self._backend.figures])
+            self._go_on_with(self._backend.figures)
             return
         checkpoint = None if recorder is None else recorder.last_checkpoint(self._plan.space)
         if recorder is None or checkpoint is None:
@@ -421,11 +425,11 @@ class Enumeration:
             self._reporter.resuming(recorder.job, checkpoint.depth, share)
 
         recorder.restore(checkpoint, store, self._plan.threads, report)
-        self._go_on_with([(layer.states, layer.seconds or 0.0) for layer in checkpoint.layers])
+        self._go_on_with(checkpoint.layers)
 
-    def _go_on_with(self, layers: Sequence[tuple[int, float]]) -> None:
-        """These layers, their states and seconds, are found; an empty one after the last: there are no more."""
-        self._exhausted = not layers[-1][0]
+    def _go_on_with(self, layers: Sequence[LayerRecord | LayerFigures]) -> None:
+        """These layers are found; an empty one after the last: there are no more."""
+        self._exhausted = not layers[-1].states
         layers = layers[: len(layers) - self._exhausted]
         depth = self._checkpoints.depth = len(layers) - 1
         if not self._losses.number:
@@ -440,7 +444,7 @@ class Enumeration:
     def _search(self, store: JobStore, stop: StopRequest) -> bool:
         """Finds the missing layers. Returns whether the space is exhausted, not only the depth limit reached."""
         if not self._found.states:
-            self._found.add(sum(store.counts(0).values()), 0.0)
+            self._found.add(sum(store.counts(0).values()), 0.0, store.classes(0))
         if self._exhausted:
             return True
         executor = self._backend.executor(self._found.progress, self._poll(stop), self._during_layer)
@@ -478,7 +482,7 @@ class Enumeration:
             if states == 0 and not self._goes_on(store, depth):
                 self._found.seconds[-1] += perf_counter() - begun
                 return True
-            self._found.add(states, perf_counter() - begun)
+            self._found.add(states, perf_counter() - begun, store.classes(depth))
             if keys is not None and self._found.total > keys:
                 raise PuzzleError(
                     f"puzzle {self._puzzle.name}: more states than its {keys:,} keys: some were found at two "
@@ -562,6 +566,7 @@ class Enumeration:
             store,
             found.states,
             found.seconds,
+            found.classes,
             self._plan.threads,
             made,
             complete,
@@ -578,7 +583,7 @@ class Enumeration:
         return digest_of(self._found.states, self._layers(store).chunks())
 
     def _outcome(self, complete: bool, digest: str, farthest: list[str]) -> Outcome:
-        classes = self._backend.classes
+        classes = [number for number in self._found.classes if number is not None]
         outcome = Outcome(
             job=self._recorder.job if self._recorder else None,
             puzzle=self._puzzle.name,
@@ -592,7 +597,7 @@ class Enumeration:
             resumed_from=self._resumed_from,
             figures=self._figures,
             stopped=self._stopped,
-            classes=None if classes is None else tuple(classes[: len(self._found.states)]),
+            classes=tuple(classes) if len(classes) == len(self._found.states) else None,
         )
         self._reporter.finished(outcome)
         return outcome

@@ -47,7 +47,7 @@ LEAST_MEMORY = 2**20
 QUICKLY_PLANNED = 2**17
 """Shards: to plan more takes minutes, and is not begun where the disk is too small."""
 
-FORMAT = 2
+FORMAT = 3
 """Of the folder's files: another version's cannot be gone on from."""
 
 

@@ -83,13 +83,14 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The layers that are to be stored: the states and seconds of each, the ``store`` that holds the states, and the
-    map where workers have ``made`` it. ``complete``: no depth limit has cut them off."""
+    """The layers that are to be stored: the states, seconds and classes of each, the ``store`` that holds the states,
+    and the map where workers have ``made`` it. ``complete``: no depth limit has cut them off."""
 
     space: Space
     store: JobStore
     layers: Sequence[int]
     seconds: Sequence[float]
+    classes: Sequence[int | None]
     threads: int
     made: MadeMap | None = None
     complete: bool = False
@@ -102,8 +103,8 @@ class Found:
 
     def records(self) -> list[LayerRecord]:
         """The layers as the database has them."""
-        each = zip(self.layers, self.seconds, strict=True)
-        return [LayerRecord(depth, states, seconds) for depth, (states, seconds) in enumerate(each)]
+        each = zip(range(len(self.layers)), self.layers, self.seconds, self.classes, strict=True)
+        return [LayerRecord(*layer) for layer in each]
 
     def chunks(self) -> Iterator[Chunk]:
         """The map that the store holds."""

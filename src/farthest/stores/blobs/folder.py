@@ -1,8 +1,9 @@
 """A folder as a place for blobs: of one machine, or of a file system that all hosts share.
 
 Each attempt has a folder of its own in it, farthest-attempt-NAME, and each blob a file there. A file is written under
-another name, synchronized, renamed, and the folder synchronized: it is there as a whole or not at all, also after a
-power cut.
+another name, and renamed: it is there as a whole or not at all. The disk is not waited for: an attempt does not outlive
+its coordinator. Where a host alone loses power, what it had not written yet is missing or damaged, as other lost blobs
+are.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from pathlib import Path
 
 from farthest.environment import BLOBS
 from farthest.errors import NoRoomError, SettingError, UnavailableError, is_full
-from farthest.locations import synchronize
 from farthest.stores.blobs.place import (
     ATTEMPT_FOLDER,
     FILE,
@@ -58,21 +58,10 @@ class FolderPlace:
 
     def put(self, blobs: Mapping[BlobName, bytes]) -> None:
         with self._errors():
-            changed: dict[str, Path] = {}
+            for attempt in {name.attempt for name in blobs}:
+                self._of(attempt).mkdir(exist_ok=True)
             for name, blob in blobs.items():
-                if name.attempt not in changed:
-                    changed[name.attempt] = self._begun(name.attempt)
                 self._write(self._path(name), blob)
-            for folder in changed.values():
-                synchronize(folder)
-
-    def _begun(self, attempt: str) -> Path:
-        """The folder of an attempt, made where there is none."""
-        folder = self._of(attempt)
-        with suppress(FileExistsError):
-            folder.mkdir()
-            synchronize(self._folder)
-        return folder
 
     def _write(self, path: Path, blob: bytes) -> None:
         if path.exists():
@@ -83,8 +72,6 @@ class FolderPlace:
         try:
             with unfinished.open("xb") as file:
                 file.write(blob)
-                file.flush()
-                os.fsync(file.fileno())
             unfinished.rename(path)
         except BaseException:
             with suppress(OSError):

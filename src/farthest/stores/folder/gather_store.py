@@ -120,6 +120,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
                 ),
                 lambda depth: residues is not None and residues.number(depth) != 0,
             )
+            self._files.counts_classes = isinstance(kernel, _kernel.ReducedSpace)
             if self._files.depth < 0:
                 self._write_origins(origins)
 
@@ -132,8 +133,8 @@ class FolderStore(StoreInFiles[LayerFiles]):
             by_shard.setdefault(key // per_shard, []).append(key % per_shard)
         for unit in self._blocks(0, by_shard):
             here = [by_shard.get(shard, []) for shard in self._files.plan(0).units[unit]]
-            self._files.write(0, unit, [(self._stepper.blob_of(keys), len(keys), b"") for keys in here])
-        self._files.classes[0] = len(set(origins))
+            blobs = [(self._stepper.blob_of(keys), len(keys), b"") for keys in here]
+            self._files.write(0, unit, blobs, sum(map(len, here)))
         self._files.complete(0)
 
     def units(self, depth: int, shards: Iterable[int]) -> list[list[int]]:
@@ -163,8 +164,6 @@ class FolderStore(StoreInFiles[LayerFiles]):
         """Units that hold any of the shards, as a whole."""
         self._check_stepped(depth)
         with self._lock:
-            if isinstance(self.kernel, _kernel.ReducedSpace) and not self._committed:
-                self._files.classes.setdefault(depth, 0)  # else an earlier attempt has counted some
             units = [unit for unit in self._blocks(depth, shards) if unit not in self._committed]
             reads = {
                 unit: self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit)
@@ -215,10 +214,7 @@ class FolderStore(StoreInFiles[LayerFiles]):
 
     def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
         for unit, shards in step_input.fresh.items():
-            with self._lock:
-                if depth in self._files.classes and unit not in self._committed:
-                    self._files.classes[depth] += step_input.classes[unit]
-            self._commit_blocks(depth, [unit], shards)
+            self._commit_blocks(depth, [unit], shards, step_input.classes[unit])
 
     # Reading ahead
 

@@ -10,7 +10,8 @@ A file of a unit:
 
     magic     16 bytes
     blobs     of the shards, in the unit's order (kernel/include/farthest/unit_step.hpp)
-    table     for each shard two uint64: bytes of its blob, number of its states
+    table     for each shard two uint64: bytes of its blob, number of its states; a uint64: the classes of all
+              these states by symmetries, where they are counted
     trailer   BLAKE2b (16 bytes) of table and place; the place: depth, unit and shards, uint64 each, 16 bytes that
               tell the enumeration (its folder's header), and the kind, 8 bytes
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
-MAGIC = b"farthest layer 1"
+MAGIC = b"farthest layer 2"
 PLACE = struct.Struct("<QQQ16s8s")
 KINDS = ("L", "V", "O")
 """Files of a layer's states, of all states up to a depth, of what is sent to the shards of the layer at a depth."""
@@ -75,11 +76,13 @@ class UnitPlace:
 
 @dataclass(frozen=True, slots=True)
 class UnitTable:
-    """What a unit's file holds: for each shard the first byte and the bytes of its blob, and its states."""
+    """What a unit's file holds: for each shard the first byte and the bytes of its blob, and its states; the
+    ``classes`` of all these."""
 
     starts: tuple[int, ...]
     sizes: tuple[int, ...]
     states: tuple[int, ...]
+    classes: int = 0
 
     @property
     def end(self) -> int:
@@ -99,24 +102,27 @@ class UnitTable:
 
 def file_bytes(shards: int) -> int:
     """Bytes of a file of a unit of so many shards, besides their blobs."""
-    return len(MAGIC) + 16 * shards + DIGEST_BYTES + PLACE.size
+    return len(MAGIC) + 16 * shards + 8 + DIGEST_BYTES + PLACE.size
 
 
-def table_of(sizes: Sequence[int], states: Sequence[int]) -> UnitTable:
+def table_of(sizes: Sequence[int], states: Sequence[int], classes: int = 0) -> UnitTable:
     """The table of a file with blobs of these sizes."""
     starts, at = [], len(MAGIC)
     for size in sizes:
         starts.append(at)
         at += size
-    return UnitTable(tuple(starts), tuple(sizes), tuple(states))
+    return UnitTable(tuple(starts), tuple(sizes), tuple(states), classes)
 
 
-def write_unit(folder: Path, place: UnitPlace, shards: Sequence[tuple[bytes, int]]) -> UnitTable:
+def write_unit(
+    folder: Path, place: UnitPlace, shards: Sequence[tuple[bytes, int]], classes: int = 0
+) -> UnitTable:
     """Writes a unit's file, of each shard the blob and its states, and waits until it is on the disk. Raises OSError;
     then there is no such file."""
     blobs = [blob for blob, _ in shards]
-    table = table_of([len(blob) for blob in blobs], [states for _, states in shards])
-    packed = struct.pack(f"<{2 * len(shards)}Q", *(n for blob, states in shards for n in (len(blob), states)))
+    table = table_of([len(blob) for blob in blobs], [states for _, states in shards], classes)
+    numbers = (n for blob, states in shards for n in (len(blob), states))
+    packed = struct.pack(f"<{2 * len(shards) + 1}Q", *numbers, classes)
     trailer = place.packed(len(shards))
     digest = blake2b(packed + trailer, digest_size=DIGEST_BYTES).digest()
     final = folder / place.name
@@ -160,15 +166,16 @@ def read_table(folder: Path, place: UnitPlace, shards: int | None) -> UnitTable:
             said = PLACE.unpack(last)[2] if len(last) == PLACE.size else 0
             shards = max(1, min(said, whole // 16))
         trailer = place.packed(shards)
-        size = 16 * shards + DIGEST_BYTES + len(trailer)
+        end = 16 * shards + 8
+        size = end + DIGEST_BYTES + len(trailer)
         found = os.pread(file.fileno(), size, max(whole - size, 0))
-    packed, digest = found[: 16 * shards], found[16 * shards : 16 * shards + DIGEST_BYTES]
-    if found[16 * shards + DIGEST_BYTES :] != trailer or (
+    packed, digest = found[:end], found[end : end + DIGEST_BYTES]
+    if found[end + DIGEST_BYTES :] != trailer or (
         blake2b(packed + trailer, digest_size=DIGEST_BYTES).digest() != digest
     ):
         raise LostStateError(f"{path}: the file is damaged, cut off, or of another enumeration")
-    numbers = struct.unpack(f"<{2 * shards}Q", packed)
-    table = table_of(numbers[::2], numbers[1::2])
+    *numbers, classes = struct.unpack(f"<{2 * shards + 1}Q", packed)
+    table = table_of(numbers[::2], numbers[1::2], classes)
     if table.file_bytes != whole:
         raise LostStateError(f"{path}: the file has {whole:,} bytes, expected {table.file_bytes:,}")
     return table
@@ -373,7 +380,8 @@ def _figures(line: bytes, depth: int, path: Path) -> LayerFigures:
 class UnitFiles:
     """The files of units of one enumeration: what they hold, and what was read and written of them.
 
-    ``depth``: of the last complete layer, -1 at first; ``tables[d][u]``: what the file of unit u of layer d holds.
+    ``depth``: of the last complete layer, -1 at first; ``tables[d][u]``: what the file of unit u of layer d holds;
+    ``counts_classes``: whether files tell the classes of their states.
     Methods raise StorageError, LostStateError where a file is missing or damaged."""
 
     def __init__(self, folder: EnumerationFolder) -> None:
@@ -382,7 +390,7 @@ class UnitFiles:
         self.depth = -1
         self._started = (0.0, 0.0)
         self._read = self._written = 0
-        self.classes: dict[int, int] = {}  # by depth, where they are counted
+        self.counts_classes = False
         self._kept_bytes = 0  # of files that are not in `tables` any more
 
     def begin(self, depth: int) -> None:
@@ -410,7 +418,7 @@ class UnitFiles:
                 written=self._written,
                 disk=self._kept_bytes + sum(table.file_bytes for table in self.all_tables()),
                 memory=getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
-                classes=self.classes.get(depth),
+                classes=sum(table.classes for table in tables.values()) if self.counts_classes else None,
             )
         )
         self.depth = depth
@@ -442,10 +450,12 @@ class UnitFiles:
         """Where a file is; ``kind``: see UnitPlace."""
         return UnitPlace(depth, unit, self.folder.key, kind)
 
-    def write_file(self, place: UnitPlace, shards: Sequence[tuple[bytes, int]]) -> UnitTable:
-        """Writes a file, of each shard the blob and the states."""
+    def write_file(
+        self, place: UnitPlace, shards: Sequence[tuple[bytes, int]], classes: int = 0
+    ) -> UnitTable:
+        """Writes a file, of each shard the blob and the states, and the classes of all."""
         with self.folder.errors():
-            table = write_unit(self.folder.path, place, shards)
+            table = write_unit(self.folder.path, place, shards, classes)
         self._written += table.file_bytes
         return table
 

@@ -164,9 +164,11 @@ class LayerFiles(UnitFiles):
         """Whether the step of a unit is to give the blobs of all its states up to ``depth``."""
         return self._rule == "all" and len(self._left_out(depth, unit)) >= RENEWED
 
-    def write(self, depth: int, unit: int, shards: Sequence[tuple[bytes, int, bytes]]) -> None:
+    def write(
+        self, depth: int, unit: int, shards: Sequence[tuple[bytes, int, bytes]], classes: int = 0
+    ) -> None:
         """Commits a unit: of each of its shards the blob and the states, and the blob of all up to ``depth`` where it
-        renews that."""
+        renews that; the classes of its states."""
         renewed = any(united for _, _, united in shards)
         before = self.visited.get(unit)
         if renewed:
@@ -176,7 +178,7 @@ class LayerFiles(UnitFiles):
             united = [(blob, total) for (_, _, blob), total in zip(shards, totals, strict=True)]
             table = self.write_file(self.place(depth, unit, "V"), united)
         self.tables[depth][unit] = self.write_file(
-            self.place(depth, unit), [(blob, states) for blob, states, _ in shards]
+            self.place(depth, unit), [(blob, states) for blob, states, _ in shards], classes
         )
         if renewed:
             self.visited[unit] = depth, table

@@ -13,14 +13,15 @@ import heapq
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import ResourceError
 from farthest.spaces.contract import reduced
-from farthest.stores.blocks import cut, searches_in_place
+from farthest.stores.blocks import cut, inputs_of, searches_in_place
 from farthest.stores.contract import excluded
+from farthest.stores.nearest import NearestFirst
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -45,18 +46,13 @@ class Plan:
         count = max(1, min(units, len(shards)))
         cuts = [len(shards) * unit // count for unit in range(count + 1)]
         self.units = [list(shards[a:b]) for a, b in pairwise(cuts)]
-        pulls = [[_read(kernel, shard, united=united) for shard in unit] for unit in self.units]
+        pulls = [[inputs_of(kernel, shard, united=united) for shard in unit] for unit in self.units]
         needed = [sorted({source for sources in unit for source in sources}) for unit in pulls]
         self.sources = _placed(needed, slots)
         self.slots = [
             [[where[source] for source in sources] for sources in unit]
             for unit, where in zip(pulls, self.sources, strict=True)
         ]
-
-
-def _read(kernel: _kernel.Space, shard: int, *, united: bool) -> list[int]:
-    """The shards that the step of one reads."""
-    return kernel.sources(shard) + [shard] * united
 
 
 def _placed(needed: Sequence[Sequence[int]], slots: int) -> list[dict[int, int]]:
@@ -112,39 +108,13 @@ def greedy_order(
 ) -> list[int]:
     """The shards in an order in which sources are read seldom where ``held`` of them fit the memory: the next is always
     the first of those with the fewest sources not held. Those go that were read longest ago."""
-    read = {shard: sorted({*_read(kernel, shard, united=united)}) for shard in shards}
-    needed_by: dict[int, list[int]] = {}
-    for shard, sources in read.items():
-        for source in sources:
-            needed_by.setdefault(source, []).append(shard)
-    place_of = {shard: place for place, shard in enumerate(shards)}
-    missing = {shard: len(sources) for shard, sources in read.items()}
-    nearest = [(missing[shard], place, shard) for shard, place in place_of.items()]  # some are outdated
-    heapq.heapify(nearest)
-    kept: dict[int, None] = {}  # in the order in which they were read
-
-    def change(source: int, by: int) -> None:
-        for shard in needed_by[source]:
-            if shard in missing:
-                missing[shard] += by
-                heapq.heappush(nearest, (missing[shard], place_of[shard], shard))
-
+    nearest = NearestFirst(
+        {shard: sorted({*inputs_of(kernel, shard, united=united)}) for shard in shards}, held
+    )
     order: list[int] = []
-    while nearest:
-        count, _, shard = heapq.heappop(nearest)
-        if missing.get(shard) != count:
-            continue
-        order.append(shard)
-        del missing[shard]
-        for source in read[shard]:
-            if source in kept:
-                del kept[source]
-            else:
-                change(source, -1)
-            kept[source] = None
-        for source in list(islice(kept, max(len(kept) - held, 0))):
-            del kept[source]
-            change(source, 1)
+    while best := nearest.best():
+        nearest.take(best[0])
+        order += best
     return order
 
 
@@ -229,7 +199,7 @@ def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], held: i
         unit = -(-len(order) // MOST_UNITS)
         for first in range(0, len(order), max(1, len(order) // UNITS_TRIED)):
             shards = order[first : first + unit]
-            sources = {source for shard in shards for source in _read(kernel, shard, united=united)}
+            sources = {source for shard in shards for source in inputs_of(kernel, shard, united=united)}
             most = max(most, len(sources) + held * unit)
     return most
 

@@ -2,14 +2,12 @@
 within a layer too, and layers may be larger than the memory.
 
 Units are some neighbouring shards. What their links name of the layer before is read, and kept as long as there is
-memory for it. A shard's blob has its codes as they were found, and the number of classes, a uint64, lowest byte first;
-the table of its file has the number of states that the codes stand for. Of the last layer that is wanted a file has the
-least codes, and these numbers.
+memory for it. A shard's blob has its codes as they were found; the table of its file has the number of states that they
+stand for. Of the last layer that is wanted a file has the least codes, and these numbers.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
     from farthest.spaces.contract import ReducedRunsSpace
     from farthest.stores.folder.journal import EnumerationFolder
-
-CLASSES = struct.Struct("<Q")
 
 UNITS = 48
 """Of a layer at least: what is lost of a layer when the process is killed is a part of so many, or a shard a thread."""
@@ -51,13 +47,11 @@ class ReducedRunsFolderStore(StoreInFiles[RunFiles]):
 
         def open_files() -> None:
             self._files = RunFiles(folder, "two")
+            self._files.counts_classes = True
             if self._files.depth < 0:
                 runs = [NOTHING_FOUND] * space.shards
-                runs[space.origin_shard] = ShardRuns(
-                    SortedRun(1, bytes(space.origin_codes()) + CLASSES.pack(1))
-                )
-                self._files.classes[0] = 1
-                self._files.write(0, 0, runs)
+                runs[space.origin_shard] = ShardRuns(SortedRun(1, bytes(space.origin_codes())))
+                self._files.write(0, 0, runs, 1)
                 self._files.complete(0)
 
         super().__init__(folder, space.shards, open_files)
@@ -78,13 +72,6 @@ class ReducedRunsFolderStore(StoreInFiles[RunFiles]):
         for together in neighbours(sorted(set(shards) - self._committed)):
             for first in range(0, len(together), at_once):
                 yield together[first : first + at_once]
-
-    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        begun = super().begin(depth, shards)
-        if depth not in self._files.classes:  # of what an earlier attempt has committed
-            of_shards = (self._blob(depth, shard) for shard in self._files.states(depth))
-            self._files.classes[depth] = sum(CLASSES.unpack(blob[-CLASSES.size :])[0] for blob in of_shards)
-        return begun
 
     def _forget_inputs(self) -> None:
         self._held, self._held_bytes = {}, 0
@@ -121,24 +108,20 @@ class ReducedRunsFolderStore(StoreInFiles[RunFiles]):
 
     def _read(self, depth: int, shard: int) -> memoryview:
         """The codes of a shard."""
-        return self._blob(depth, shard)[: -CLASSES.size]
-
-    def _blob(self, depth: int, shard: int) -> memoryview:
         with self.folder.errors():
             (found,) = self._files.read("L", depth, shard, shard + 1, Room(1))
         return found[0] if found else memoryview(b"")
 
     def commit(self, depth: int, step_input: ShardsStepInput, counts: Sequence[int]) -> None:
         weights = self.space.weights
-        found = {
-            shard: ShardRuns(SortedRun(states * weights[shard], codes + CLASSES.pack(classes)))
-            if states
-            else NOTHING_FOUND
-            for shard, (states, classes, codes) in zip(step_input.shards, step_input.found, strict=True)
-        }
+        found = dict(zip(step_input.shards, step_input.found, strict=True))
         for shards in neighbours(step_input.shards):
-            self._commit_blocks(depth, shards, [found[shard] for shard in shards])
-        self._files.classes[depth] += sum(classes for _, classes, _ in step_input.found)
+            runs = [
+                ShardRuns(SortedRun(states * weights[shard], codes)) if states else NOTHING_FOUND
+                for shard in shards
+                for states, _, codes in (found[shard],)
+            ]
+            self._commit_blocks(depth, shards, runs, sum(found[shard][1] for shard in shards))
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         return least_of_sets(

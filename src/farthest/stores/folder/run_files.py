@@ -177,14 +177,14 @@ class RunFiles(UnitFiles):
         blobs = [_blob(runs.get(shard, NO_STATES)) for shard in range(self.shards)]
         self.outboxes.append(self.write_file(place, [*blobs, (CHECKSUM.pack(expanded), 0)]))
 
-    def write(self, depth: int, first: int, shards: Sequence[ShardRuns]) -> None:
-        """Commits the shards from ``first`` on."""
+    def write(self, depth: int, first: int, shards: Sequence[ShardRuns], classes: int = 0) -> None:
+        """Commits the shards from ``first`` on; the classes of their states."""
         if self.renews(depth):
             place = self.place(depth, first, "V")
             table = self.write_file(place, [_blob(one.united) for one in shards])
             self.visited.setdefault(depth, {})[first] = table
         self.tables[depth][first] = self.write_file(
-            self.place(depth, first), [_blob(one.fresh) for one in shards]
+            self.place(depth, first), [_blob(one.fresh) for one in shards], classes
         )
 
     def complete(self, depth: int) -> None:

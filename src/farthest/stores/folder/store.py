@@ -109,6 +109,9 @@ class StoreInFiles(JobStore, Generic[Files]):
             self._complete(depth)
         return self._counts[depth]
 
+    def classes(self, depth: int) -> int | None:
+        return self.folder.layers[depth].classes
+
     def _complete(self, depth: int) -> None:
         missing = self._begun - self._files.committed(depth)
         if missing:

@@ -128,8 +128,7 @@ class MemoryStore(LayersInMemory):
         )
         self._united = self._excluded == "united"
         self._counts_classes = isinstance(kernel, _kernel.ReducedSpace)
-        self.classes = {0: len(origins)} if self._counts_classes else {}
-        """By depth the classes of states that symmetries take to each other, where they are counted."""
+        self._classes = len(origins)  # of the last layer
         self._least: list[int] = []  # where layers are united: keys of the layer that is being overwritten
         self._found = [self._bitmap().layer] if self._excluded == "all" else []  # all states found
         self._planes: list[_kernel.Layer] = []
@@ -194,8 +193,7 @@ class MemoryStore(LayersInMemory):
     def _prepared(self, depth: int, shards: set[int]) -> set[int]:
         """Shards whose array still holds an older layer are stepped too, which clears them; where layers are united,
         those that had new states in the last one."""
-        if self._counts_classes:
-            self.classes[depth] = 0
+        self._classes = 0
         if self._united:
             self._least = self._keys(depth - 1, KEPT_KEYS)
         stale = self._population[self._array(depth - 1 if self._united else depth)]
@@ -224,12 +222,14 @@ class MemoryStore(LayersInMemory):
             self._check_depth(depth)
         population, layer_counts = self._population[self._array(depth)], self._counts[depth]
         self._committed.update(step_input.shards)
-        if self._counts_classes:
-            self.classes[depth] += sum(step_input.classes)
+        self._classes += sum(step_input.classes)
         for shard, count in zip(step_input.shards, counts, strict=True):
             population[shard] = count
             if count:
                 layer_counts[shard] = count
+
+    def classes(self, depth: int) -> int | None:
+        return self._classes if self._counts_classes else None
 
     def _array(self, depth: int) -> int:
         return depth % len(self._layers)
@@ -291,7 +291,6 @@ class MemoryStore(LayersInMemory):
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._restored(depth)
-        self.classes.clear()  # of the layers before they are not known
         self._grow_planes(depth)
         for bitmap in self._layers:
             _kernel.clear(self.kernel, bitmap.layer)

@@ -61,7 +61,7 @@ class ReducedRunsStore(LayersInMemory):
         self._codes: dict[int, list[bytes]] = {0: [b""] * space.shards}
         self._codes[0][origin] = bytes(space.origin_codes())
         self._counts[0] = {origin: 1}
-        self._classes = {0: 1}
+        self._classes = 1  # of the last layer
         self._bytes = 0
 
     def reachable(self, depth: int) -> list[int]:
@@ -70,7 +70,7 @@ class ReducedRunsStore(LayersInMemory):
 
     def _prepared(self, depth: int, shards: set[int]) -> set[int]:
         self._codes[depth] = [b""] * self.shards
-        self._classes[depth] = 0
+        self._classes = 0
         needed = min(excluded_layers(self._excluded, depth), default=depth - 1)
         for earlier in [earlier for earlier in self._codes if earlier < needed]:
             self._forget(earlier)
@@ -92,7 +92,7 @@ class ReducedRunsStore(LayersInMemory):
             if states:
                 self._codes[depth][shard] = codes
                 self._counts[depth][shard] = states * self.space.weights[shard]
-                self._classes[depth] += classes
+                self._classes += classes
                 self._bytes += len(codes)
         if self._memory is not None and self._bytes > self._memory:
             raise MemoryUsedUpError(
@@ -107,11 +107,9 @@ class ReducedRunsStore(LayersInMemory):
         """Forgets what was found of a layer that is not complete, the last one begun."""
         self._forget(depth)
         self._counts.pop(depth, None)
-        self._classes.pop(depth, None)
 
-    def classes(self) -> list[int]:
-        """By depth the classes of states that symmetries take to each other."""
-        return [self._classes[depth] for depth in sorted(self._classes)]
+    def classes(self, depth: int) -> int | None:
+        return self._classes
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         return least_of_sets(self.space, self._codes[depth], limit)

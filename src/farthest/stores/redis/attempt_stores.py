@@ -28,6 +28,7 @@ from farthest.stores.redis.attempts import AttemptFacts, AttemptKeys, read_meta
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import (
     NOBODY_WAITS,
+    NOT_COUNTED,
     OURS,
     FoundBlob,
     Pointer,
@@ -502,8 +503,12 @@ class AttemptLayers(AttemptSteps[Opened]):
         """Raises LostStateError when the layer is not complete."""
         states: dict[int, int] = {}
         for record in self._complete(depth).values():
-            states.update(record.states)
+            states.update((shard, number) for shard, number in record.states.items() if number)
         return states
+
+    def classes(self, depth: int) -> int | None:
+        counted = [record.classes for record in self._complete(depth).values()]
+        return None if NOT_COUNTED in counted else sum(counted)
 
     def work(self, depth: int) -> int:
         """How many states the steps to a depth work on, about."""

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
-PROTOCOL = 8
+PROTOCOL = 9
 """The version of keys, blobs and messages. Workers and coordinators of different versions cannot work together."""
 
 SPARSE = -1
@@ -142,8 +142,8 @@ class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
     version: str
 
     def __post_init__(self) -> None:
-        if (self.engine, self.exclude) == ("scatter", "before"):
-            raise ValueError("the scatter engine has no colours")
+        if self.engine == "scatter" and self.exclude in ("before", "united"):
+            raise ValueError("the scatter engine has neither colours nor united layers")
 
     @classmethod
     def new(cls, space: Space, nodes: int, place: BlobPlace, **cut: Any) -> AttemptFacts:

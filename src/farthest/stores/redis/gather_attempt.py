@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, UNREACHED, Chunk
-from farthest.stores.blobs.blob import VISITED, decode_blob, encode_blob
+from farthest.stores.blobs.blob import VISITED, damaged, encode_blob
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
 from farthest.stores.contract import ONLY_COUNTS, check_states, excluded
-from farthest.stores.redis.attempt_stores import Access, AttemptLayers, Commit
+from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptLayers, Commit
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
 from farthest.stores.redis.map_parts import Assembly, AttemptParts, PartCut, block_blobs
@@ -24,6 +24,7 @@ from farthest.stores.redis.records import (
     LEAST_CHUNKS,
     NO_BASE,
     NO_JOB,
+    NOT_COUNTED,
     Fold,
     Record,
 )
@@ -116,7 +117,12 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             place,
             shard_classes=cut.classes,
             per_block=cut.per_block,
-            exclude=excluded(graded=kernel.graded, undirected=kernel.reversible, alternating=in_place),
+            exclude=excluded(
+                graded=kernel.graded,
+                undirected=kernel.reversible,
+                alternating=in_place,
+                united=kernel.united and not distances and residues is None,
+            ),
             keys=kernel.keys,
             shards=kernel.shards,
             part_chunks=part_chunks or _part_chunks(kernel, cut.per_block),
@@ -137,22 +143,23 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
 
     def _write_origins(self, origins: Sequence[int]) -> None:
         keys_per_shard = self.kernel.keys // self.kernel.shards
-        bitmaps: dict[int, Bitmap] = {}
-        for key in origins:
-            block = self.blocks.of([key // keys_per_shard])[0]
-            bitmap = bitmaps.setdefault(block, Bitmap(self.kernel, self.blocks.shards(block)))
-            _kernel.insert(self.kernel, bitmap.layer, key)
-        for block, bitmap in bitmaps.items():
-            self._write(0, block, bitmap)
+        by_block: dict[int, list[int]] = {}
+        for key in sorted(set(origins)):
+            by_block.setdefault(self.blocks.of([key // keys_per_shard])[0], []).append(key)
+        for block, keys in by_block.items():
+            bitmap = Bitmap(self.kernel, self.blocks.shards(block))
+            for key in keys:
+                _kernel.insert(self.kernel, bitmap.layer, key)
+            self._write(0, block, bitmap, len(keys) if self._counts_classes else NOT_COUNTED)
             if self.facts.exclude == "all":
                 self._write_all_found(0, block, bitmap)
         self._start(0)
 
-    def _write(self, depth: int, block: int, bitmap: Bitmap) -> None:
+    def _write(self, depth: int, block: int, bitmap: Bitmap, classes: int = NOT_COUNTED) -> None:
         population = _kernel.population(self.kernel, bitmap.layer)
         states = {shard: n for shard, n in zip(self.blocks.shards(block), population, strict=True) if n}
         if states:
-            record = Record.new(states)
+            record = Record.new(states, classes=classes)
             blob = encode_blob(self.kernel, depth, block, sum(population), bitmap)
             made = Commit(record, {self.found_name(depth, block, record.nonce): blob})
             self._write_block(depth, block, made)
@@ -163,18 +170,30 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         self._write_visited(depth, block, states, blob)
 
     def reachable(self, depth: int) -> list[int]:
-        return self._reach.reached_from(self.counts(depth - 1))
+        if not self.united:
+            return self._reach.reached_from(self.counts(depth - 1))
+        known = {shard for record in self._complete(depth - 1).values() for shard in record.states}
+        return sorted(known.union(self._reach.reached_from(known)))
 
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int]:
+        """Where layers are united, of one whose layer before is still there."""
+        stepper, per_shard = _kernel.UnitStepper(self.kernel, 1), self.kernel.keys // self.kernel.shards
+        records = self._complete(depth)
+        older = self._complete(depth - 1) if self.united and depth else {}
         found: list[int] = []
-        for block, record in sorted(self._complete(depth).items()):
-            if record.nonce and len(found) < limit:
-                bitmap = Bitmap(self.kernel, self.blocks.shards(block))
-                for _, blob in block_blobs(self, block, {depth: record}):
-                    decode_blob(self.kernel, depth, block, blob, [bitmap])
-                found += _kernel.keys_of(self.kernel, bitmap.layer, limit - len(found))
+        for shard in sorted(self.counts(depth)):
+            if len(found) >= limit:
+                break
+            blob = self._read(self._depth, depth, [shard], records)[shard]
+            known = shard in older.get(shard // self.blocks.per_block, NOTHING).states
+            without = self._read(self._depth, depth - 1, [shard], older)[shard] if known else b""
+            try:
+                keys = stepper.keys_of(blob, limit - len(found), without)
+            except ValueError as error:
+                raise damaged(depth, shard // self.blocks.per_block, error) from error
+            found += [shard * per_shard + key for key in keys]
         return found
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:

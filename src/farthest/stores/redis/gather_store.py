@@ -5,7 +5,7 @@ Layers stay coded: only the shards that are pulled from are decoded, into slots,
 this process as long as there is room. What is not new (``contract.Excluded``) is read as it is stored, and decoded
 piece by piece within the step; what is fresh comes out coded. So a step needs memory for the slots, and for what is
 read and written of its blocks, coded. Where all states found are excluded, each block has one blob of them, which a
-step with fresh states replaces.
+step with fresh states replaces. Where layers are united, a block's blob has all its states up to its depth.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Self
 
 from farthest import _kernel
@@ -31,11 +32,11 @@ from farthest.stores.blobs.blob import (
     read_table,
 )
 from farthest.stores.blobs.place import BlobName, BlobPart
-from farthest.stores.blocks import Blocks
+from farthest.stores.blocks import Blocks, inputs_of
 from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import unbelieved
-from farthest.stores.redis.records import FoundBlob, Pointer, Record
+from farthest.stores.redis.records import NOT_COUNTED, FoundBlob, Pointer, Record
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -74,7 +75,8 @@ class BlockBlob:
 @dataclass(frozen=True, slots=True)
 class GatherStepInput:
     """``StepInput`` of whole blocks. ``visited``: by block, where all states found are kept, their blob, if the block
-    has any; ``fresh``: by shard, of those that have fresh states."""
+    has any; ``fresh``: by shard, of those that have fresh states, where layers are united any;
+    ``classes``: by block, of the fresh states."""
 
     store: GatherStore
     depth: int
@@ -82,6 +84,7 @@ class GatherStepInput:
     records: StepRecords
     visited: dict[int, dict[BlobName, BlockBlob]] = field(default_factory=dict)
     fresh: dict[int, Fresh] = field(default_factory=dict)
+    classes: dict[int, int] = field(default_factory=dict)
 
     def run(self, threads: int = 1) -> list[int]:
         """Raises what reading blobs raises."""
@@ -97,6 +100,8 @@ class GatherStore(AttemptSteps[GatherStepInput]):
         super().__init__(access, Blocks(kernel.shards, access.facts.per_block))
         self.kernel = kernel
         self._sources: dict[int, list[int]] = {}
+        self.united = access.facts.exclude == "united"
+        self._counts_classes = isinstance(kernel, _kernel.ReducedSpace)
         self._reader = ShardReader(self)
 
     @classmethod
@@ -110,15 +115,23 @@ class GatherStore(AttemptSteps[GatherStepInput]):
         store.look_for_mark()
         return store
 
+    def inputs_of(self, shard: int) -> list[int]:
+        """The shards that the step of one reads whole."""
+        return inputs_of(self.kernel, shard, united=self.united)
+
     def sources_of(self, block: int) -> list[int]:
-        """The blocks that moves lead from into a block."""
         if block not in self._sources:
-            shards = {source for shard in self.blocks.shards(block) for source in self.kernel.sources(shard)}
+            shards = {source for shard in self.blocks.shards(block) for source in self.inputs_of(shard)}
             self._sources[block] = self.blocks.of(shards)
         return self._sources[block]
 
     def longest_blob(self, states: int) -> int:
         return longest_block_blob(self.kernel, self.blocks.per_block)
+
+    @property
+    def room(self) -> int:
+        """How many shards this process keeps decoded."""
+        return self._slots().room
 
     # Opening and committing
 
@@ -154,7 +167,10 @@ class GatherStore(AttemptSteps[GatherStepInput]):
                 if shard in step_input.fresh
             }
             commits[block] = commit = Commit(
-                Record.new({shard: states for shard, (_, states, _) in here.items()})
+                Record.new(
+                    {shard: states for shard, (_, states, _) in here.items()},
+                    classes=step_input.classes.get(block, 0) if self._counts_classes else NOT_COUNTED,
+                )
             )
             if not here:
                 continue
@@ -228,15 +244,19 @@ class GatherStore(AttemptSteps[GatherStepInput]):
             ]
         steps = []
         for shard in group:
-            sources = [
-                self._shard_name(depth - 1, source, records.before) for source in self.kernel.sources(shard)
-            ]
+            sources = [self._shard_name(depth - 1, one, records.before) for one in self.inputs_of(shard)]
             where = [EMPTY if name is None else slots.slot(name) for name in sources]
             steps.append((shard, where, [blobs[shard] for blobs in not_new if shard in blobs]))
         self.kernel.prepare(group, threads)
-        for shard, one in zip(group, slots.stepper.step(steps, threads, unite), strict=True):
-            if one[1]:
-                yield shard, one
+        together = self.blocks.per_block if self._counts_classes else self.kernel.shards
+        for block, some in groupby(steps, lambda one: one[0] // together):
+            of_block = list(some)
+            for (shard, _, _), one in zip(
+                of_block, slots.stepper.step(of_block, threads, unite), strict=True
+            ):
+                if one[0]:
+                    yield shard, one
+            step_input.classes[block] = step_input.classes.get(block, 0) + slots.stepper.classes
 
     def _visited_shards(
         self, shards: Iterable[int], visited: Mapping[int, dict[BlobName, BlockBlob]]
@@ -259,7 +279,7 @@ class GatherStore(AttemptSteps[GatherStepInput]):
 
     @cached_property
     def _most_sources(self) -> int:
-        return max(len(set(self.kernel.sources(shard))) for shard in range(self.kernel.shards))
+        return max(len(set(self.inputs_of(shard))) for shard in range(self.kernel.shards))
 
     def _groups(
         self, depth: int, shards: Iterable[int], before: dict[int, Record], room: int
@@ -271,7 +291,7 @@ class GatherStore(AttemptSteps[GatherStepInput]):
         for shard in shards:
             sources = [
                 name
-                for source in self.kernel.sources(shard)
+                for source in self.inputs_of(shard)
                 if (name := self._shard_name(depth - 1, source, before)) is not None
             ]
             if not sources:

@@ -35,6 +35,7 @@ Made = TypeVar("Made")
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 NumberOrNone = Annotated[int, msgspec.Meta(ge=-1, le=2**63 - 1)]
 """-1: none."""
+NOT_COUNTED = -1
 Nonce = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8}\Z")]
 """It becomes a part of a path."""
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
@@ -75,7 +76,8 @@ class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
 
 class Record(Stored, frozen=True):
     """What is committed at a depth of a block: the nonce of its blobs ('' when it has no states), states by shard, the
-    parts of its outbox, one after the other (where states are scattered)."""
+    parts of its outbox, one after the other (where states are scattered); the classes of its states by symmetries, or
+    NOT_COUNTED. Where layers are united, shards without states at the depth are there too, if they have older ones."""
 
     place = "c:{}:{}"
     what = "block {1} at depth {0}"
@@ -83,11 +85,12 @@ class Record(Stored, frozen=True):
     nonce: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{8})?\Z")]
     states: dict[Number, Number]
     outbox: tuple[Part, ...] = ()
+    classes: NumberOrNone = NOT_COUNTED
 
     @classmethod
-    def new(cls, states: dict[int, int], outbox: tuple[Part, ...] = ()) -> Record:
+    def new(cls, states: dict[int, int], outbox: tuple[Part, ...] = (), classes: int = NOT_COUNTED) -> Record:
         """A record of blobs that are still to be written."""
-        return cls(new_nonce() if states else "", states, outbox)
+        return cls(new_nonce() if states else "", states, outbox, classes)
 
 
 class FoundBlob(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

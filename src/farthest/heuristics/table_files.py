@@ -1,0 +1,85 @@
+"""Where the files of tables are, how one is made once by all processes of a machine, and how those of a job are
+removed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from farthest.environment import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from farthest.heuristics.tables import Table
+
+
+class TableFiles:
+    """The files of a database. ``path``: its own file, None where a server keeps it; ``place``: its name."""
+
+    def __init__(self, path: Path | None, place: str) -> None:
+        self.folder = _folder(path, place)
+
+    def opened(self, name: str, facts: dict[str, Any], write: Callable[[BinaryIO], None]) -> Table:
+        """The table of a name. It is written where there is none that is whole and made of ``facts``. Others who want
+        it wait for the one that writes; what a killed one has left is overwritten. Raises OSError."""
+        found = self._found(name, facts)
+        if found is not None:
+            return found
+        self.folder.mkdir(parents=True, exist_ok=True)
+        new = self.folder / f"{name}.new"
+        with new.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            found = self._found(name, facts)  # another process may have made it meanwhile
+            if found is not None:
+                with suppress(OSError):
+                    new.unlink()
+                return found
+            try:
+                with new.open("wb") as out:
+                    write(out)
+            except BaseException:
+                new.unlink(missing_ok=True)
+                raise
+            new.replace(self._path(name))
+        made = self._found(name, facts)
+        if made is None:
+            raise OSError(f"{self._path(name)}: what was written cannot be read")
+        return made
+
+    def remove(self, job: int) -> int:
+        """Removes the tables of a job; how many bytes they had."""
+        size = 0
+        for path in self.folder.glob(f"{job}-*"):
+            with suppress(OSError):
+                size += path.stat().st_size
+                path.unlink()
+        with suppress(OSError):
+            self.folder.rmdir()
+        return size
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.table"
+
+    def _found(self, name: str, facts: dict[str, Any]) -> Table | None:
+        from farthest.heuristics.tables import mapped, read_table
+
+        try:
+            return read_table(mapped(self._path(name)), facts)
+        except (OSError, ValueError):
+            return None
+
+
+def _folder(path: Path | None, place: str) -> Path:
+    """``FILE.tables`` beside a file; a folder of the machine's cache for a server's database. A folder that is named
+    has one for each database."""
+    named = TABLES.text()
+    if path is not None and not named:
+        return path.with_name(path.name + ".tables")
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    own = sha256((place if path is None else str(path.absolute())).encode()).hexdigest()[:16]
+    return (Path(named) if named else Path(cache) / "farthest" / "tables").expanduser() / own
