@@ -174,9 +174,9 @@ class Greatest:
         return found
 
 
-COMPARED = 256
+COMPARED = 128
 """Boards on which images are compared. Images that happen to agree on all of them only make the heuristic weaker."""
-MOVES = 100
+MOVES = 40
 
 
 @dataclass(frozen=True, slots=True)
