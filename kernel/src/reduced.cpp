@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <deque>
 #include <limits>
 #include <map>
@@ -299,18 +300,26 @@ std::uint64_t ReducedSpace::step_lines(const LineRange& range) const {
   static thread_local std::vector<Word> result;
   const std::size_t words = words_per_line();
   result.resize(std::max(result.size(), lines_at_once_ * words));
+  // The links whose source has states: of small layers few have.
+  std::vector<std::uint32_t> links;
+  const bool looked_through = range.last - range.first >= lines_per_shard() / 4;
+  for (std::uint32_t i = 0; i < range.source_words.size(); ++i) {
+    const std::uint8_t* const flags = range.source_flags[i];
+    if (!looked_through || std::any_of(flags, flags + lines_per_shard(), [](auto f) { return f != 0; }))
+      links.push_back(i);
+  }
   std::uint64_t total = 0;
   for (std::uint64_t first = range.first; first < range.last; first += lines_at_once_)
-    total += step_some(range, first, std::min(range.last - first, lines_at_once_), result.data());
+    total += step_some(range, links, first, std::min(range.last - first, lines_at_once_), result.data());
   return total * weights_[range.shard];
 }
 
-std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t first, std::size_t count,
-                                      Word* result) const {
+std::uint64_t ReducedSpace::step_some(const LineRange& range, std::span<const std::uint32_t> links,
+                                      std::uint64_t first, std::size_t count, Word* result) const {
   const std::size_t words = words_per_line();
   std::array<std::uint8_t, kMostLines> touched;
-  std::array<std::uint16_t, kMostLines> at;    // the lines that are not full
-  std::array<std::uint16_t, kMostLines> some;  // of these, those that a link has a source line of
+  std::array<std::uint16_t, kMostLines> at[2];  // the lines that are not full, even and odd ones
+  std::array<std::uint16_t, kMostLines> some;   // of these, those of which a link has states in the source
   std::array<std::uint32_t, kMostLines + kPullAhead> lines, chosen;
   std::array<std::uint8_t, kMostLines> odd;
   if (range.known_flags == nullptr) {
@@ -320,15 +329,20 @@ std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t firs
     std::copy_n(range.known_flags + (first - range.from), count, touched.begin());
     std::copy_n(range.exclude[0] + (first - range.from) * words, count * words, result);
   }
-  std::iota(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(count), std::uint16_t{0});
-  if (halved_) odd_lines(first, count, odd.data());
-  std::size_t open = count;
+  odd_lines(first, count, odd.data());
+  std::size_t open[2] = {0, 0};
+  for (std::size_t line = 0; line < count; ++line)
+    at[odd[line]][open[odd[line]]++] = static_cast<std::uint16_t>(line);
   const std::uint64_t begin = links_.first[range.shard];
-  for (std::size_t i = 0; i < range.source_words.size(); ++i) {
-    open = static_cast<std::size_t>(std::remove_if(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(open),
-                                                   [&](auto line) { return touched[line] == kFull; }) -
-                                    at.begin());
-    if (open == 0) break;
+  for (const std::uint32_t i : links) {
+    if (std::memchr(touched.data(), kFull, count) != nullptr)
+      for (const int parity : {0, 1}) {
+        const auto end = at[parity].begin() + static_cast<std::ptrdiff_t>(open[parity]);
+        open[parity] = static_cast<std::size_t>(
+            std::remove_if(at[parity].begin(), end, [&](auto line) { return touched[line] == kFull; }) -
+            at[parity].begin());
+      }
+    if (open[0] + open[1] == 0) break;
     const auto known = std::min<std::uint64_t>(count + kPullAhead, lines_per_shard() - first);
     source_lines(links_.terms.data() + (begin + i) * digits_.size(), first, known, lines.data());
     const auto pull = [&](std::uint32_t map, std::array<std::uint32_t, kMostLines + kPullAhead>& from,
@@ -338,15 +352,16 @@ std::uint64_t ReducedSpace::step_some(const LineRange& range, std::uint64_t firs
       maps_->pull(map, {words, range.source_words[i], range.source_flags[i], from.data(), to, taken, result,
                         touched.data(), all_});
     };
-    if (open == count && !partial_ && !halved_) {
-      pull(links_.maps[begin + i], lines, known, at.data(), count);
+    if (open[0] == count && !partial_) {
+      pull(links_.maps[begin + i], lines, known, at[0].data(), count);
       continue;
     }
-    for (std::uint32_t parity = 0; parity <= (halved_ ? 1U : 0U); ++parity) {
+    for (const std::uint32_t parity : {0U, 1U}) {
       std::size_t taken = 0;
-      for (std::size_t line = 0; line < open; ++line) {
-        chosen[taken] = lines[at[line]], some[taken] = at[line];
-        if (chosen[taken] < kNoLine && (!halved_ || odd[at[line]] == parity)) ++taken;
+      for (std::size_t line = 0; line < open[parity]; ++line) {
+        const std::uint16_t to = at[parity][line];
+        chosen[taken] = lines[to], some[taken] = to;
+        taken += chosen[taken] < kNoLine && range.source_flags[i][chosen[taken]] != 0;
       }
       if (taken != 0) pull(links_.maps[begin + i] ^ parity, chosen, taken, some.data(), taken);
     }

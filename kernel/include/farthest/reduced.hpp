@@ -99,8 +99,10 @@ class ReducedSpace final : public Space {
   void odd_lines(std::uint64_t first, std::size_t count, std::uint8_t* out) const;
   void check_links(const std::vector<std::uint64_t>& first, const std::vector<std::uint32_t>& maps,
                    const std::vector<std::uint32_t>& terms, std::size_t most_maps);
-  // Steps lines [first, first + count), at most lines_at_once(), by way of `result`.
-  std::uint64_t step_some(const LineRange& range, std::uint64_t first, std::size_t count, Word* result) const;
+  // Steps lines [first, first + count), at most lines_at_once(), by these of the shard's links, by way of
+  // `result`.
+  std::uint64_t step_some(const LineRange& range, std::span<const std::uint32_t> links, std::uint64_t first,
+                          std::size_t count, Word* result) const;
 
   std::vector<LineDigit> digits_;
   ReducedLinks links_;

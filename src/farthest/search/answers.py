@@ -73,10 +73,10 @@ class Answers:
     def _beam(self) -> Beam:
         return Beam(self._problem, self._heuristic)
 
-    def look(self, boards: int, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Looks for a shorter answer; whether there is one. About ``boards`` boards are generated at most by a beam, or
-        nodes that cost as much by stages; where neither finds one, the words of a group do. It ends early when
-        ``stopped``. The answer is proved: its moves lead to a target."""
+    def look(self, boards: int, stopped: Callable[[], bool] = lambda: False) -> Way | None:
+        """Looks for a shorter answer than the best, which it then is; None where none is found. About ``boards`` boards
+        are generated at most by a beam, or nodes that cost as much by stages; where neither finds one, the words of a
+        group do. It ends early when ``stopped``. The answer is proved: its moves lead to a target."""
         begun = perf_counter()
         way = self._by_stages(boards, stopped)
         if self._stages is None or (way is None and self.best is None and boards > FIRST_EFFORTS[0]):
@@ -85,11 +85,10 @@ class Answers:
             way = self._by_words(boards // BOARDS_A_TRY, stopped)
             self._spelled = self._spelled or way is not None
         self.seconds += perf_counter() - begun
-        if way is None:
-            return False
-        boards_along(self._problem.puzzle, self._problem.board, way, target_test(self._problem))
-        self.best = way
-        return True
+        if way is not None:
+            boards_along(self._problem.puzzle, self._problem.board, way, target_test(self._problem))
+            self.best = way
+        return way
 
     def _by_words(self, tries: int, stopped: Callable[[], bool]) -> Way | None:
         from farthest.search.words import word_answers

@@ -140,6 +140,13 @@ class Problem:
         """Which of the boards, uint8 (N, cells), are targets."""
         return matching(boards, self.targets())
 
+    @property
+    def solved(self) -> bool:
+        """Whether the board is a target already."""
+        import numpy as np
+
+        return bool(self.at_target(np.array([self.board], dtype=np.uint8))[0])
+
     def fields(self) -> dict[str, Any]:
         """What decides the search, for JSON, without the puzzle."""
         return {"board": list(self.board), "target": self.target, "heuristic": self.heuristic}

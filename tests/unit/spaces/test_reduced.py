@@ -26,6 +26,7 @@ from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
+from farthest.spaces.contract import NO_KEY
 from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
@@ -67,6 +68,20 @@ def test_every_group_of_other_puzzles(seed: int) -> None:
     orders = [order for order in range(2, whole.order) if whole.order % order == 0]
     parts = [reduced_space(puzzle, puzzle.origin, order) for order in orders]
     compare(plain_space(puzzle), whole, *(part for part in parts if part is not None))
+
+
+@pytest.mark.parametrize("name", ["topspin-9-4", "dino-cube"])
+def test_what_even_moves_do_not_reach_has_no_key(name: str) -> None:
+    puzzle = load(name)
+    reduced = reduced_space(puzzle, puzzle.origin)
+    assert reduced is not None
+    board = np.array(reduced.origins, dtype=np.uint8)
+    odd = board.copy()
+    odd[0, [0, 2]] = board[0, [2, 0]]
+    assert reduced.encode(odd).tolist() == [NO_KEY]
+    assert (reduced.decode(reduced.encode(board)) == board).all()
+    stand_for = int(reduced.weights.sum()) * reduced.keys // len(reduced.weights)
+    assert stand_for == puzzle.definition.arrangements() // 2
 
 
 @pytest.mark.parametrize(

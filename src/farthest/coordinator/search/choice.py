@@ -27,17 +27,18 @@ from farthest.puzzles.puzzle import MARK, Origin
 from farthest.wording import bytes_text, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from farthest.coordinator.search.judging import Judged
-    from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+    from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.coordinator.settings import Estimate
     from farthest.heuristics.candidates import Candidate
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Problem, Way
+    from farthest.search.contract import Problem
 
 MOST_MADE = 256 * 2**20
 """Bytes of the tables that are made where ``--memory`` does not say."""
@@ -61,11 +62,11 @@ SAMPLED = 64
 
 
 class TriedInVainError(Exception):
-    """A search by a stage that is limited was not over in time. ``answer``: the best solution that it has found."""
+    """A search by a stage that is limited was not over in time. ``look``: looks for any solution in its place."""
 
-    def __init__(self, answer: Way | None = None) -> None:
+    def __init__(self, look: Callable[[], SearchOutcome | None]) -> None:
         super().__init__()
-        self.answer = answer
+        self.look = look
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +111,10 @@ class Choice:
             return
         if self._settled is None:
             yield Stage(self.simple, 1.0 if self.kept is None else WITH_TABLES)
-            if self.kept is not None and self._may_make and self._better:
-                yield Stage(self.kept.text, 1.0)
+            if self.kept is not None and self._may_make:
+                yield Stage(
+                    self.kept.text, 1.0
+                )  # before it is asked what else could be made, which takes a second too
             self._settled = self._made() or self.simple
         yield Stage(self._settled)
 
@@ -166,8 +169,8 @@ class Choice:
             candidates(self._puzzle, memory) if self._puzzle.family == "sliding" else declared(self._puzzle)
         )
         wanted = [*stored_candidates(database, self._puzzle), *by_rule]
-        found = [judged(each, database) for each in wanted]
-        return self._best([each for each in found if each and not each.missing and each.bytes <= memory])
+        found = [judged(each, database, stored=True) for each in wanted]
+        return self._best([each for each in found if each and each.bytes <= memory])
 
     # What can be made
 

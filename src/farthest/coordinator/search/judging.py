@@ -106,9 +106,12 @@ class Judged:
         return [table for table in self.tables if table.stored is None]
 
 
-def judged(candidate: Candidate, database: Database | None) -> Judged | None:
-    """None where one of its tables cannot be made, or cannot be looked up by key."""
+def judged(candidate: Candidate, database: Database | None, *, stored: bool = False) -> Judged | None:
+    """None where one of its tables cannot be made, or cannot be looked up by key; with ``stored`` also where one is not
+    stored."""
     tables = tuple(JudgedTable(table, database) for table in candidate.tables)
+    if stored and any(table.stored is None for table in tables):
+        return None
     try:
         size = sum(table.bytes for table in tables)
         if candidate.added:

@@ -77,10 +77,9 @@ class SearchSettings:
             del found["within"]  # older searches have none
         return found
 
-    def enough(self, length: int | None, bound: int) -> bool:
-        """Whether a solution of this length (None: there is none yet) is short enough, where ``bound`` moves are proven
-        to be needed."""
-        return length is not None and (self.within == inf or length <= self.within * bound)
+    def enough(self, way: Way | None, bound: int) -> bool:
+        """Whether a solution (None: there is none) is short enough, where ``bound`` moves are proven to be needed."""
+        return way is not None and (self.within == inf or len(way) <= self.within * bound)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -12,7 +12,6 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.attempt import (
-    Interrupted,
     Losses,
     StopRequest,
     added,
@@ -24,7 +23,13 @@ from farthest.coordinator.attempt import (
 from farthest.coordinator.search.choice import Choice, Stage, TriedInVainError, map_to
 from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
-from farthest.coordinator.search.storage import SearchRecorder, SearchStorage, search_digest
+from farthest.coordinator.search.storage import (
+    SearchRecorder,
+    SearchStorage,
+    iteration_of,
+    search_digest,
+    stored_at_once,
+)
 from farthest.errors import (
     LostStateError,
     MissingDatabaseError,
@@ -158,7 +163,7 @@ class Solver:
         """What workers may search for a board ahead of its turn (coordinator/search/boards.py); None: nothing."""
         text = self._heuristic if self._choice is None else self._choice.usual()
         problem = Problem(self.puzzle, board, self.target, text)
-        return None if text == MAP or is_solved(problem) else problem
+        return None if text == MAP or self.settings.within > 1 or problem.solved else problem
 
     def solve(self, board: Board) -> SearchOutcome:
         """Solves a board, and stores the search where it is to be stored.
@@ -174,15 +179,19 @@ class Solver:
                 raise UnsolvableError(_place(problem), reason)
             if self._choice is None:
                 return self._search(problem, Stage(self._heuristic))
-            answer: Way | None = None
+            answer: SearchOutcome | None = None
             try:
                 for stage in self._choice.stages(problem):
                     try:
                         return self._search(replace(problem, heuristic=stage.heuristic), stage, answer)
                     except TriedInVainError as tried:
-                        answer = tried.answer or answer
-            except Interrupted:  # while tables are made; their own jobs keep what they can
-                raise SearchInterrupted(None) from None
+                        answer = tried.look()
+                    if answer and answer.optimal and not stored_at_once(self.settings, self._storage):
+                        return answer
+            except SearchInterrupted:
+                raise
+            except KeyboardInterrupt:  # while tables are made; their own jobs keep what they can
+                raise SearchInterrupted(None, None if answer is None else answer.bound, answer) from None
             raise AssertionError("the last stage has no limit")
 
     def solves(self, problem: Problem, stage: Stage) -> bool:
@@ -193,7 +202,7 @@ class Solver:
             return False
         return True
 
-    def _search(self, problem: Problem, stage: Stage, answer: Way | None = None) -> SearchOutcome:
+    def _search(self, problem: Problem, stage: Stage, answer: SearchOutcome | None = None) -> SearchOutcome:
         """Raises TriedInVainError where it ends by the limit of the stage. ``answer``: found by a stage before."""
         storage = self._storage
         if stage.heuristic == MAP:
@@ -202,7 +211,7 @@ class Solver:
         heuristic = self.open(stage.heuristic)
         if self.settings.algorithm not in DEEPENING:
             return _GraphSearch(problem, self.settings, storage, self._reporter, heuristic).run()
-        guided = heuristic, answer
+        guided = heuristic, None if answer is None else answer.moves
         if stage.seconds is None:
             return _IterativeSearch(problem, self.settings, storage, self._reporter, *guided).run()
         if not stored_at_once(self.settings, storage):
@@ -251,7 +260,7 @@ class _Search(ABC):
 
     def run(self) -> SearchOutcome:
         """The result. Raises as ``Solver.solve`` does."""
-        if is_solved(self._problem):
+        if self._problem.solved:
             self._begin_job({}, resumable=False)
             none_listed = self._settings.all_solutions and self._settings.limit == 0
             return self._finish(self._outcome(0, 1, () if none_listed else ((),), ()))
@@ -388,13 +397,6 @@ class _MapSearch(_Search):
             return self._finish(self._outcome(length, solutions, paths, (), seconds=perf_counter() - begun))
 
 
-def stored_at_once(settings: SearchSettings, storage: SearchStorage | None) -> bool:
-    """Whether a search is a job from its beginning."""
-    return storage is not None and bool(
-        storage.store or (storage.store is None and settings.workers == "celery")
-    )
-
-
 class _GraphSearch(_Search):
     """A search that keeps all boards that it found."""
 
@@ -488,12 +490,7 @@ class _IterativeSearch(_Search):
                 self._running(),
                 closing(self._executor_of(engine)) as self._executor,
             ):
-                try:
-                    self._deepen()
-                except TriedInVainError:
-                    self._look_for_answer(FIRST_EFFORTS[:2])
-                    if not self._enough():
-                        raise TriedInVainError(self._answers.best) from None
+                self._deepen()
                 best = self._answers.best
                 return self._finish(
                     self._solved() if best is None or self._deepening.over else self._answered(best)
@@ -513,6 +510,11 @@ class _IterativeSearch(_Search):
             tuple(self._deepening.iterations),
             resumed=self._resumed,
         )
+
+    def _early_answer(self) -> SearchOutcome | None:
+        """What is found in the place of a search that ends by its limit."""
+        self._look_for_answer(FIRST_EFFORTS[:2])
+        return None if self._answers.best is None else self._answered(self._answers.best)
 
     def _answered(self, way: Way) -> SearchOutcome:
         """An answer as the result."""
@@ -534,8 +536,7 @@ class _IterativeSearch(_Search):
         return (self._deepening.next_bound or 0) if self._heuristic.admissible else 0
 
     def _enough(self) -> bool:
-        best = self._answers.best
-        return self._settings.enough(None if best is None else len(best), self._needed)
+        return self._settings.enough(self._answers.best, self._needed)
 
     def _look_for_answer(self, efforts: Sequence[int]) -> None:
         """Looks for an answer, or a better one, with one effort after the other."""
@@ -543,14 +544,9 @@ class _IterativeSearch(_Search):
             return
         for effort in efforts:
             better = self._answers.look(effort, lambda: self._stop.wanted)
-            if self._stop.wanted:
-                if self._recorder is not None:
-                    self._recorder.settle()
-                raise KeyboardInterrupt
-            if better:
-                assert self._answers.best is not None, "it is better"
-                self._reporter.found(len(self._answers.best), self._needed)
-            if self._settings.within < inf and self._enough():
+            if better is not None:
+                self._reporter.found(len(better), self._needed)
+            if self._stop.wanted or (self._settings.within < inf and self._enough()):
                 return
 
     def _executor_of(self, engine: Engine) -> SearchExecutor:
@@ -666,7 +662,7 @@ class _IterativeSearch(_Search):
 
     def _check_limit(self, nodes: int) -> None:
         if self._most is not None and (nodes > self._most or monotonic() > self._latest):
-            raise TriedInVainError
+            raise TriedInVainError(self._early_answer)
 
     def _poll(self, frontier: Frontier, seconds: float) -> None:
         if self._stop.wanted:
@@ -703,15 +699,3 @@ class _IterativeSearch(_Search):
 
 def _place(problem: Problem) -> str:
     return f"puzzle {problem.puzzle.name}: board {problem.puzzle.definition.format_board(problem.board)}"
-
-
-def is_solved(problem: Problem) -> bool:
-    """Whether the board is a target already."""
-    import numpy
-
-    return bool(problem.at_target(numpy.array([problem.board], dtype=numpy.uint8))[0])
-
-
-def iteration_of(record: IterationRecord) -> Iteration:
-    """An iteration as it is in results."""
-    return Iteration(record.bound, record.nodes, record.solutions, record.pieces, record.seconds)

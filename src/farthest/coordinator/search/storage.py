@@ -17,10 +17,10 @@ from farthest.models.database import Database, open_database
 from farthest.models.records import FINISHED, IterationRecord, SearchResult, SubtreeRecord, fields_of
 from farthest.models.searches import Searches
 from farthest.search.contract import Node, PieceResult, way_of
-from farthest.search.deepening import Frontier, Place, Totals
+from farthest.search.deepening import Frontier, Iteration, Place, Totals
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search.settings import SearchOutcome
+    from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
     from farthest.heuristics.contract import PatternMap
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
@@ -288,3 +288,15 @@ class SearchStorage:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
+
+
+def stored_at_once(settings: SearchSettings, storage: SearchStorage | None) -> bool:
+    """Whether a search is a job from its beginning."""
+    return storage is not None and bool(
+        storage.store or (storage.store is None and settings.workers == "celery")
+    )
+
+
+def iteration_of(record: IterationRecord) -> Iteration:
+    """An iteration as it is in results."""
+    return Iteration(record.bound, record.nodes, record.solutions, record.pieces, record.seconds)
