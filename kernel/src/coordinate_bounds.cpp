@@ -73,11 +73,12 @@ void CoordinateBounds::tie(const BoardMoves& moves, const std::vector<std::uint8
   for (std::size_t m = 0; m < count; ++m) {
     std::vector<std::uint8_t> board = goal;
     moves.apply(static_cast<int>(m), goal.data(), board.data());
-    for (std::size_t t = 0; t < terms.size(); ++t)
-      if (terms[t].size() == 1 && until[t] == kAlways) {
-        const MapTable& map = bounds.maps()[terms[t][0]];
-        kept[t][m] = bounds.key(map, board.data()) == bounds.key(map, goal.data());
-      }
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      if (terms[t].size() != 1 || until[t] != kAlways) continue;
+      // A table may not tell whether a distance is 0: that is so for the key of the goal alone.
+      const MapTable& map = bounds.maps()[terms[t][0]];
+      kept[t][m] = bounds.key_in(map, board.data()) == bounds.key_in(map, goal.data());
+    }
   }
   // Few terms that have all moves: each time the one with most of those that are left.
   std::vector<bool> left(count, true), chosen(terms.size());

@@ -66,15 +66,13 @@ void BoardBounds::start(const std::uint8_t* board, int* values) const {
 
 void BoardBounds::look_up(const std::uint8_t* board, int* out) const {
   out += tables_.size() + gaps_.size();
-  for (const MapTable& map : maps_) *out++ = looked_up(map, board);
+  for (const MapTable& map : maps_) {
+    const Key key = key_in(map, board);
+    *out++ = key == kNoKey ? kUnreachable : map.table.bound(map.table.entry(key));
+  }
 }
 
-int BoardBounds::looked_up(const MapTable& map, const std::uint8_t* board) const {
-  const Key found = key(map, board);
-  return found == kNoKey ? kUnreachable : map.table.bound(map.table.entry(found));
-}
-
-Key BoardBounds::key(const MapTable& map, const std::uint8_t* board) const {
+Key BoardBounds::key_in(const MapTable& map, const std::uint8_t* board) const {
   Key key = 0;
   if (map.layout) {
     std::uint8_t classes[kMaxSlots], twists[kMaxSlots];

@@ -174,6 +174,10 @@ def test_sets_of_other_puzzles(run: Run) -> None:
     wrong = run("solve", "24-puzzle", "--set", "korf-100", status=2).stderr
     assert "of 15-puzzle-blank-first, expected one of sliding-5x5; its sets are 'korf-felner-50'" in wrong
     assert "did you mean 'korf-100'?" in run("solve", "15-puzzle", "--set", "korf100", status=2).stderr
+    some = run("solve", "15-puzzle", "--set", "korf-100:12,42", "--heuristic", "linear-conflict").stdout
+    assert [line.partition(":")[0] for line in some.splitlines()] == ["12", "42"]
+    wrong = run("solve", "15-puzzle", "--set", "korf-100:12,101", status=2).stderr
+    assert "boards '101', expected numbers from 1 to 100; write korf-100:12,30-33" in wrong
     assert "it has none" in run("solve", "8-puzzle", "--set", "korf-100", status=2).stderr
     assert "leave BOARD out" in run("solve", "15-puzzle", "start", "--set", "korf-100", status=2).stderr
     assert "korf-felner-50: R. Korf and A. Felner's fifty" in run("puzzles", "24-puzzle").stdout

@@ -96,8 +96,8 @@ class BoardBounds {
     for (const Gaps& gaps : gaps_) *out++ = *values++ + gaps.step(move, board);
   }
 
-  // The key of a board in a map; kNoKey where it has none.
-  Key key(const MapTable& map, const std::uint8_t* board) const;
+  // The key of a board in a map, or kNoKey.
+  Key key_in(const MapTable& map, const std::uint8_t* board) const;
 
   // The values of the components that are looked up; out: where the values of all components begin.
   void look_up(const std::uint8_t* board, int* out) const;
@@ -208,7 +208,6 @@ class BoardBounds {
 
   void check_table(const BoardMoves& moves, SlotTable& table) const;
   void check_map(const BoardMoves& moves, const MapTable& map) const;
-  int looked_up(const MapTable& map, const std::uint8_t* board) const;
 
   std::size_t slots_;
   std::array<std::uint8_t, kMaxSlots> ignored_{};  // by label

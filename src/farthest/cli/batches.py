@@ -53,7 +53,9 @@ def asked_lines() -> Iterator[Asked]:
 
 
 def set_of(puzzle: Puzzle, name: str) -> tuple[Puzzle, BoardSet]:
-    """The set, and its puzzle. Raises SettingError where it is of another puzzle."""
+    """The set, or its boards with numbers, ``korf-100:12,30-33``; and its puzzle. Raises SettingError where it is of
+    another puzzle."""
+    name, colon, numbers = name.partition(":")
     found = board_set(name)
     if not found.is_of(puzzle):
         own = [each.name for each in sets_of(puzzle)]
@@ -61,7 +63,7 @@ def set_of(puzzle: Puzzle, name: str) -> tuple[Puzzle, BoardSet]:
         raise SettingError(
             f"--set {name}: a set of boards of {found.puzzle}, expected one of {puzzle.name}; {mend}"
         )
-    return load(found.puzzle), found
+    return load(found.puzzle), found.numbered(numbers) if colon else found
 
 
 def asked_of_set(found: BoardSet) -> Iterator[Asked]:

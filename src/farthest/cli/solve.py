@@ -91,7 +91,8 @@ if TYPE_CHECKING:
     "set_name",
     metavar="NAME",
     shell_complete=completed("set"),
-    help="The boards of a published set instead of BOARD, such as korf-100: are the lengths those published?",
+    help="The boards of a published set instead of BOARD, such as korf-100 or korf-100:12,30-33: are the lengths those "
+    "published?",
 )
 @usual_options
 def solve(

@@ -8,8 +8,9 @@ way in which boards are written; people give them for the set's own.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sets")
 _SUFFIX = ".toml"
+_RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,20 @@ class BoardSet:
     def is_of(self, puzzle: Puzzle) -> bool:
         """Whether the set may be asked of the puzzle."""
         return any(load(name) == puzzle for name in (self.puzzle, *self.also))
+
+    def numbered(self, numbers: str) -> BoardSet:
+        """Those of the boards that have these numbers, ``12,30-33``. Raises SettingError for other numbers."""
+        chosen = set[int]()
+        for part in numbers.split(","):
+            found = _RANGE.fullmatch(part.strip())
+            first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+            if not 1 <= first <= last <= len(self.boards):
+                raise SettingError(
+                    f"{self.name}: boards {shown(part)}, expected numbers from 1 to {len(self.boards)}; write "
+                    f"{self.name}:12,30-33"
+                )
+            chosen.update(range(first, last + 1))
+        return replace(self, boards=tuple(board for board in self.boards if board.number in chosen))
 
 
 def set_names() -> list[str]:

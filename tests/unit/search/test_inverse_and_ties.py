@@ -11,6 +11,7 @@ from farthest.heuristics.contract import Heuristic
 from farthest.heuristics.registry import open_heuristic
 from farthest.models.database import open_database
 from farthest.puzzles.puzzle import Puzzle
+from farthest.queries import pattern_maps
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.random_source import RandomSource
 from farthest.search.arrangement_engine import ArrangementEngine, arrangement_engine
@@ -28,13 +29,22 @@ def cube() -> Puzzle:
 
 
 @pytest.fixture(scope="module")
-def heuristic(cube: Puzzle, tmp_path_factory: pytest.TempPathFactory) -> Heuristic:
-    """Three maps, each in three directions."""
+def heuristics(cube: Puzzle, tmp_path_factory: pytest.TempPathFactory) -> tuple[Heuristic, Heuristic]:
+    """Three maps, each in three directions; and by tables of two bits."""
     path = str(tmp_path_factory.mktemp("maps") / "maps.db")
     for pattern in PATTERNS:
         farthest.enumerate(f"cube-3x3x3@{pattern}", database=path).close()
-    with open_database(Path(path), create=False) as database:
-        return open_heuristic(TEXT, cube, permutation(cube).goals, PatternMaps(database))
+    with open_database(Path(path), create=False) as database, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pattern_maps, "TABLE_KEYS", 0)
+        whole, few = (PatternMaps(database), PatternMaps(database, tables=True, bits=2))
+        goals = permutation(cube).goals
+        return open_heuristic(TEXT, cube, goals, whole), open_heuristic(TEXT, cube, goals, few)
+
+
+@pytest.fixture(scope="module")
+def heuristic(heuristics: tuple[Heuristic, Heuristic]) -> Heuristic:
+    """By the whole maps."""
+    return heuristics[0]
 
 
 def engine(cube: Puzzle, moves: str, heuristic: Heuristic | None) -> ArrangementEngine:
@@ -66,6 +76,17 @@ def test_lengths_and_solutions_are_those_of_plain_deepening(cube: Puzzle, heuris
             there.solutions,
             set(there.listed),
         )
+
+
+def test_tables_of_two_bits_do_not_tie_more_maps(
+    cube: Puzzle, heuristics: tuple[Heuristic, Heuristic]
+) -> None:
+    assert [each.consistent for each in heuristics] == [True, False]
+    for moves in scrambles(4, 5):
+        whole, few = (engine(cube, " ".join(moves), each) for each in heuristics)
+        assert (few.walk.kernel.tied, few.walk.kernel.inverses) == (2, 9)
+        one, other = (deepen(each, each.problem.board, first=False, limit=0) for each in (whole, few))
+        assert (one.length, one.solutions) == (other.length, other.solutions)
 
 
 def test_a_board_and_its_inverse_are_equally_far(cube: Puzzle, heuristic: Heuristic) -> None:
