@@ -27,7 +27,8 @@ FROM python:${PYTHON}
 # These folders are volumes in docker-compose.yml. A fresh volume takes its owner from the folder here.
 RUN groupadd --gid 10001 farthest \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin farthest \
-    && install --directory --owner=10001 --group=10001 /var/lib/farthest/scratch /var/lib/farthest/blobs /var/lib/farthest/maps
+    && install --directory --owner=10001 --group=10001 /var/lib/farthest/scratch /var/lib/farthest/blobs /var/lib/farthest/maps \
+       /var/lib/farthest/tables
 COPY --from=builder /opt/farthest /opt/farthest
 ENV PATH=/opt/farthest/bin:$PATH \
     PYTHONUNBUFFERED=1

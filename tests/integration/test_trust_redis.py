@@ -136,7 +136,16 @@ def test_what_messages_can_ask_of_a_worker() -> None:
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, encoding="utf-8"
     ).stdout
     assert told.split() == [
-        *("farthest.part", "farthest.search", "farthest.step", "active", "active_queues", "disable_events"),
-        *("enable_events", "heartbeat", "ping", "query_task", "registered", "reserved", "revoked"),
+        *("farthest.board", "farthest.part", "farthest.search", "farthest.step", "active", "active_queues"),
+        *(
+            "disable_events",
+            "enable_events",
+            "heartbeat",
+            "ping",
+            "query_task",
+            "registered",
+            "reserved",
+            "revoked",
+        ),
         *("scheduled", "stats"),
     ]

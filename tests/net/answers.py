@@ -144,5 +144,6 @@ def _steady(value: Any) -> Any:
             name: _steady(one)
             for name, one in value.items()
             if name not in DIFFERENT and not (name in SINCE and one is None)
+            if not (name == "bound" and "length" in value)  # which results of searches tell since
         }
     return [_steady(one) for one in value] if isinstance(value, list) else value

@@ -23,14 +23,16 @@ BLOBS = sum(len(blob) for blob, _ in SHARDS)
 
 
 def test_a_table_is_read_again(tmp_path: Path) -> None:
-    written = write_unit(tmp_path, PLACE, SHARDS, 4)
-    assert read_table(tmp_path, PLACE, 3) == read_table(tmp_path, PLACE, None) == written
-    assert (written.states, written.total, written.classes) == ((2, 0, 5), 7, 4)
-    assert written.file_bytes == (tmp_path / PLACE.name).stat().st_size
+    for classes in (None, 4):
+        written = write_unit(tmp_path, PLACE, SHARDS, classes)
+        assert read_table(tmp_path, PLACE, 3) == read_table(tmp_path, PLACE, None) == written
+        assert (written.states, written.total, written.classes) == ((2, 0, 5), 7, classes)
+        assert written.file_bytes == (tmp_path / PLACE.name).stat().st_size
 
 
-def test_every_changed_bit_of_table_and_trailer_is_told(tmp_path: Path) -> None:
-    write_unit(tmp_path, PLACE, SHARDS)
+@pytest.mark.parametrize("classes", [None, 4])
+def test_every_changed_bit_of_table_and_trailer_is_told(tmp_path: Path, classes: int | None) -> None:
+    write_unit(tmp_path, PLACE, SHARDS, classes)
     file = tmp_path / PLACE.name
     whole = file.read_bytes()
     for byte in range(len(MAGIC) + BLOBS, len(whole)):

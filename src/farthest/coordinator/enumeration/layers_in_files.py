@@ -22,6 +22,7 @@ from farthest.coordinator.enumeration.resources import (
     reduced_runs_memory,
 )
 from farthest.errors import ResourceError
+from farthest.spaces.contract import reduced, reduced_runs
 from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
@@ -47,8 +48,8 @@ LEAST_MEMORY = 2**20
 QUICKLY_PLANNED = 2**17
 """Shards: to plan more takes minutes, and is not begun where the disk is too small."""
 
-FORMAT = 3
-"""Of the folder's files: another version's cannot be gone on from."""
+FORMAT, COUNTED_FORMAT = 2, 3
+"""Of the folder's files, without and with classes: another version's cannot be gone on from."""
 
 
 class LayersInFiles(ABC):
@@ -103,7 +104,7 @@ class LayersInFiles(ABC):
         """What those who go on with the layers must have in common."""
         space = self._space
         return {
-            "format": FORMAT,
+            "format": COUNTED_FORMAT if reduced(space) or reduced_runs(space) else FORMAT,
             "puzzle": space.puzzle.digest,
             "direction": space.origin.direction,
             "where": space.origin.where,

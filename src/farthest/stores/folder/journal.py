@@ -10,8 +10,8 @@ A file of a unit:
 
     magic     16 bytes
     blobs     of the shards, in the unit's order (kernel/include/farthest/unit_step.hpp)
-    table     for each shard two uint64: bytes of its blob, number of its states; a uint64: the classes of all
-              these states by symmetries, where they are counted
+    table     for each shard two uint64: bytes of its blob, number of its states; where the magic is that of counted
+              files, a uint64: the classes of all these states by symmetries
     trailer   BLAKE2b (16 bytes) of table and place; the place: depth, unit and shards, uint64 each, 16 bytes that
               tell the enumeration (its folder's header), and the kind, 8 bytes
 
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
-MAGIC = b"farthest layer 2"
+MAGIC, COUNTED = b"farthest layer 1", b"farthest layer 2"
+"""Of files without and with classes."""
 PLACE = struct.Struct("<QQQ16s8s")
 KINDS = ("L", "V", "O")
 """Files of a layer's states, of all states up to a depth, of what is sent to the shards of the layer at a depth."""
@@ -77,12 +78,12 @@ class UnitPlace:
 @dataclass(frozen=True, slots=True)
 class UnitTable:
     """What a unit's file holds: for each shard the first byte and the bytes of its blob, and its states; the
-    ``classes`` of all these."""
+    ``classes`` of all these, None where they are not counted."""
 
     starts: tuple[int, ...]
     sizes: tuple[int, ...]
     states: tuple[int, ...]
-    classes: int = 0
+    classes: int | None = None
 
     @property
     def end(self) -> int:
@@ -97,15 +98,16 @@ class UnitTable:
     @property
     def file_bytes(self) -> int:
         """Bytes of the whole file."""
-        return self.end - len(MAGIC) + file_bytes(len(self.sizes))
+        counted = 8 * (self.classes is not None)
+        return self.end - len(MAGIC) + file_bytes(len(self.sizes)) + counted
 
 
 def file_bytes(shards: int) -> int:
-    """Bytes of a file of a unit of so many shards, besides their blobs."""
-    return len(MAGIC) + 16 * shards + 8 + DIGEST_BYTES + PLACE.size
+    """Bytes of a file of a unit of so many shards, besides their blobs and the number of classes."""
+    return len(MAGIC) + 16 * shards + DIGEST_BYTES + PLACE.size
 
 
-def table_of(sizes: Sequence[int], states: Sequence[int], classes: int = 0) -> UnitTable:
+def table_of(sizes: Sequence[int], states: Sequence[int], classes: int | None = None) -> UnitTable:
     """The table of a file with blobs of these sizes."""
     starts, at = [], len(MAGIC)
     for size in sizes:
@@ -115,14 +117,15 @@ def table_of(sizes: Sequence[int], states: Sequence[int], classes: int = 0) -> U
 
 
 def write_unit(
-    folder: Path, place: UnitPlace, shards: Sequence[tuple[bytes, int]], classes: int = 0
+    folder: Path, place: UnitPlace, shards: Sequence[tuple[bytes, int]], classes: int | None = None
 ) -> UnitTable:
     """Writes a unit's file, of each shard the blob and its states, and waits until it is on the disk. Raises OSError;
     then there is no such file."""
     blobs = [blob for blob, _ in shards]
     table = table_of([len(blob) for blob in blobs], [states for _, states in shards], classes)
-    numbers = (n for blob, states in shards for n in (len(blob), states))
-    packed = struct.pack(f"<{2 * len(shards) + 1}Q", *numbers, classes)
+    numbers = [n for blob, states in shards for n in (len(blob), states)]
+    numbers += [] if classes is None else [classes]
+    packed = struct.pack(f"<{len(numbers)}Q", *numbers)
     trailer = place.packed(len(shards))
     digest = blake2b(packed + trailer, digest_size=DIGEST_BYTES).digest()
     final = folder / place.name
@@ -130,7 +133,7 @@ def write_unit(
     file = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
         try:
-            _write_all(file, [MAGIC, *blobs, packed, digest, trailer])
+            _write_all(file, [MAGIC if classes is None else COUNTED, *blobs, packed, digest, trailer])
             os.fdatasync(file) if hasattr(os, "fdatasync") else os.fsync(file)
         finally:
             os.close(file)
@@ -166,7 +169,8 @@ def read_table(folder: Path, place: UnitPlace, shards: int | None) -> UnitTable:
             said = PLACE.unpack(last)[2] if len(last) == PLACE.size else 0
             shards = max(1, min(said, whole // 16))
         trailer = place.packed(shards)
-        end = 16 * shards + 8
+        counted = os.pread(file.fileno(), len(COUNTED), 0) == COUNTED
+        end = 16 * shards + 8 * counted
         size = end + DIGEST_BYTES + len(trailer)
         found = os.pread(file.fileno(), size, max(whole - size, 0))
     packed, digest = found[:end], found[end : end + DIGEST_BYTES]
@@ -174,8 +178,8 @@ def read_table(folder: Path, place: UnitPlace, shards: int | None) -> UnitTable:
         blake2b(packed + trailer, digest_size=DIGEST_BYTES).digest() != digest
     ):
         raise LostStateError(f"{path}: the file is damaged, cut off, or of another enumeration")
-    *numbers, classes = struct.unpack(f"<{2 * shards + 1}Q", packed)
-    table = table_of(numbers[::2], numbers[1::2], classes)
+    numbers = struct.unpack(f"<{end // 8}Q", packed)
+    table = table_of(numbers[: 2 * shards : 2], numbers[1 : 2 * shards : 2], numbers[-1] if counted else None)
     if table.file_bytes != whole:
         raise LostStateError(f"{path}: the file has {whole:,} bytes, expected {table.file_bytes:,}")
     return table
@@ -418,7 +422,7 @@ class UnitFiles:
                 written=self._written,
                 disk=self._kept_bytes + sum(table.file_bytes for table in self.all_tables()),
                 memory=getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
-                classes=sum(table.classes for table in tables.values()) if self.counts_classes else None,
+                classes=sum(table.classes or 0 for table in tables.values()) if self.counts_classes else None,
             )
         )
         self.depth = depth
@@ -453,9 +457,10 @@ class UnitFiles:
     def write_file(
         self, place: UnitPlace, shards: Sequence[tuple[bytes, int]], classes: int = 0
     ) -> UnitTable:
-        """Writes a file, of each shard the blob and the states, and the classes of all."""
+        """Writes a file, of each shard the blob and the states, and in those of a layer the classes of all these."""
+        counted = self.counts_classes and place.kind == KINDS[0]
         with self.folder.errors():
-            table = write_unit(self.folder.path, place, shards, classes)
+            table = write_unit(self.folder.path, place, shards, classes if counted else None)
         self._written += table.file_bytes
         return table
 
