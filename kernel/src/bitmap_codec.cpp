@@ -26,6 +26,13 @@ Kind kind_of(std::uint64_t bits, std::uint64_t ones, bool root) {
   return ones > bits / 8 * 3 ? kRaw : kPairs;
 }
 
+// The bits of a word from the lowest to the highest that is a one in any word of the segment.
+unsigned used_bits(std::span<const std::uint8_t> segment) {
+  std::uint64_t any = 0;
+  for (std::size_t at = 0; at < segment.size(); at += 8) any |= load64(segment.data() + at);
+  return static_cast<unsigned>(std::bit_width(any));
+}
+
 }  // namespace
 
 // Writes arrays. An array is given in whole blocks, filled up with zeros.
@@ -44,8 +51,9 @@ class BitmapCodec::Encoder {
     for (std::size_t at = 0; at < bitmap.size(); at += kSegment) {
       const auto segment = bitmap.subspan(at, std::min(kSegment, bitmap.size() - at));
       const std::uint64_t found = codec_.splits_->ones(segment.data(), segment.size() / BitmapSplits::kBlock);
-      if (found > segment.size() * 6)
-        write_rest(segment, found);
+      const unsigned used = found > segment.size() ? used_bits(segment) : 64;
+      if (found > segment.size() / 8 * used / 4 * 3)
+        write_rest(segment, found, used);
       else
         write(segment.data(), 8 * segment.size(), found, 0);
       ones += found;
@@ -76,12 +84,14 @@ class BitmapCodec::Encoder {
     append(array, bytes_of(bits));
   }
 
-  void write_rest(std::span<const std::uint8_t> segment, std::uint64_t ones) {
+  // used: of each word only so many bits have ones.
+  void write_rest(std::span<const std::uint8_t> segment, std::uint64_t ones, unsigned used) {
     std::uint8_t* const rest = room(codec_.rest_, segment.size());
-    for (std::size_t i = 0; i < segment.size(); ++i) rest[i] = static_cast<std::uint8_t>(~segment[i]);
+    copy_rest(segment.data(), rest, segment.size(), used);
     std::uint8_t* const begin = out_;
-    *out_++ = kRest;
-    write(rest, 8 * segment.size(), 8 * segment.size() - ones, 0);
+    *out_++ = used == 64 ? kRest : kRestOfWords;
+    if (used != 64) *out_++ = static_cast<std::uint8_t>(used);
+    write(rest, 8 * segment.size(), segment.size() / 8 * used - ones, 0);
     if (static_cast<std::size_t>(out_ - begin) <= segment.size()) return;
     out_ = begin;
     *out_++ = kRaw;

@@ -62,11 +62,17 @@ class BitmapCodec::Decoder {
         read_pairs(array, bits, depth);
         break;
       case kRest:
-        if (depth != 0 || *at_ == kRest) damaged();
+        if (depth != 0 || *at_ == kRest || *at_ == kRestOfWords) damaged();
         read(array, bits, 0);
-        std::transform(array, array + bytes_of(bits), array,
-                       [](std::uint8_t byte) { return static_cast<std::uint8_t>(~byte); });
+        copy_rest(array, array, bytes_of(bits), 64);
         return;
+      case kRestOfWords: {
+        const unsigned used = *take(1);
+        if (depth != 0 || used == 0 || used >= 64 || *at_ == kRest || *at_ == kRestOfWords) damaged();
+        read(array, bits, 0);
+        copy_rest(array, array, bytes_of(bits), used);
+        return;
+      }
       default:
         damaged();
     }

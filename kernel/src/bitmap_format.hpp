@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "bitmap_splits.hpp"
@@ -11,7 +12,7 @@
 namespace farthest {
 namespace {
 
-enum Kind : std::uint8_t { kZeros, kList, kRaw, kBytes, kPairs, kCut, kRest };
+enum Kind : std::uint8_t { kZeros, kList, kRaw, kBytes, kPairs, kCut, kRest, kRestOfWords };
 
 constexpr std::uint8_t kFormat = 1;
 constexpr std::size_t kChecksum = 8;
@@ -34,6 +35,17 @@ constexpr std::size_t blocks_of(std::uint64_t bits) {
 // The bits of a Rice code that are not in unary. The numbers in unary are then at most 2 * ones - 1 together.
 constexpr unsigned rice_width(std::uint64_t bits, std::uint64_t ones) {
   return static_cast<unsigned>(std::bit_width(bits / ones)) - 1;
+}
+
+// The zeros among the lowest `used` bits of each word, which may be written where the words are.
+inline void copy_rest(const std::uint8_t* from, std::uint8_t* to, std::size_t size, unsigned used) {
+  const std::uint64_t mask = used == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << used) - 1;
+  for (std::size_t at = 0; at < size; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from + at, 8);
+    word = ~word & mask;
+    std::memcpy(to + at, &word, 8);
+  }
 }
 
 // Memory for `size` bytes and the slack behind it.

@@ -98,6 +98,27 @@ TEST(bitmaps_of_all_densities) {
   }
 }
 
+// Words of which some bits are never used: mostly ones in the others is few zeros.
+TEST(bitmaps_of_short_words) {
+  Random random(103);
+  for (const std::size_t size : {std::size_t{640}, std::size_t{1} << 18})
+    for (const int bits : {1, 27, 48, 63})
+      for (const double density : {0.7, 0.8, 0.97, 1.0}) {
+        Bytes bitmap = random_bitmap(random, size, share_of(density), size);
+        const Word mask = (Word{1} << bits) - 1;
+        for (std::size_t at = 0; at < size; at += 8) {
+          Word word = 0;
+          std::memcpy(&word, bitmap.data() + at, 8);
+          word &= mask;
+          std::memcpy(bitmap.data() + at, &word, 8);
+        }
+        check_bitmap(bitmap);
+        BitmapCodec codec(Isa::portable);
+        std::uint64_t ones = 0;
+        if (density > 0.9) CHECK(encoded(codec, bitmap, ones).size() < size / 4 + 20);
+      }
+}
+
 TEST(bitmaps_of_few_ones) {
   for (const std::size_t size : {64u, 128u, 1u << 20})
     for (const std::size_t bit : {std::size_t{0}, std::size_t{7}, 4 * size, 8 * size - 1}) {

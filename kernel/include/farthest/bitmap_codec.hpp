@@ -21,6 +21,8 @@
 //           longer than that and has more than 32 ones, and nothing else is
 //   kRest   an array: the zeros. This is a bitmap or a segment of which more than three quarters are ones
 //           where that is shorter than its bits, and nothing else is
+//   kRestOfWords  a byte, the bits of a word that any word uses, from the lowest on, 1 to 63; an array: the
+//           zeros of these bits of each word of 8 bytes. In place of kRest where so few are used
 //
 // What fills up is zeros. The lengths of all parts follow from the numbers of ones in those before them.
 //
