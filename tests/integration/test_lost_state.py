@@ -104,7 +104,9 @@ def test_a_redis_that_loses_everything_costs_time_alone(
         expected.layers,
         expected.farthest,
     )
-    assert [notice.endswith("going back to the last checkpoint") for notice in meddler.notices] == [True] * 4
+    # Once all keys are found no step is taken. The map reads the last layer's records, a histogram needs none.
+    noticed = 3 if histogram_only else 4
+    assert [notice.endswith("to the last checkpoint") for notice in meddler.notices] == [True] * noticed
     assert keys(redis) == set()
 
 

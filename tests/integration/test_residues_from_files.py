@@ -90,8 +90,8 @@ from integration.test_residues_from_files import run
 puzzle, depth, signal_number = sys.argv[2], int(sys.argv[3]), signal.SIGKILL
 write, put, written = LayerFiles.write, MapFileWriter.write, []
 
-def stop_in_layer(files, at, unit, shards):
-    write(files, at, unit, shards)
+def stop_in_layer(files, at, unit, *written_with):
+    write(files, at, unit, *written_with)
     written.append(at)
     if written.count(depth) == 2:
         os.kill(os.getpid(), signal_number)
