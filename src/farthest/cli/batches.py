@@ -144,14 +144,14 @@ def _searches(
 ) -> Iterator[tuple[Asked, Callable[[], _Found]]]:
     """The boards in order, each with the search for it. Those that are to be no jobs are searched ahead by workers,
     where these search."""
+    read = ReadAhead(boards)
     if solver.settings.workers != "celery" or solver.settings.within > 1 or storage.store:
-        for asked in boards:
+        while (asked := read.next(wait=True)) is not None:
             yield asked, partial(_solve, solver, asked)
         return
     from farthest.coordinator.search.boards import BoardsByWorkers
 
     with closing(BoardsByWorkers(solver, reporter)) as workers:
-        read = ReadAhead(boards)
         ahead = deque[Asked]()
         while True:
             while len(ahead) < workers.ahead and (new := read.next(wait=not ahead)) is not None:

@@ -27,6 +27,9 @@ Item = TypeVar("Item")
 BATCH = 65_536  # lines read before they are answered
 MOST_OF_A_LINE = 65_536  # characters
 READ_AHEAD = 256  # lines
+SIGNALS_SECONDS = 0.1
+"""Between two looks for a signal while no item is there: one that comes just before a call that waits for ever does not
+wake it."""
 NEAREST_LISTED = 1000  # boards of the least distance that are kept
 
 
@@ -119,10 +122,13 @@ class ReadAhead(Generic[Item]):
         """The next item; None: there is none, or without ``wait`` none is read yet. Raises what reading does."""
         if self._ended:
             return None
-        try:
-            found = self._read.get(block=wait)
-        except Empty:
-            return None
+        while True:
+            try:
+                found = self._read.get(block=wait, timeout=SIGNALS_SECONDS)
+                break
+            except Empty:
+                if not wait:
+                    return None
         self._ended = found is None or isinstance(found, BaseException)
         if isinstance(found, BaseException):
             raise found
