@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Space
 
 CONFLICTS = 2.6
-"""Moves that two pieces of an additive pattern need more than alone, times the cells of the board, on average: 3.4 of
-the 21 pairs of `15-puzzle@1-7`, 1.6 of the 15 of `24-puzzle@1.2.5-7.12`."""
+"""Moves that two pieces of an additive pattern need more than alone, times the cells of the board, on average: an
+estimate, not a measured figure. It orders candidates only."""
 
 GROWN_STATES = 2**13
 """The first layers of a pattern up to so many states are found, to see how they grow."""

@@ -145,8 +145,7 @@ class Solver:
         return targets(self.puzzle, self.target)
 
     def open(self, text: str) -> Heuristic:
-        """The heuristic with its tables, kept until another is opened. Raises SearchError for one that cannot be used
-        for this, and as ``open_heuristic`` does."""
+        """The heuristic with its tables, until another is opened. Raises SearchError, and as ``open_heuristic``."""
         if self._opened is not None and self._opened[0] == text:
             return self._opened[1]
         load_map = None if self._storage is None else self._storage.load_map
