@@ -112,9 +112,11 @@ class Shape:
         return even, odd
 
     def inputs(self, depth: int, block: int) -> list[int]:
-        """The blocks whose states at ``depth`` - 1 a step of the block reads: its sources, and its own."""
+        """The blocks whose states at ``depth`` - 1 a step of the block reads: its sources, and its own, which those of
+        all states found have already."""
         before = self.blocks_at(depth - 1)
-        return [one for one in sorted({block, *self.sources(block)}) if one in before]
+        own = set() if self.exclude == "all" else {block}
+        return [one for one in sorted(own.union(self.sources(block))) if one in before]
 
     @cached_property
     def inputs_per_block(self) -> float:
