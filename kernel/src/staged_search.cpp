@@ -133,7 +133,8 @@ StagedSearch::Stage StagedSearch::compiled(const StageParts& parts) const {
 void StagedSearch::number_all(Stage& stage, std::size_t number) const {
   const StageView& view = stage.views[number];
   const std::size_t size = view.cells.size(), cells = goal_.size();
-  if (size == 0 || view.classes.size() != 256) throw InvalidArgument("a view sees cells by 256 classes");
+  if (size == 0 || size > cells || view.classes.size() != 256)
+    throw InvalidArgument("a view sees cells of the board by 256 classes");
   for (const std::uint8_t cell : view.cells)
     if (cell >= cells) throw InvalidArgument("there is no such cell");
   std::vector<Bytes> boards{goal_};

@@ -10,7 +10,9 @@ import pytest
 
 import farthest
 from farthest.coordinator.bounds import bounds_bytes, make_bounds
+from farthest.coordinator.search.judging import judged
 from farthest.errors import MissingMapError, ResourceError
+from farthest.heuristics.candidates import candidate_of
 from farthest.heuristics.tables import TableForm
 from farthest.models.database import open_database
 from farthest.queries.pattern_maps import PatternMaps
@@ -27,15 +29,19 @@ def test_bounds_are_distances_where_these_are_greater_than_the_base(
     tmp_path: Path, bits: int, base: int
 ) -> None:
     puzzle = farthest.load_puzzle(PATTERN)
+    name, tokens = PATTERN.split("@")
+    candidate = candidate_of(farthest.load_puzzle(name), f"@{tokens}", {tokens: (bits, base)})
     with closing(open_database(str(tmp_path / "a.db"), create=True)) as database:
         maps = PatternMaps(database, tables=True)
         with pytest.raises(MissingMapError):
             maps(puzzle)
+        assert judged(candidate, database, stored=True) is None
         layers: list[tuple[int, int]] = []
         make_bounds(
             puzzle, TableForm(bits, base, never=False), database, 1, lambda *each: layers.append(each)
         )
         found = maps(puzzle)
+        assert judged(candidate, database, stored=True) is not None
     with farthest.enumerate(PATTERN, symmetry=1, database=str(tmp_path / "b.db")) as whole:
         assert [states for _, states in layers] == list(whole.layers[1 : base + 2**bits - 1])
     distances = farthest.pattern_map(PATTERN, str(tmp_path / "b.db")).distances

@@ -84,7 +84,8 @@ def make_bounds(
     needed = bounds_bytes(puzzle, form.bits)[1]
     if needed > available_memory():
         raise ResourceError(
-            f"puzzle {puzzle.name}: making its table of bounds needs {needed:,} bytes of memory, more than is free"
+            f"puzzle {puzzle.name}: making its table of bounds needs {needed:,} bytes of memory, more than is "
+            "free; free some, or take a smaller --memory"
         )
     look_up = look_up_of(compile_space(puzzle, Origin()), space)
     if look_up is None:

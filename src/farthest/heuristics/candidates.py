@@ -29,16 +29,12 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
 
 
+PHASE_ONE = "FR=FL=BL=BR.turns:corners.edges"
 DECLARED: dict[str, tuple[str, ...]] = dict.fromkeys(
-    ("cube-3x3x3", "cube-3x3x3-qtm"),
-    (
-        "sym:@FR=FL=BL=BR.turns:corners.edges,@corners",
-        "sym:@FR=FL=BL=BR.turns:corners.edges",
-    ),
+    ("cube-3x3x3", "cube-3x3x3-qtm"), (f"sym:@{PHASE_ONE},@corners", f"sym:@{PHASE_ONE}")
 )
 """Heuristics of puzzles of the catalogue that no rule would find."""
 
-PHASE_ONE = "FR=FL=BL=BR.turns:corners.edges"
 WITH_CORNERS = "FR=FL=BL=BR.URF=UFL=ULB=UBR.turns:corners.edges"
 BOUNDS: dict[str, tuple[tuple[str, dict[str, tuple[int, int]]], ...]] = {
     "cube-3x3x3": tuple(

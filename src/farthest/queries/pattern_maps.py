@@ -220,9 +220,7 @@ class PatternMaps:
         return found
 
     def _read(self, puzzle: Puzzle, record: JobRecord, *, table: bool) -> PatternMap:
-        by_representatives = (
-            record.layout.get("kind") == REPRESENTATIVES
-        )  # whose space takes longer to compile
+        by_representatives = record.layout.get("kind") == REPRESENTATIVES
         space = compile_space(puzzle, origin_of(record)) if by_representatives else space_of(record, puzzle)
         if space.keys is None:
             raise JobError(

@@ -112,9 +112,8 @@ class Choice:
         if self._settled is None:
             yield Stage(self.simple, 1.0 if self.kept is None else WITH_TABLES)
             if self.kept is not None and self._may_make:
-                yield Stage(
-                    self.kept.text, 1.0
-                )  # before it is asked what else could be made, which takes a second too
+                # Before it is asked what else could be made, which takes a second too.
+                yield Stage(self.kept.text, 1.0)
             self._settled = self._made() or self.simple
         yield Stage(self._settled)
 

@@ -129,9 +129,9 @@ class Judged:
 
 def judged(candidate: Candidate, database: Database | None, *, stored: bool = False) -> Judged | None:
     """None where one of its tables cannot be made, or cannot be looked up by key; with ``stored`` also where one is not
-    stored."""
+    there yet."""
     tables = tuple(JudgedTable(table, database) for table in candidate.tables)
-    if stored and any(table.stored is None for table in tables):
+    if stored and not all(table.ready for table in tables):
         return None
     try:
         size = sum(table.bytes for table in tables)
