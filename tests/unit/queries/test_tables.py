@@ -35,7 +35,6 @@ NAMES = [
     pytest.param("cuboid-1x3x3", 8, False, marks=pytest.mark.slow),
     (PATTERN, None, False),
     pytest.param("pyraminx@edges", 24, True, marks=pytest.mark.slow),
-    pytest.param("pyraminx", 24, False, marks=pytest.mark.slow),
     pytest.param("cube-3x3x3@places:FR=FL=BL=BR.turns:corners", 16, True, marks=pytest.mark.slow),
     pytest.param("cube-3x3x3@FR=FL=BL=BR.turns:edges", 4, True, marks=pytest.mark.slow),
     pytest.param("cube-3x3x3@places:FR=FL=BL=BR.turns:corners", 1, False, marks=pytest.mark.slow),

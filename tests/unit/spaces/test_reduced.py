@@ -251,7 +251,7 @@ def test_classes_of_a_layer_in_files_that_is_gone_on_with(tmp_path: Path) -> Non
 
 
 def test_a_run_that_was_stopped_tells_the_classes_of_all_layers(tmp_path: Path) -> None:
-    puzzle = load("pyraminx")
+    puzzle = load("cube-2x2x2-htm")
     with open_database(tmp_path / "farthest.db", create=True) as database:
         settings = Settings(symmetry=6)
         whole = enumerate_puzzle(puzzle, None, settings)
