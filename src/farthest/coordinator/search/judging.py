@@ -84,15 +84,16 @@ class JudgedTable:
 
     @cached_property
     def layers(self) -> Sequence[float]:
-        """The states at each distance, known or expected; not of additive patterns."""
+        """The states at each distance, known or expected; not of additive patterns. Of a table of bounds at 0 those of
+        which it proves nothing."""
         if self.stored is not None and self._database is not None:
             return [layer.states for layer in JobReader(self._database).layers(self.stored.id)]
         layers = expected_layers(self.space)
         if self.bounds is None:
             return layers
         base, most = self.bounds.base, self.bounds.base + self.bounds.top
-        told = [0.0] * base + [sum(layers[: base + 1]), *layers[base + 1 : most]]
-        return [*told, sum(layers[most:])]
+        unknown = sum(layers[: base + 1])
+        return [unknown, *[0.0] * base, *layers[base + 1 : most], sum(layers[most:])]
 
     @property
     def mean(self) -> float:
