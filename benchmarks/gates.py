@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -166,12 +167,13 @@ class Checkout:
 def compared(old: Checkout, new: Checkout, gates: list[Gate], runs: int) -> int:
     """Prints a table; the number of gates that are above what is allowed."""
     with tempfile.TemporaryDirectory() as folder:
-        maps = Path(folder) / "maps.db"
+        # A newer one brings a database to its own schema, which the old one cannot read.
+        maps = [Path(folder) / name / "maps.db" for name in ("old", "new")]
+        maps[0].parent.mkdir()
         for more in ((), ("--map", "residues")):
-            old.run(
-                ("enumerate", "sliding-3x4" if not more else "pancake-9", *more, "--database", str(maps)),
-                maps.parent,
-            )
+            puzzle = "sliding-3x4" if not more else "pancake-9"
+            old.run(("enumerate", puzzle, *more, "--database", str(maps[0])), maps[0].parent)
+        shutil.copytree(maps[0].parent, maps[1].parent)
         above = []
         print(f"{'gate':32} {'old':>9} {'new':>9} {'medians':>8} {'least':>8} {'processor':>9}")
         for gate in gates:
@@ -179,7 +181,7 @@ def compared(old: Checkout, new: Checkout, gates: list[Gate], runs: int) -> int:
             processor: tuple[list[float], list[float]] = ([], [])
             for turn in range(runs + 1):
                 for at, checkout in enumerate((old, new)):
-                    wall, busy = checkout.seconds(gate, maps)
+                    wall, busy = checkout.seconds(gate, maps[at])
                     if turn:
                         times[at].append(wall)
                         processor[at].append(busy)
