@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 from xml.etree import ElementTree
 
 import pytest
@@ -16,9 +16,13 @@ from starlette.testclient import TestClient
 
 import farthest
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
+from farthest.models.database import open_database
 from farthest.web import page_routes
+from farthest.web.app import application
+from farthest.web.gate import WebSettings
 from farthest.web.page import state_page
 from farthest.web.pages import search
+from farthest.web.pages.puzzles import KINDS as KINDS_OF_PUZZLES
 
 FARTHEST = "┘│└/─□─/┐│┌"
 
@@ -61,7 +65,10 @@ def shown_of(asked: TestClient, address: str) -> Page:
 
 ALL = [
     "/",
-    "/?q=puzzle",
+    "/jobs",
+    "/jobs?q=puzzle",
+    "/puzzles",
+    "/puzzles?q=puzzle",
     f"/jobs/{KINDS}",
     f"/jobs/{KINDS}?scale=linear",
     f"/jobs/{BLOCKS}",
@@ -74,6 +81,8 @@ ALL = [
     f"/jobs/{KINDS}/layers/28",
     "/puzzles/red-donkey",
     "/puzzles/sliding-3x5",
+    "/puzzles/sliding-3x5/solve",
+    "/puzzles/sliding-3x5/1 0 2 3 4 | 5 6 7 8 9 | 10 11 12 13 14",
     "/puzzles/cube-3x3x3%3CU2%2CA%3DL'R%3E@edges",
     "/workers",
     "/sign-in",
@@ -101,13 +110,42 @@ def test_links_lead_to_pages_and_nothing_comes_from_elsewhere(client: Client) ->
     assert len(seen) > 12
 
 
-def test_the_first_page_lists_jobs_newest_first_and_the_catalogue(client: Client) -> None:
-    page = shown(client, "/")
+def test_the_first_page_is_for_everybody(client: Client) -> None:
+    """One picture that moves, eight families, two questions; it is small."""
+    answer = client().get("/")
+    page = Page(answer.text)
+    assert len(answer.content) <= 60_000
+    assert "Which puzzle have you got?" in page.text
+    cards = [link for link in page.links if re.fullmatch(r"/puzzles/[^/]*", link)]
+    assert len(set(cards)) == 8
+    assert page.attributes.count("data-board") == 1 + 31
+    assert "/puzzles/cube-3x3x3/solve" in page.links
+
+
+def test_the_list_of_jobs_has_the_newest_first(client: Client) -> None:
+    page = shown(client, "/jobs")
     jobs = [int(link.rpartition("/")[2]) for link in page.links if re.fullmatch(r"/jobs/\d+", link)]
     assert jobs[::2] == sorted(jobs[::2], reverse=True) == list(range(SEARCH, 0, -1))
-    puzzles = {link.rpartition("/")[2] for link in page.links if link.startswith("/puzzles/")}
-    assert puzzles == set(farthest.puzzle_names())
-    assert page.open.count("svg") == len(puzzles)
+
+
+def test_the_catalogue_has_all_puzzles_by_kind(client: Client) -> None:
+    page = shown(client, "/puzzles")
+    puzzles = {
+        unquote(link.rpartition("/")[2]) for link in page.links if re.fullmatch(r"/puzzles/[^?]+", link)
+    }
+    assert puzzles >= set(farthest.puzzle_names())
+    kinds = [each.title for each in KINDS_OF_PUZZLES]
+    assert [kind for kind in kinds if kind in page.text] == kinds
+    assert page.open.count("svg") < len(farthest.puzzle_names())  # variants share a card
+
+
+def test_an_empty_database_leads_to_puzzles(tmp_path: Path) -> None:
+    app = application(open_database(tmp_path / "new.db", create=True), WebSettings())
+    with TestClient(app, "http://127.0.0.1") as asked:
+        page = shown_of(asked, "/jobs")
+        assert "There are no jobs yet" in page.text
+        assert "/puzzles" in page.links
+        assert "Running now" not in shown_of(asked, "/").text
 
 
 def test_a_running_job_tells_how_far_it_is(client: Client) -> None:
@@ -148,7 +186,7 @@ def test_a_running_job_tells_how_far_it_is(client: Client) -> None:
 
 def test_older_jobs_are_on_pages_of_their_own(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_routes, "JOBS_LISTED", 3)
-    asked, address, seen = client(), "/?q=puzzle", list[int]()
+    asked, address, seen = client(), "/jobs?q=puzzle", list[int]()
     for _ in range(10):
         page = Page(asked.get(address).text)
         seen += [int(link.rpartition("/")[2]) for link in page.links if re.fullmatch(r"/jobs/\d+", link)][::2]
@@ -157,8 +195,8 @@ def test_older_jobs_are_on_pages_of_their_own(client: Client, monkeypatch: pytes
             break
         (address,) = older
     assert seen == [SEARCH, QUEUED, LAYERS, CUT, KINDS, THREE]
-    assert "/?q=puzzle" in page.links  # back to the newest
-    assert "There are no older jobs." in shown(client, "/?before=1").text
+    assert "/jobs?q=puzzle" in page.links  # back to the newest
+    assert "There are no older jobs." in shown(client, "/jobs?before=1").text
 
 
 def test_solutions_are_on_pages_of_their_own(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,12 +219,16 @@ def test_solutions_are_on_pages_of_their_own(client: Client, monkeypatch: pytest
 
 
 def test_search_by_name(client: Client) -> None:
-    page = shown(client, "/?q=kinds")
-    assert {link for link in page.links if link.startswith(("/jobs/", "/puzzles/"))} == {
-        f"/jobs/{KINDS}",
-        "/puzzles/eight-kinds",
-    }
-    assert "No puzzle of the catalogue has these words" in shown(client, "/?q=nosuchpuzzle").text
+    assert [link for link in shown(client, "/jobs?q=kinds").links if link.startswith("/jobs/")] == [
+        f"/jobs/{KINDS}"
+    ] * 2
+    assert [link for link in shown(client, "/puzzles?q=kinds").links if link.startswith("/puzzles/")] == [
+        "/puzzles/eight-kinds"
+    ]
+    assert "No puzzle of the catalogue has these words" in shown(client, "/puzzles?q=nosuchpuzzle").text
+    for wanted, name in (("sliding-3x5", "sliding-3x5"), ("15 Puzzle", "15-puzzle")):
+        answer = client().get("/puzzles", params={"q": wanted})
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/puzzles/{name}")
 
 
 def test_a_job_shows_its_layers_and_its_farthest_boards(client: Client, stored: Path) -> None:
@@ -194,7 +236,11 @@ def test_a_job_shows_its_layers_and_its_farthest_boards(client: Client, stored: 
     page = Page(asked.get(f"/jobs/{KINDS}").text)
     assert "90,720" in page.text
     assert "6 boards farthest, at distance 30" in page.text
-    boards = {unquote(link.partition("board=")[2]) for link in page.links if "/state?board=" in link}
+    boards = {
+        unquote(link.partition("board=")[2]).removesuffix("#play")
+        for link in page.links
+        if "/state?board=" in link
+    }
     with farthest.open_map(KINDS, database=stored) as opened:
         assert set(opened.farthest()) <= boards
         depths = [
@@ -226,10 +272,11 @@ def test_a_state_lists_every_move_best_first(client: Client, stored: Path) -> No
         )
         path = opened.path("┌│┐/□─│/└─┘")
     links = [unquote(link.partition("board=")[2]) for link in middle.links if "/state?board=" in link]
-    on_board, in_list, rest = links[: len(moves)], links[len(moves) : 2 * len(moves)], links[2 * len(moves) :]
+    on_board, rest = links[: len(moves)], links[len(moves) :]
+    way, in_list = rest[: len(path)], rest[len(path) :][: len(moves)]
     assert in_list == [each.board for each in moves]
     assert sorted(on_board) == sorted(in_list)  # the piece of each move is a link
-    assert rest[: len(path)] == path  # one optimal path, in the order of its moves
+    assert way == path  # one optimal path, in the order of its moves
 
 
 def test_the_depth_of_a_state_is_marked_in_the_chart(client: Client) -> None:
@@ -277,6 +324,9 @@ def test_a_puzzle_shows_its_moves_and_what_it_needs(client: Client) -> None:
     assert "at most 181,440; 181,440 by published figures" in page.text
     assert page.open.count("svg") >= 1 + 2
     assert "farthest enumerate 8-puzzle" in page.text
+    large = shown(client, "/puzzles/cube-3x3x3").text
+    assert "too many to look at each of them" in large
+    assert "farthest enumerate" not in large
 
 
 @pytest.mark.parametrize(
@@ -303,3 +353,33 @@ def test_errors_are_pages(client: Client, address: str, status: int, said: str) 
     assert answer.status_code == status
     assert said in Page(answer.text).text
     assert "Traceback" not in answer.text
+
+
+def test_a_layer_is_shown_page_by_page(client: Client, stored: Path) -> None:
+    asked, address, seen = client(), f"/jobs/{KINDS}/layers/8", list[str]()
+    for _ in range(4):
+        page = Page(asked.get(address).text)
+        seen += [
+            unquote(link.partition("board=")[2]).removesuffix("#play")
+            for link in page.links
+            if link.endswith("#play")
+        ]
+        more = [link for link in page.links if "after=" in link and int(link.rpartition("=")[2]) == len(seen)]
+        if not more:
+            break
+        (address,) = more
+    with farthest.open_map(KINDS, database=stored) as opened:
+        assert sorted(seen) == sorted(opened.states_at(8))
+
+
+def test_a_board_of_a_puzzle_has_an_address_of_its_own(client: Client, stored: Path) -> None:
+    """The newest map tells of it; where there is none, its moves are there, and how to solve it."""
+    asked = client()
+    answer = asked.get("/puzzles/eight-kinds/" + quote(FARTHEST))
+    assert (answer.status_code, answer.headers["location"]) == (303, state_page(KINDS, FARTHEST))
+    page = Page(asked.get("/puzzles/cube-3x3x3/" + quote("R U")).text)
+    assert "farthest solve cube-3x3x3" in page.text  # who may not start anything here
+    assert len([link for link in page.links if link.startswith("/puzzles/cube-3x3x3/")]) >= 18
+    wrong = asked.get("/puzzles/cube-3x3x3/solve", params={"board": "R X"})
+    assert wrong.status_code == 400
+    assert "X" in Page(wrong.text).text

@@ -200,6 +200,8 @@ CHANGES = [
     "/jobs",
     f"/jobs/{QUEUED}/cancel",
     f"/jobs/{QUEUED}/resume",
+    "/puzzles/8-puzzle/solve",
+    "/puzzles/8-puzzle/solve/stop",
     "/api/jobs",
     f"/api/jobs/{QUEUED}/cancel",
     f"/api/jobs/{QUEUED}/resume",
@@ -279,7 +281,7 @@ def test_no_text_of_others_is_markup(evil: str) -> None:
     app = application(open_database(evil, create=False), WebSettings(database=evil))
     with TestClient(app, base_url=HERE, raise_server_exceptions=False) as asked:
         addresses = [
-            "/",
+            "/jobs",
             "/jobs/1",
             "/jobs/2",
             "/jobs/1/state?board=goal",
@@ -294,7 +296,14 @@ def test_no_text_of_others_is_markup(evil: str) -> None:
             assert "\x1b" not in answer.text
             assert "\u202e" not in answer.text
             assert "&lt;script&gt;" in answer.text, address
-        for address in ("/?q=", "/jobs/1/state?board=", "/puzzles/", "/"):
+        for address in (
+            "/jobs?q=",
+            "/puzzles?q=",
+            "/jobs/1/state?board=",
+            "/puzzles/",
+            "/puzzles/8-puzzle/",
+            "/",
+        ):
             answer = asked.get(address + EVIL.replace("/", "").replace("\x1b", ""))
             assert "<script>alert" not in answer.text
             assert "<img" not in answer.text
@@ -414,7 +423,7 @@ def test_a_damaged_job_is_told_and_the_others_are_listed(client: Client, job: in
     database = asked.app._app.state.shelf.database  # type: ignore[attr-defined]
     with database.write() as connection:
         connection.exec_driver_sql(f"UPDATE job SET states = states + 1 WHERE id = {job}")
-    for address in ("/", "/api/jobs"):
+    for address in ("/jobs", "/api/jobs"):
         assert asked.get(address).status_code == 200
     assert asked.get("/api/jobs").json()["damaged"]
     answer = asked.get(f"/jobs/{job}")

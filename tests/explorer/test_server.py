@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -90,11 +94,60 @@ def test_a_port_that_is_taken_is_told(folder: Path) -> None:
     assert f"--port {port}: cannot listen there" in result.output
 
 
-def test_a_database_that_is_not_there_is_told(tmp_path: Path) -> None:
-    result = CliRunner().invoke(cli, ["serve", "--port", "0", "--database", str(tmp_path / "none.db")])
+def test_the_public_cannot_make_a_database(tmp_path: Path) -> None:
+    options = ["serve", "--port", "0", "--public", "--database", str(tmp_path / "none.db")]
+    result = CliRunner().invoke(cli, options)
     assert result.exit_code == 2
     assert "none.db" in result.output
     assert "http://" not in result.output
+
+
+@pytest.mark.slow
+def test_an_empty_folder_and_the_user_of_this_machine(tmp_path: Path, started: list[Served]) -> None:
+    """Who has started the server needs no token; a small job shows its result at once; a board is solved. Others, and
+    what another program passes on, change nothing."""
+    server = Served(tmp_path)
+    started.append(server)
+    here = {"Origin": server.address.rstrip("/")}
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    body = b"puzzle=3-puzzle"
+    for refused in (
+        {},
+        {"Origin": "http://evil.example"},
+        {**here, "X-Forwarded-For": "203.0.113.7"},
+        {"Origin": f"http://192.0.2.1:{server.port}", "Host": f"192.0.2.1:{server.port}"},
+    ):
+        assert server.ask("POST", "/jobs", body, form | refused)[0] == 403
+    if os.geteuid() == 0:
+        asked = subprocess.run(
+            [sys.executable, "-c", OTHER_USER, str(server.port)], capture_output=True, text=True, check=True
+        )
+        assert asked.stdout.strip() == "403"
+    assert b"no jobs yet" in server.ask("GET", "/jobs")[2]
+    status, headers, _ = server.ask("POST", "/jobs", body, form | here)
+    assert (status, headers["location"]) == (303, "/jobs/1")
+    assert json.loads(server.ask("GET", "/api/jobs/1")[2])["status"] == "finished"
+    status, headers, _ = server.ask("POST", "/puzzles/8-puzzle/solve", b"board=867254301", form | here)
+    assert (status, headers["location"]) == (303, "/puzzles/8-puzzle/867254301")
+    for _ in range(100):
+        page = server.ask("GET", headers["location"])[2].decode()
+        if "the fewest possible" in page:
+            break
+        time.sleep(0.1)
+    assert "<strong>31 moves</strong>" in page
+    assert page.count("data-board=") == 1 + 31
+    assert server.end(signal.SIGINT) == 130
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+OTHER_USER = """
+import encodings.idna, http.client, os, sys
+os.setuid(65534)
+port = int(sys.argv[1])
+asked = http.client.HTTPConnection("127.0.0.1", port)
+asked.request("POST", "/jobs", b"puzzle=3-puzzle", {"Origin": f"http://127.0.0.1:{port}"})
+print(asked.getresponse().status)
+"""
 
 
 @pytest.mark.slow

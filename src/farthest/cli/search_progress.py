@@ -13,6 +13,7 @@ from farthest.safe_text import tell_at_once
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
+    from farthest.search.contract import Way
     from farthest.search.deepening import Iteration
 
 LIST_SECONDS = 5.0
@@ -97,8 +98,8 @@ class LineSearchReporter(QuietSearchReporter):
             seconds=float(iteration.seconds),
         )
 
-    def found(self, length: int, bound: int) -> None:
-        event_line("found", moves=length, bound=bound)
+    def found(self, way: Way, bound: int) -> None:
+        event_line("found", moves=len(way), bound=bound)
 
     def progress(self, known: dict[str, Any]) -> None:
         if known != self._told:
@@ -122,9 +123,9 @@ class TerminalSearchReporter(QuietSearchReporter):
         found = counted(iteration.nodes, "node")
         click.echo(f"bound {iteration.bound}: {found}, {seconds_text(iteration.seconds)}", err=True)
 
-    def found(self, length: int, bound: int) -> None:
+    def found(self, way: Way, bound: int) -> None:
         needed = f"; {bound} or more are needed" if bound else ""
-        click.echo(f"{counted(length, 'move')} found{needed}", err=True)
+        click.echo(f"{counted(len(way), 'move')} found{needed}", err=True)
 
 
 class TerminalListReporter(QuietSearchReporter):

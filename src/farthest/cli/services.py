@@ -200,9 +200,10 @@ def migrate(database: str | None, as_json: bool) -> None:
     "--public", is_flag=True, help="Whoever reaches the server may read, without a token; nobody may change."
 )
 @click.option(
-    "--allow-jobs",
-    is_flag=True,
-    help="Who has the token may start, cancel and resume jobs. Needs $FARTHEST_WEB_TOKEN.",
+    "--allow-jobs/--no-jobs",
+    default=None,
+    help="Who has the token in $FARTHEST_WEB_TOKEN may start, cancel and resume jobs; or nobody may.  [default: you, on "
+    "this machine]",
 )
 @click.option(
     "--name",
@@ -223,14 +224,14 @@ def serve(
     port: int,
     open_: bool,
     public: bool,
-    allow_jobs: bool,
+    allow_jobs: bool | None,
     name: tuple[str, ...],
     cors_origin: tuple[str, ...],
     database: str | None,
 ) -> None:
-    """Show jobs and maps in a browser, and answer as JSON.
+    """Show puzzles, jobs and maps in a browser, and answer as JSON.
 
-    It listens to this machine alone. Another --host needs a token in $FARTHEST_WEB_TOKEN, which readers have to give,
+    It listens to this machine alone, where you may also start jobs and solve boards. Another --host needs a token in $FARTHEST_WEB_TOKEN, which readers have to give,
     or --public. The address goes to standard output, the log to standard error; Ctrl-C ends it.
 
     \b

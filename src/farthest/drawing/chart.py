@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 WIDTH, HEIGHT = 860.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 70.0, 10.0, 14.0, 40.0
+LEFT, RIGHT, TOP, BOTTOM = 76.0, 10.0, 22.0, 40.0
 MOST_LABELS = 20
-POWERS_DRAWN = 4
+POWERS_DRAWN = 14
 LINES_DRAWN = 6
 LEAST_BAR = 0.06
 """The height of a bar of one state on the logarithmic scale, as a part of the whole: it is seen, and more than none."""
@@ -68,7 +68,7 @@ class Chart:
         bottom = HEIGHT - BOTTOM
         most = max(self.layers)
         if self.logarithmic:
-            powers = int(log10(most))
+            powers = len(str(most)) - 1
             step = max(1, ceil(powers / POWERS_DRAWN))
             values = [10.0**power for power in range(0, powers + 1, step)]
         else:
@@ -78,6 +78,8 @@ class Chart:
             y = bottom - self._height(value) * (bottom - TOP)
             yield f'<line class="grid" x1="{LEFT:g}" x2="{WIDTH - RIGHT:g}" y1="{y:.1f}" y2="{y:.1f}"/>'
             yield f'<text x="{LEFT - 6:g}" y="{y + 4:.1f}" text-anchor="end">{_short(value)}</text>'
+        turned = f"translate(14 {(TOP + bottom) / 2:g}) rotate(-90)"
+        yield f'<text transform="{turned}" text-anchor="middle">states</text>'
 
     def _bars(self) -> Iterator[str]:
         bottom = HEIGHT - BOTTOM
@@ -86,6 +88,13 @@ class Chart:
             height = max(1.0, self._height(states) * (bottom - TOP)) if states else 0.0
             kind = "bar marked" if depth == self.marked else "bar"
             said = f"depth {depth}: {states:,} {'state' if states == 1 else 'states'}"
+            middle = LEFT + (depth + 0.5) * room
+            if depth == self.marked:
+                side = "start" if depth < len(self.layers) / 2 else "end"
+                place = f'x="{middle:.1f}" y="{max(TOP, bottom - height) - 6:.1f}" text-anchor="middle"'
+                if not LEFT + 60 < middle < WIDTH - 60:
+                    place = place.replace("middle", side)
+                yield f'<text class="here" {place}>{depth}: {states:,}</text>'
             bar = (
                 f'<rect class="{kind}" x="{LEFT + depth * room + room * 0.06:.1f}" y="{bottom - height:.1f}" '
                 f'width="{room * 0.88:.1f}" height="{height:.1f}"><title>{said}</title></rect>'

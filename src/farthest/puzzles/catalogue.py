@@ -207,6 +207,7 @@ def names() -> list[str]:
     return sorted(file.removesuffix(_SUFFIX) for file in os.listdir(_FOLDER) if file.endswith(_SUFFIX))
 
 
+@cache
 def titles() -> dict[str, str]:
     """The titles of the catalogue's puzzles by name; the puzzles themselves are not read."""
     return {name: title for name, (title, _) in _called().items()}

@@ -23,6 +23,7 @@ from farthest.web.gate import SIGN_IN, Gate
 from farthest.web.page import message_page, static_files, version
 from farthest.web.page_routes import PAGES
 from farthest.web.shelf import Shelf, shelf_of
+from farthest.web.solving import Solvings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -68,6 +69,7 @@ def application(
         try:
             yield
         finally:
+            await anyio.to_thread.run_sync(app.state.solvings.close)
             await anyio.to_thread.run_sync(app.state.local_jobs.close)
             shelf.close()
 
@@ -93,6 +95,7 @@ def application(
     app.state.settings = settings
     app.state.feeds = Feeds(shelf, look_seconds)
     app.state.local_jobs = LocalJobs(database, settings.database)
+    app.state.solvings = Solvings(settings.database)
     app.state.body_seconds = body_seconds
     return Gate(app, settings, _refused)
 

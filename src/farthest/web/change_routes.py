@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from farthest.coordinator.enumeration.submission import submit_puzzle
+from farthest.coordinator.heartbeat import alive
+from farthest.coordinator.search.choice import map_to
 from farthest.coordinator.settings import Settings
 from farthest.documents.jobs import job_summary
-from farthest.environment import DATABASE_URL
 from farthest.errors import FarthestError
 from farthest.models.stored_job import puzzle_of
+from farthest.puzzles.family import board_given
 from farthest.web.api_routes import json_answer
 from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of, json_body
 from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal
-from farthest.web.page import job_page
+from farthest.web.page import board_page, job_page, solve_page
 from farthest.web.pages.home import sign_in
+from farthest.web.processes import end, started
 from farthest.web.shelf import estimate_of, number_in, puzzle_named, settings_of, shelf_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
+    from farthest.web.processes import Process
+    from farthest.web.solving import Solvings
 
 
 COOKIE_SECONDS = 30 * 24 * 3600
@@ -60,6 +62,37 @@ async def _start_page(request: Request) -> Response:
     return _to_job(await _start(request, _field(await body_of(request), "puzzle")))
 
 
+async def _solve(request: Request) -> Response:
+    """A board that is wrong is told on the page that reads it."""
+    given = _field(await body_of(request), "board")
+
+    def begun() -> Response:
+        puzzle = puzzle_named(request.path_params["name"])
+        try:
+            board = puzzle.definition.format_board(board_given(puzzle, given))
+        except FarthestError:
+            return RedirectResponse(
+                f"{solve_page(puzzle.name)}?{urlencode({'board': given})}", status_code=303
+            )
+        if not (puzzle.definition.has_origin("goal") and map_to(shelf_of(request).database, puzzle, "goal")):
+            solvings(request).begin(puzzle.name, board, AT_ONCE_SECONDS)
+        return RedirectResponse(board_page(puzzle.name, board), status_code=303)
+
+    return await ask(request, begun)
+
+
+async def _stop_solving(request: Request) -> Response:
+    name, board = request.path_params["name"], _field(await body_of(request), "board")
+    solvings(request).stop(name, board)
+    return RedirectResponse(board_page(name, board), status_code=303)
+
+
+def solvings(request: Request) -> Solvings:
+    """The boards that this server solves."""
+    found: Solvings = request.app.state.solvings
+    return found
+
+
 async def _start_api(request: Request) -> Response:
     asked = json_body(await body_of(request), PuzzleBody)
     return json_answer(job_summary(await _start(request, asked.puzzle)), 201)
@@ -69,8 +102,8 @@ async def _start(request: Request, name: str) -> JobRecord:
     def started() -> JobRecord:
         puzzle = puzzle_named(name.strip())
         record, _ = submit_puzzle(puzzle, shelf_of(request).database, Settings())
-        _local(request).begin(record.id, puzzle)
-        return record
+        local_jobs(request).begin(record.id, puzzle, AT_ONCE_SECONDS)
+        return shelf_of(request).job(record.id)
 
     return await ask(request, started)
 
@@ -81,7 +114,7 @@ def _cancelled(request: Request) -> JobRecord:
 
 def _resumed(request: Request) -> JobRecord:
     record = shelf_of(request).jobs.requeue(number_in(request))
-    _local(request).begin(record.id, puzzle_of(record))
+    local_jobs(request).begin(record.id, puzzle_of(record))
     return record
 
 
@@ -95,7 +128,8 @@ def _change(
     return changed
 
 
-def _local(request: Request) -> LocalJobs:
+def local_jobs(request: Request) -> LocalJobs:
+    """Those of this server."""
     local: LocalJobs = request.app.state.local_jobs
     return local
 
@@ -125,67 +159,72 @@ CHANGES = [
     Route("/jobs", _start_page, methods=["POST"]),
     Route("/jobs/{number}/cancel", _change(_cancelled, _to_job), methods=["POST"]),
     Route("/jobs/{number}/resume", _change(_resumed, _to_job), methods=["POST"]),
+    Route("/puzzles/{name}/solve", _solve, methods=["POST"]),
+    Route("/puzzles/{name}/solve/stop", _stop_solving, methods=["POST"]),
     Route("/api/jobs", _start_api, methods=["POST"]),
     Route("/api/jobs/{number}/cancel", _change(_cancelled, _summary), methods=["POST"]),
     Route("/api/jobs/{number}/resume", _change(_resumed, _summary), methods=["POST"]),
 ]
 
 
-MOST_STATES = 10_000_000
-MOST_PROCESSES = 2
-STOP_SECONDS = 10.0
+AT_ONCE_SECONDS = 2.0
+"""So long a job that is begun is waited for: a small one shows its result at once."""
+
 PROGRAM = "from farthest.cli.entry import main; main()"
 
 
 class LocalJobs:
-    """The processes. Each is `farthest resume JOB --here`: it claims the job as a coordinator does, stores progress and
-    checkpoints, and ends where the job is cancelled."""
+    """Jobs that this server runs where no coordinator is seen, one after the other. Each is a process of its own,
+    `farthest resume JOB --here`: it claims the job as a coordinator does, stores progress and checkpoints, and ends
+    where the job is cancelled. One that takes too much memory does not end the server."""
 
     def __init__(self, database: Database, url: str | None) -> None:
-        """``url``: of the database, as for ``open_database``. It is handed on in the environment, which others cannot
-        read."""
+        """``url``: of the database, as for ``open_database``."""
         self._database = database
-        self._environment = {**os.environ, **({DATABASE_URL.name: url} if url else {})}
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._url = url
+        self._runner = ThreadPoolExecutor(1, "farthest-local-jobs")
+        self._processes: set[Process] = set()
+        self._waiting: set[int] = set()
+        self._closed = False
         self._lock = threading.Lock()
 
-    def begin(self, number: int, puzzle: Puzzle) -> bool:
-        """Runs a queued job, if it is small and few are run now; else it stays in the queue."""
-        if puzzle.definition.module or not self._small(puzzle):
-            return False
-        with self._lock:
-            self._processes = [process for process in self._processes if process.poll() is None]
-            if len(self._processes) >= MOST_PROCESSES:
-                return False
-            self._processes.append(
-                subprocess.Popen(
-                    [sys.executable, "-c", PROGRAM, "resume", str(number), "--here"],
-                    env=self._environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,  # Ctrl-C in the server's terminal is for the server
-                )
-            )
-        return True
+    def begin(self, number: int, puzzle: Puzzle, seconds: float = 0.0) -> None:
+        """Runs a queued job when those before it have ended, if it fits this machine and no coordinator is seen; else
+        it stays in the queue. Waits for its end so long."""
+        if puzzle.definition.module or alive() or not self._fits(puzzle):
+            return
+        self._waiting.add(number)
+        wait([self._runner.submit(self._run, number)], seconds)
 
-    def _small(self, puzzle: Puzzle) -> bool:
+    def waits_for(self, number: int) -> str:
+        """What a queued job waits for."""
+        if number in self._waiting:
+            return "this server, which runs one job after the other"
+        if alive():
+            return "the coordinator of this machine"
+        return f"a coordinator: `farthest coordinator` takes it, or `farthest resume {number} --here`"
+
+    def _fits(self, puzzle: Puzzle) -> bool:
         try:
-            needs = estimate_of(puzzle, self._database)
+            return not estimate_of(puzzle, self._database).problem
         except FarthestError:
             return False
-        return needs.states_at_most <= MOST_STATES and not needs.problem
+
+    def _run(self, number: int) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            process = started(self._url, PROGRAM, "resume", str(number), "--here")
+            self._processes.add(process)
+            self._waiting.discard(number)
+        process.communicate()
+        with self._lock:
+            self._processes.discard(process)
 
     def close(self) -> None:
-        """Lets each store a checkpoint and end; what has not ended after ``STOP_SECONDS`` is killed."""
+        """Lets the job that runs store a checkpoint and end."""
         with self._lock:
-            for process in self._processes:
-                if process.poll() is None:
-                    process.send_signal(signal.SIGINT)
-            for process in self._processes:
-                try:
-                    process.wait(STOP_SECONDS)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
-            self._processes.clear()
+            self._closed = True
+            running = list(self._processes)
+        end(running)
+        self._runner.shutdown(cancel_futures=True)

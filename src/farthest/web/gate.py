@@ -21,6 +21,7 @@ from farthest.environment import WEB_TOKEN
 from farthest.errors import SettingError
 from farthest.safe_text import safe
 from farthest.web.asking import RefusalError
+from farthest.web.own_user import is_own, told
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -117,6 +118,7 @@ class Gate:
         path, method = scope["path"], scope["method"]
         changes = method not in READING
         known = self._known(headers)
+        scope["may_change"] = lambda: (self._settings.allow_jobs and known) or self._own(scope, host)
         if self._settings.needs_token and not known and not path.startswith(OPEN_PATHS):
             raise RefusalError(401, "this server answers to who has its token")
         if not changes or is_question(method, path):
@@ -126,14 +128,30 @@ class Gate:
             raise RefusalError(403, "the request comes from a page of another server")
         if path == SIGN_IN:
             return
-        if not self._settings.allow_jobs:
-            raise RefusalError(
-                403, "this server only answers questions; `farthest serve --allow-jobs` takes jobs"
-            )
-        if not known:
-            raise RefusalError(401, "a change needs the token of this server")
+        if not scope["may_change"]():
+            raise self._refusal()
         if origin is None and not self._bearer(headers):
             raise RefusalError(403, "the request does not say which page it comes from (Origin)")
+
+    def _own(self, scope: Scope, host: str) -> bool:
+        """Whether a request is one of the user who started the server, who needs no token."""
+        return self._settings.own_jobs and is_loopback(_without_port(host)) and is_own(scope)
+
+    def _refusal(self) -> RefusalError:
+        """Why a change is refused."""
+        if self._settings.allow_jobs:
+            return RefusalError(401, "enter the token of this server first, to change something")
+        if self._settings.own_jobs and told():
+            return RefusalError(
+                403, f"only the user who started this server may change something; others need {BY_TOKEN}"
+            )
+        if self._settings.own_jobs:
+            return RefusalError(
+                403, f"this system does not tell whose connection this is: start the server with {BY_TOKEN}"
+            )
+        return RefusalError(
+            403, "this server only answers questions; `farthest serve --allow-jobs` takes jobs"
+        )
 
     def _known(self, headers: Headers) -> bool:
         if not self._settings.token:
@@ -167,11 +185,28 @@ def _has_two_lengths(headers: Headers) -> bool:
     return "content-length" in headers and "transfer-encoding" in headers
 
 
+def may_change(request: Request) -> bool:
+    """Whether the reader may start, cancel and resume jobs."""
+    return bool(request.scope["may_change"]())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a host of this name."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        return False
+
+
 def _without_port(host: str) -> str:
     if host.startswith("["):
         return host.partition("]")[0] + "]"
     return host.rpartition(":")[0] if ":" in host else host
 
+
+BY_TOKEN = f"--allow-jobs and {WEB_TOKEN.name}"
 
 LEAST_TOKEN = 16
 """Characters of a token: nobody guesses one by asking."""
@@ -181,9 +216,10 @@ LEAST_TOKEN = 16
 class WebSettings:
     """``host``, ``port``: where the server listens; port 0: any that is free. ``database``: as for ``open_database``.
     ``public``: whoever reaches the server may read. ``allow_jobs``: who has the token may start, cancel and resume
-    jobs. ``names``: host names by which readers reach the server, besides ``host``, localhost and addresses.
-    ``cors_origins``: pages of which other servers may read. ``token``: empty: none. ``redis``: whether one was
-    configured, so that workers are asked for.
+    jobs; None: the user who started the server alone may, from this machine, where there is no token. ``names``: host
+    names by which readers reach the server, besides ``host``, localhost and addresses. ``cors_origins``: pages of which
+    other servers may read. ``token``: empty: none. ``redis``: whether one was configured, so that workers are asked
+    for.
 
     Raises SettingError for a combination that would let strangers read or change.
     """
@@ -192,7 +228,7 @@ class WebSettings:
     port: int = 8080
     database: str | None = None
     public: bool = False
-    allow_jobs: bool = False
+    allow_jobs: bool | None = None
     names: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     token: str = ""
@@ -234,12 +270,12 @@ class WebSettings:
     @property
     def loopback(self) -> bool:
         """Whether only this machine reaches the server."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
+
+    @property
+    def own_jobs(self) -> bool:
+        """Whether the user who started the server may change something without a token."""
+        return self.allow_jobs is None and self.loopback and not (self.token or self.public)
 
     @property
     def needs_token(self) -> bool:

@@ -14,15 +14,18 @@ from urllib.parse import quote, urlencode
 from htpy import (
     a,
     body,
+    button,
     div,
     dl,
     dt,
     figure,
+    form,
     fragment,
     h1,
     head,
     header,
     html,
+    label,
     li,
     link,
     main,
@@ -31,6 +34,7 @@ from htpy import (
     ol,
     p,
     script,
+    span,
     table,
     tbody,
     td,
@@ -39,13 +43,14 @@ from htpy import (
     tr,
 )
 from htpy import dd as description
+from htpy import input as field
 from htpy import title as title_
 from markupsafe import Markup
 
-from farthest.drawing.page_boards import frames
+from farthest.drawing.page_boards import board_with_moves, frames
 from farthest.drawing.svg import part_of_page
 from farthest.errors import ForbiddenCodeError
-from farthest.puzzles.family import board_picture
+from farthest.puzzles.family import board_picture, family
 from farthest.puzzles.move_text import move_text, moves_text
 from farthest.safe_text import safe
 
@@ -54,6 +59,7 @@ if TYPE_CHECKING:
 
     from htpy import Node
 
+    from farthest.drawing.page_boards import MoveLink
     from farthest.puzzles.definition import NamedPath, PuzzleDefinition
     from farthest.puzzles.puzzle import Puzzle
 
@@ -90,9 +96,10 @@ MOST_CELLS = 4096
 """Of a board that is drawn; a larger one is shown as text."""
 
 
-def page(title: str, *content: Node, scripts: Sequence[str] = ()) -> str:
-    """A whole page. ``scripts``: names of modules in ``static``; pages work without them. Characters that hide or turn
-    text are written as escapes, wherever they come from."""
+def page(title: str, *content: Node, scripts: Sequence[str] = (), heading: str | None = None) -> str:
+    """A whole page. ``scripts``: names of modules in ``static``; pages work without them. ``heading``: what stands
+    above the content, if that is not the title. Characters that hide or turn text are written as escapes, wherever they
+    come from."""
     document = html(lang="en")[
         head[
             meta(charset="utf-8"),
@@ -104,9 +111,10 @@ def page(title: str, *content: Node, scripts: Sequence[str] = ()) -> str:
         ],
         body[
             a(class_="skip", href="#content")["To the content"],
-            header[nav(aria_label="Pages")[a(class_="brand", href="/")["farthest"], a(href="/#puzzles")["Puzzles"],
-                                          a(href="/workers")["Workers"], a(href="/api/openapi.json")["API"]]],
-            main(id="content")[h1[title], content],
+            header[nav(aria_label="Pages")[a(class_="brand", href="/")["farthest"], a(href=puzzles_page())["Puzzles"],
+                                          a(href=jobs_page())["Jobs"], a(href="/workers")["Workers"],
+                                          a(href="/api/openapi.json")["API"]]],
+            main(id="content")[h1[title if heading is None else heading], content],
         ],
     ]  # fmt: skip
     return safe(str(document))
@@ -146,6 +154,13 @@ def board(
     return Markup(part_of_page(board_picture(puzzle, labels, definition), text))  # escaped where it is made
 
 
+def moving_board(puzzle: Puzzle, labels: Sequence[int], text: str, links: Sequence[MoveLink]) -> Node:
+    """The same with the moves that are made on it."""
+    if not links or not puzzle.definition.ready or len(labels) > MOST_CELLS:
+        return board(puzzle, labels, text)
+    return Markup(board_with_moves(board_picture(puzzle, labels), links, text))  # escaped where it is made
+
+
 def board_of(puzzle: Puzzle, text: str) -> Node:
     """The same for a canonical text."""
     if puzzle.definition.ready:
@@ -159,14 +174,30 @@ def boards(puzzle: Puzzle, items: Iterable[tuple[str, str]]) -> Node:
     return div(class_="boards")[(a(href=href)[board_of(puzzle, text)] for text, href in items)]
 
 
+def search_form(action: str, wanted: str = "", called: str = "Name") -> Node:
+    """A field for words of names. ``wanted``: those that were asked."""
+    return form(method="get", action=action, role="search")[
+        label(for_="words")[called],
+        field(id="words", name="q", type="search", value=wanted, maxlength="200"),
+        button(type="submit")["Search"],
+    ]
+
+
 def message_page(title: str, text: str, *more: Node) -> str:
     """A page that only says something, such as why there is no other."""
     return page(title, fragment[div(class_="message", role="alert")[text], more])
 
 
-def home_page(words: str = "", before: int | None = None) -> str:
-    """The first page: jobs and puzzles whose names have these words; jobs with numbers less than ``before``."""
-    return _with("/", ({"q": words} if words else {}) | ({} if before is None else {"before": str(before)}))
+def jobs_page(words: str = "", before: int | None = None) -> str:
+    """The jobs of puzzles whose names have these words, with numbers less than ``before``."""
+    return _with(
+        "/jobs", ({"q": words} if words else {}) | ({} if before is None else {"before": str(before)})
+    )
+
+
+def puzzles_page(words: str = "", family: str = "") -> str:
+    """The catalogue, or its puzzles with these words; at one of its families."""
+    return _with("/puzzles", {"q": words} if words else {}) + (f"#{family}" if family else "")
 
 
 def job_page(number: int, **query: str) -> str:
@@ -179,9 +210,9 @@ def state_page(number: int, board: str, **query: str) -> str:
     return _with(f"/jobs/{number}/state", {"board": board, **query})
 
 
-def layer_page(number: int, depth: int) -> str:
+def layer_page(number: int, depth: int, **query: str) -> str:
     """The states of one depth."""
-    return f"/jobs/{number}/layers/{depth}"
+    return _with(f"/jobs/{number}/layers/{depth}", query)
 
 
 def random_state(number: int, depth: int | None = None) -> str:
@@ -194,6 +225,16 @@ def puzzle_page(name: str) -> str:
     return f"/puzzles/{quote(name, safe='')}"
 
 
+def solve_page(name: str) -> str:
+    """Where boards of a puzzle are given to be solved."""
+    return f"{puzzle_page(name)}/solve"
+
+
+def board_page(name: str, text: str) -> str:
+    """One board of a puzzle, whatever maps there are."""
+    return f"{puzzle_page(name)}/{quote(text)}"
+
+
 def _with(path: str, query: dict[str, str]) -> str:
     return f"{path}?{urlencode(query)}" if query else path
 
@@ -202,34 +243,51 @@ MOST_DRAWN = 200
 """Boards of a path that are drawn; of a longer one only the moves are told."""
 
 
-def player(
-    puzzle: Puzzle,
-    path: NamedPath,
-    page_of: Callable[[str], str] | None = None,
-    distances: Sequence[int] | None = None,
-) -> Node:
-    """The boards in the order of the moves. ``page_of``: the address of a board's page; ``distances``: of the
-    boards."""
+def player(puzzle: Puzzle, path: NamedPath, page_of: Callable[[str], str] | None = None) -> Node:
+    """The boards in the order of the moves, one at a time. ``page_of``: the address of a board's page."""
     if (
         len(path.boards) > MOST_DRAWN
         or path.boards.size > MOST_DRAWN * MOST_CELLS
         or not puzzle.definition.ready
     ):
         return p(class_="small")[moves_text(path.moves)]
-    boards, texts = path.boards.tolist(), path.texts
-    drawn = frames([board_picture(puzzle, board, path.definition) for board in boards], texts[0])
-    names = ["start", *map(move_text, path.moves)]
-    changes = ["", *drawn.changes]
-    steps = enumerate(zip(names, texts, changes, strict=True))
-    return fragment[
-        figure(class_="frames", hidden=True)[Markup(drawn.svg)],  # escaped where it is made
-        ol(class_="path small", data_player=True)[
-            (
-                li(data_board=text, data_change=change)[
-                    name if page_of is None else a(href=page_of(text))[name],
-                    "" if distances is None else f" · {distances[number]}",
-                ]
-                for number, (name, text, change) in steps
-            )
-        ],
+    drawn = frames(
+        [board_picture(puzzle, each, path.definition) for each in path.boards.tolist()], path.texts[0]
+    )
+    return div(class_="player")[
+        figure(class_="frames")[Markup(drawn.svg)],  # escaped where it is made
+        steps(puzzle, path, page_of, changes=["", *drawn.changes]),
     ]
+
+
+def steps(
+    puzzle: Puzzle,
+    path: NamedPath,
+    page_of: Callable[[str], str] | None = None,
+    *,
+    changes: Sequence[str | None] = (),
+    distances: Sequence[int] = (),
+) -> Node:
+    """The moves of a path as a list, each a link to the board after it. ``changes``: what each changes in a picture of
+    all boards; ``distances``: of the boards."""
+
+    def step(number: int, text: str, said: str, name: str) -> Node:
+        title = name if name != said else None
+        return li(data_board=text, data_change=changes[number] if changes else None)[
+            span(title=title)[said] if page_of is None else a(href=page_of(text), title=title)[said],
+            span(class_="small")[f" · {distances[number]}"] if distances else None,
+        ]
+
+    words, names = ["start", *step_words(puzzle, path)], ["start", *map(move_text, path.moves)]
+    rows = zip(path.texts, words, names, strict=True)
+    return ol(class_="path", data_player=True)[(step(number, *row) for number, row in enumerate(rows))]
+
+
+def step_words(puzzle: Puzzle, path: NamedPath) -> list[str]:
+    """The moves of a path as people say them: of sliding tiles ``6 up``, else their names."""
+    hold, boards = family(puzzle.family).hold, path.boards.tolist()
+    found = []
+    for before, after, move in zip(boards, boards[1:], path.moves, strict=False):
+        place = hold(path.definition, before, move, after)
+        found.append((place.said.removeprefix("tile ") if place is not None else "") or move_text(move))
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,21 @@ import numpy
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from farthest.coordinator.search.choice import map_to
 from farthest.documents.maps import path_of, state_of
 from farthest.documents.workers import living_workers
 from farthest.errors import BoardError, FarthestError
-from farthest.models.records import SEARCH
+from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of, search_parameters
+from farthest.puzzles import catalogue
+from farthest.puzzles.family import board_given
 from farthest.web.asking import answered
-from farthest.web.page import state_page
-from farthest.web.pages import home, job, search, state
+from farthest.web.change_routes import local_jobs, solvings
+from farthest.web.gate import may_change
+from farthest.web.page import board_page, puzzle_page, state_page
+from farthest.web.pages import home, job, jobs, puzzles, search, solve, state
+from farthest.web.pages.puzzles import PuzzleFound
 from farthest.web.shelf import (
     JOBS_LISTED,
     board_asked,
@@ -48,11 +55,32 @@ if TYPE_CHECKING:
 MOST_WORDS = 200
 
 
+RUNNING_SHOWN = 5
+
+
 def _home(request: Request) -> str:
-    wanted = request.query_params.get("q", "").strip()[:MOST_WORDS]
-    shelf, before = shelf_of(request), number_asked(request, "before")
-    listed = shelf.jobs.page(JOBS_LISTED, before, lambda record: home.is_named(record, wanted))
-    return home.home(listed, damages_told(shelf, listed), wanted, older_page=before is not None)
+    return home.home(
+        shelf_of(request).jobs.page(RUNNING_SHOWN, fits=lambda job: job.state_now == RUNNING).records
+    )
+
+
+def _words(request: Request) -> str:
+    return request.query_params.get("q", "").strip()[:MOST_WORDS]
+
+
+def _jobs(request: Request) -> str:
+    shelf, before, wanted = shelf_of(request), number_asked(request, "before"), _words(request)
+    listed = shelf.jobs.page(JOBS_LISTED, before, lambda record: jobs.is_named(record, wanted))
+    return jobs.jobs(listed, damages_told(shelf, listed), wanted, older_page=before is not None)
+
+
+def _puzzles(request: Request) -> str | Response:
+    """The name of a puzzle of any size leads to its page."""
+    wanted = _words(request)
+    with suppress(FarthestError):
+        if wanted and (found := catalogue.find(wanted) or catalogue.called(wanted)) is not None:
+            return RedirectResponse(puzzle_page(found.name), status_code=303)
+    return puzzles.puzzles(wanted)
 
 
 def _job(request: Request) -> str:
@@ -60,7 +88,10 @@ def _job(request: Request) -> str:
     record, after = shelf.job(number_in(request)), number_asked(request, "after") or 0
     if record.kind == SEARCH:
         return _search_page(shelf, record, after)
-    return job.job(job_found(shelf, record.id, may_change=settings_of(request).allow_jobs), scale)
+    waits_for = local_jobs(request).waits_for(record.id) if record.status == QUEUED else ""
+    return job.job(
+        replace(job_found(shelf, record.id), may_change=may_change(request), waits_for=waits_for), scale
+    )
 
 
 def _search_page(shelf: Shelf, record: JobRecord, after: int) -> str:
@@ -91,11 +122,16 @@ def _random(request: Request) -> Response:
     return RedirectResponse(state_page(number, boards[0]), status_code=303)
 
 
+MOST_SKIPPED = 1_000_000
+"""Boards of a layer before those that are shown."""
+
+
 def _layer(request: Request) -> str:
     depth, scale = number_in(request, "depth"), scale_asked(request)
+    after = number_asked(request, "after", 0, MOST_SKIPPED) or 0
     with shelf_of(request).asked(number_in(request)) as opened:
-        boards = list(islice(opened.states_at(depth), job.BOARDS_SHOWN))
-        return job.layer(of_map(opened), depth, boards, scale)
+        boards = list(islice(opened.states_at(depth), after, after + job.BOARDS_SHOWN))
+        return job.layer(of_map(opened), depth, boards, after, scale)
 
 
 def _puzzle(request: Request) -> str:
@@ -105,16 +141,52 @@ def _puzzle(request: Request) -> str:
         needs = estimate_of(shown, shelf.database)
     except FarthestError as error:
         needs = str(error)
-    may_change = settings_of(request).allow_jobs
-    return home.puzzle(shown, _moves(shown), needs, jobs_of(shelf, shown), may_change=may_change)
+    return puzzles.puzzle(
+        PuzzleFound(shown, _moves(shown), needs, jobs_of(shelf, shown), may_change(request))
+    )
+
+
+def _solve(request: Request) -> str | Response:
+    """Leads to the page of the board that was given."""
+    shown, given = puzzle_named(request.path_params["name"]), request.query_params.get("board", "")
+    allowed = may_change(request)
+    if not given.strip():
+        return solve.solve(shown, "", "", may_change=allowed)
+    try:
+        board = board_given(shown, given)
+    except FarthestError as error:
+        return HTMLResponse(solve.solve(shown, str(error), given, may_change=allowed), 400)
+    return RedirectResponse(board_page(shown.name, shown.definition.format_board(board)), status_code=303)
+
+
+def _position(request: Request) -> str | Response:
+    """A board of a puzzle: the newest map of all distances to the goal tells of it, else a search."""
+    from farthest.search.walking import boards_along
+
+    shown, shelf = puzzle_named(request.path_params["name"]), shelf_of(request)
+    board = board_given(shown, request.path_params["board"])
+    text = shown.definition.format_board(board)
+    stored = map_to(shelf.database, shown, "goal") if shown.definition.has_origin("goal") else None
+    if stored is not None:
+        return RedirectResponse(state_page(stored.id, text), status_code=303)
+    told, path = solvings(request).told(shown.name, text), None
+    if told is not None and told.moves is not None:
+        moves = [each if isinstance(each, str) else (each[0], each[1]) for each in told.moves]
+        path = shown.definition.named_path(boards_along(shown, board, moves), moves)
+    return solve.position(shown, board, _moves_on(shown, board), told, path, may_change=may_change(request))
 
 
 def _moves(shown: Puzzle) -> list[tuple[MoveName, Board]]:
-    """The player's moves on the puzzle's first board; none where that cannot be said."""
+    """The player's moves on the puzzle's first board."""
+    board = puzzles.first_board(shown)
+    return [] if board is None else _moves_on(shown, board)
+
+
+def _moves_on(shown: Puzzle, board: Board) -> list[tuple[MoveName, Board]]:
+    """The player's moves; none where that cannot be said."""
     from farthest.search.expansion import forward_space
 
-    board = home.first_board(shown)
-    if board is None or not shown.definition.has_moves or not shown.definition.ready:
+    if not shown.definition.has_moves or not shown.definition.ready:
         return []
     with suppress(FarthestError):
         here = numpy.array([board], dtype=numpy.uint8)
@@ -138,11 +210,15 @@ PAGES = [
     Route(path, answered(question, _html))
     for path, question in (
         ("/", _home),
+        ("/jobs", _jobs),
+        ("/puzzles", _puzzles),
         ("/jobs/{number}", _job),
         ("/jobs/{number}/state", _state),
         ("/jobs/{number}/random", _random),
         ("/jobs/{number}/layers/{depth}", _layer),
         ("/puzzles/{name}", _puzzle),
+        ("/puzzles/{name}/solve", _solve),
+        ("/puzzles/{name}/{board:path}", _position),
         ("/workers", _workers),
     )
 ]

@@ -107,10 +107,11 @@ STOP_SECONDS = 3
 
 def serve(settings: WebSettings, *, told: Callable[[str], None], open_browser: bool) -> None:
     """Answers until a signal ends it. ``told`` gets the address once the server listens. Raises StorageError where
-    there is no database, SettingError where the port is taken."""
+    there is no database, SettingError where the port is taken. A database that is not
+    there is made, but for the public, who can put nothing into it."""
     listening = _listening(settings.host, settings.port)
     try:
-        database = open_database(settings.database, create=settings.allow_jobs)
+        database = open_database(settings.database, create=not settings.public)
     except BaseException:
         listening.close()
         raise

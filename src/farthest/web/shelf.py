@@ -227,13 +227,13 @@ def _number(text: str, what: str) -> int:
     return int(text)
 
 
-def job_found(shelf: Shelf, number: int, *, may_change: bool = False) -> JobFound:
+def job_found(shelf: Shelf, number: int) -> JobFound:
     """An enumeration with its layers and farthest boards. Raises JobError."""
     record = shelf.job(number)
     if record.kind == SEARCH:
         raise no_map(record)
     farthest = shelf.farthest(number, record.digest or "") if record.status == FINISHED else ()
-    return JobFound(record, puzzle_of(record), shelf.layers(record), farthest, may_change)
+    return JobFound(record, puzzle_of(record), shelf.layers(record), farthest)
 
 
 def of_map(opened: DistanceMap) -> JobFound:

@@ -188,8 +188,8 @@ class SearchReporter:
     def iteration(self, iteration: Iteration) -> None:
         """An iteration is over."""
 
-    def found(self, length: int, bound: int) -> None:
-        """A solution of this length is the shortest so far; at least ``bound`` moves are needed."""
+    def found(self, way: Way, bound: int) -> None:
+        """This solution is the shortest so far; at least ``bound`` moves are needed."""
 
     def progress(self, known: dict[str, Any]) -> None:
         """About once a second: ``JobRecord.progress`` as it is now."""

@@ -544,7 +544,7 @@ class _IterativeSearch(_Search):
         for effort in efforts:
             better = self._answers.look(effort, lambda: self._stop.wanted)
             if better is not None:
-                self._reporter.found(len(better), self._needed)
+                self._reporter.found(better, self._needed)
             if self._stop.wanted or (self._settings.within < inf and self._enough()):
                 return
 

@@ -113,13 +113,14 @@ RESUMABLE = (CANCELLED, INTERRUPTED, FAILED)
 @dataclass(frozen=True, slots=True)
 class JobFound:
     """What the page is made of. ``farthest``: canonical texts, the first of the last layer. ``may_change``: whether
-    this reader may cancel and resume jobs."""
+    this reader may cancel and resume jobs. ``waits_for``: of a queued job."""
 
     record: JobRecord
     puzzle: Puzzle
     layers: Sequence[LayerRecord]
     farthest: Sequence[str]
     may_change: bool = False
+    waits_for: str = ""
 
     @property
     def asked(self) -> bool:
@@ -234,6 +235,8 @@ def record_facts(record: JobRecord) -> list[tuple[str, Node]]:
 def _facts(found: JobFound) -> list[tuple[str, Node]]:
     record = found.record
     rows = record_facts(record)
+    if found.waits_for:
+        rows.insert(1, ("waits for", found.waits_for))
     if record.status == FINISHED:
         rows += [("map", map_text(record)), ("verified", _verified(record))]
         agreeing = [agrees for *_, agrees in _compared(found)]
@@ -288,14 +291,20 @@ def _farthest(found: JobFound) -> Node:
     which = "farthest" if record.complete else "in the last layer that was found"
     more = number - len(found.farthest)
     shown = (
-        boards(found.puzzle, ((text, state_page(record.id, text)) for text in found.farthest))
+        boards(found.puzzle, ((text, f"{state_page(record.id, text)}#play") for text in found.farthest))
         if found.asked
         else div(class_="boards")[(board_of(found.puzzle, text) for text in found.farthest)]
     )
     return fragment[
         h2[f"{number:,} {'board' if number == 1 else 'boards'} {which}, at distance {depth}"],
         shown,
-        p[f"and {more:,} more"] if more else None,
+        p[
+            a(href=layer_page(record.id, depth, after=str(len(found.farthest))))[f"and {more:,} more"]
+            if found.asked
+            else f"and {more:,} more"
+        ]
+        if more
+        else None,
     ]
 
 
@@ -328,24 +337,29 @@ def layers_svg(found: JobFound, scale: str) -> str:
 BOARDS_SHOWN = 60
 
 
-def layer(found: JobFound, depth: int, texts: Sequence[str], scale: str) -> str:
-    """``texts``: the first boards of the layer in key order."""
+def layer(found: JobFound, depth: int, texts: Sequence[str], after: int, scale: str) -> str:
+    """``texts``: some boards of the layer in key order, those behind the first ``after``."""
     record = found.record
-    states = found.layers[depth].states
+    states, last = found.layers[depth].states, after + len(texts)
+
+    def way(text: str, depth: int, after: int, rel: str) -> Node:
+        return a(href=layer_page(record.id, depth, **({"after": str(after)} if after else {})), rel=rel)[text]
+
+    ways = [
+        way("Nearer", depth - 1, 0, "prev") if depth else None,
+        way("Farther", depth + 1, 0, "next") if depth + 1 < len(found.layers) else None,
+        a(href=random_state(record.id, depth), rel="nofollow")["A random one of these"],
+    ]
+    pages = [
+        way("The boards before these", depth, max(0, after - BOARDS_SHOWN), "prev") if after else None,
+        way("More boards", depth, last, "next") if last < states else None,
+    ]
     return page(
         f"{record.name}: {states:,} {'state' if states == 1 else 'states'} at distance {depth}",
         p[a(href=job_page(record.id))[f"Job {record.id}: {found.puzzle.title or record.name}"]],
-        p[
-            a(href=layer_page(record.id, depth - 1), rel="prev")["Nearer"] if depth else None,
-            " " if depth else None,
-            a(href=layer_page(record.id, depth + 1), rel="next")["Farther"]
-            if depth + 1 < len(found.layers)
-            else None,
-            " · ",
-            a(href=random_state(record.id, depth), rel="nofollow")["A random one of these"],
-        ],
-        boards(found.puzzle, ((text, state_page(record.id, text)) for text in texts)),
-        p[f"and {states - len(texts):,} more"] if states > len(texts) else None,
+        p(class_="ways")[ways],
+        boards(found.puzzle, ((text, f"{state_page(record.id, text)}#play") for text in texts)),
+        p(class_="ways")[f"{after + 1:,} to {last:,} of {states:,}", pages] if texts and any(pages) else None,
         chart_of(found, scale, depth, layer_page(record.id, depth) + "?"),
     )
 

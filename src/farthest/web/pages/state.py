@@ -6,12 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 from htpy import a, div, figcaption, figure, fragment, h2, li, p, section, small, strong, ul
-from markupsafe import Markup
 
-from farthest.drawing.page_boards import MoveLink, board_with_moves
-from farthest.puzzles.family import board_hold, board_picture
-from farthest.puzzles.move_text import move_text, moves_text
-from farthest.web.page import MOST_CELLS, board, job_page, page, player, random_state, state_page
+from farthest.drawing.page_boards import MoveLink
+from farthest.puzzles.family import board_hold
+from farthest.puzzles.move_text import move_text
+from farthest.web.page import (
+    MOST_CELLS,
+    board,
+    job_page,
+    moving_board,
+    page,
+    random_state,
+    state_page,
+    steps,
+)
 from farthest.web.pages.job import board_form, chart_of
 
 if TYPE_CHECKING:
@@ -52,30 +60,33 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
         f"{found.record.name}: {_distance(asked)}",
         p[a(href=job_page(number))[f"Job {number}: {puzzle.title or found.record.name}"]],
         div(class_="state", data_state=True)[
-            figure[
-                _board(found, asked, holds),
+            figure(data_part="board")[
+                moving_board(puzzle, asked.labels, asked.board, _links(found, asked, holds)),
                 figcaption[asked.board, p["Click a piece or drag it."] if any(holds) else None],
             ],
-            section(aria_labelledby="moves")[
-                p(class_="lead")[
+            div(class_="beside")[
+                p(class_="lead", data_part="said")[
                     _sentence(asked, to_goal=to_goal, where=str(found.record.parameters.get("where")))
                 ],
-                h2(id="moves")["Moves"],
-                _moves(found, asked, holds),
+                _path(found, path, to_goal=to_goal),
+                section(aria_labelledby="moves", data_part="moves")[
+                    h2(id="moves")["Moves"], _moves(found, asked, holds)
+                ],
             ],
         ],
-        board_form(number, asked.board),
-        p[
-            "Random state: ",
-            a(href=random_state(number), rel="nofollow")["any"],
-            fragment[" · ", a(href=random_state(number, depth), rel="nofollow")[f"at distance {depth}"]]
-            if depth is not None
-            else None,
+        div(data_part="rest")[
+            board_form(number, asked.board),
+            p[
+                "Random state: ",
+                a(href=random_state(number), rel="nofollow")["any"],
+                fragment[" · ", a(href=random_state(number, depth), rel="nofollow")[f"at distance {depth}"]]
+                if depth is not None
+                else None,
+            ],
+            h2["Among all states"],
+            chart_of(found, scale, depth, here),
+            p[a(href=f"/api{here}")["This state as JSON"]],
         ],
-        _path(found, path, to_goal=to_goal) if path is not None and path.moves else None,
-        h2["Among all states"],
-        chart_of(found, scale, depth, here),
-        p[a(href=f"/api{here}")["This state as JSON"]],
         scripts=["state.js"],
     )
 
@@ -105,16 +116,12 @@ def _holds(found: JobFound, asked: State) -> list[Hold | None]:
     return [board_hold(found.puzzle, asked.labels, each.move, each.labels) for each in asked.moves]
 
 
-def _board(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
-    links = [
+def _links(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> list[MoveLink]:
+    return [
         MoveLink(hold, state_page(found.record.id, each.board), _said(each, hold), _kind(asked, each))
         for each, hold in zip(asked.moves, holds, strict=True)
         if hold is not None
     ]
-    if not links:
-        return board(found.puzzle, asked.labels, asked.board)
-    picture = board_picture(found.puzzle, asked.labels)
-    return Markup(board_with_moves(picture, links, asked.board))  # escaped where it is made
 
 
 def _said(each: Neighbour, hold: Hold | None) -> str:
@@ -173,15 +180,16 @@ def _move(found: JobFound, each: Neighbour, hold: Hold | None, kind: str, drawn:
     ]
 
 
-def _path(found: JobFound, path: NamedPath, *, to_goal: bool) -> Node:
+def _path(found: JobFound, path: NamedPath | None, *, to_goal: bool) -> Node:
+    if path is None or not path.moves:
+        return section(data_part="line")
     last = len(path.moves)
-    return fragment[
-        h2["One optimal path"],
-        player(
+    return section(aria_labelledby="line", data_part="line")[
+        h2(id="line")["One of the shortest ways"],
+        steps(
             found.puzzle,
             path,
             lambda text: state_page(found.record.id, text),
-            range(last, -1, -1) if to_goal else range(last + 1),
+            distances=range(last, -1, -1) if to_goal else range(last + 1),
         ),
-        p(class_="small")[f"Moves: {moves_text(path.moves)}"],
     ]

@@ -1,10 +1,13 @@
-// Makes a player of each list of boards: one board at a time, with a slider, buttons and the arrow keys. The picture
-// before the list has all shapes of all boards; each item of the list says which come and which go.
-const SECONDS_A_STEP = 0.45;
+// Makes a player of each list of the moves of a path: buttons, a slider, the arrow keys, and each move of the list by a
+// click. Before a list there may be a picture that has all shapes of all boards: each item of the list says which come
+// and which go. Else ``go`` shows the board of an item in its own way.
+const SECONDS_A_STEP = 0.6;
 const SECONDS_A_MOVE = 0.2;
+const SECONDS_AT_THE_END = 3;
 const MOST_GLIDING = 6;
 
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const plain = (event) => !(event.button || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey);
 
 // The place of a shape, and what it looks like anywhere.
 function look(shape) {
@@ -26,21 +29,35 @@ function glide(from, came) {
   }
 }
 
-function player(list) {
-  const steps = [...list.children];
-  const figure = list.previousElementSibling;
-  if (steps.length < 2 || !figure?.matches(".frames") || list.closest(".player")) return;
-  const picture = figure.firstElementChild;
+// What shows the steps of a list in the picture before it.
+function drawn(picture, steps) {
   const shapes = [...picture.children];
   const changes = steps.map((each) => each.dataset.change.split("-").map((part) => part.match(/\d+/g) ?? []));
-  const frame = document.createElement("div");
-  frame.className = "player";
-  list.before(frame);
+  const draw = (step, forward) => {
+    const [come, go] = forward ? changes[step] : [...changes[step]].reverse();
+    for (const number of come) shapes[number].removeAttribute("display");
+    for (const number of go) shapes[number].setAttribute("display", "none");
+  };
+  return (step, at) => {
+    const one = Math.abs(step - at) === 1;
+    const [come, go] = step > at ? changes[step] : [...changes[at]].reverse();
+    const before = one ? go.map((number) => look(shapes[number])) : [];
+    for (let now = at; now < step; ) draw(++now, true);
+    for (let now = at; now > step; ) draw(now--, false);
+    if (one) glide(before, come.map((number) => shapes[number]));
+    picture.setAttribute("aria-label", steps[step].dataset.board);
+  };
+}
+
+// ``go(item, step, at)``: shows a board; where there is none, the picture before the list does.
+function player(list, go = null) {
+  const steps = [...list.children];
+  const picture = list.previousElementSibling?.querySelector("svg");
+  if (steps.length < 2 || list.dataset.ready || !(go || picture)) return null;
+  list.dataset.ready = "";
+  const draw = go ? (step, at) => go(steps[step], step, at) : drawn(picture, steps);
   const controls = document.createElement("div");
   controls.className = "controls";
-  frame.append(figure, list, controls);
-  figure.hidden = false;
-  picture.addEventListener("click", () => steps[at].querySelector("a")?.click());
 
   let at = 0;
   let timer = null;
@@ -48,34 +65,34 @@ function player(list) {
   Object.assign(slider, { type: "range", min: 0, max: steps.length - 1, value: 0 });
   slider.setAttribute("aria-label", "Step of the path");
   const place = document.createElement("span");
+  place.className = "small";
 
-  const draw = (step, forward) => {
-    const [come, go] = forward ? changes[step] : [...changes[step]].reverse();
-    for (const number of come) shapes[number].removeAttribute("display");
-    for (const number of go) shapes[number].setAttribute("display", "none");
-  };
-  const show = (wanted) => {
-    const step = Math.max(0, Math.min(steps.length - 1, wanted));
-    const one = Math.abs(step - at) === 1;
-    const [come, go] = step > at ? changes[step] : [...changes[at]].reverse();
-    const before = one ? go.map((number) => look(shapes[number])) : [];
-    while (at < step) draw(++at, true);
-    while (at > step) draw(at--, false);
-    if (one) glide(before, come.map((number) => shapes[number]));
-    steps.forEach((each, number) => each.classList.toggle("shown", number === at));
-    picture.setAttribute("aria-label", steps[at].dataset.board);
+  // Marks a step, which is drawn already.
+  const mark = (step) => {
+    at = step;
+    steps.forEach((each, number) => {
+      if (number === at) each.firstElementChild.setAttribute("aria-current", "step");
+      else each.firstElementChild.removeAttribute("aria-current");
+    });
+    const box = steps[at];
+    if (list.scrollHeight > list.clientHeight) list.scrollTop = box.offsetTop - list.offsetTop - list.clientHeight / 2;
     slider.value = at;
     place.textContent = `${at} of ${steps.length - 1}`;
   };
+  const show = (wanted) => {
+    const step = Math.max(0, Math.min(steps.length - 1, wanted));
+    if (step !== at) draw(step, at);
+    mark(step);
+  };
   const stop = () => {
-    clearInterval(timer);
+    clearTimeout(timer);
     timer = null;
     play.textContent = "Play";
   };
-  const button = (text, action) => {
+  const button = (text, name, action) => {
     const made = document.createElement("button");
-    made.type = "button";
-    made.textContent = text;
+    Object.assign(made, { type: "button", textContent: text });
+    if (name) made.setAttribute("aria-label", name);
     made.addEventListener("click", action);
     return made;
   };
@@ -83,35 +100,67 @@ function player(list) {
     stop();
     show(at + difference);
   };
-  const play = button("Play", () => {
-    if (timer) return stop();
+  const again = list.closest("[data-plays]") !== null;
+  const next = () => {
+    if (!list.isConnected) return stop();
+    if (at === steps.length - 1) show(0);
+    else show(at + 1);
+    const last = at === steps.length - 1;
+    if (last && !again) stop();
+    else timer = setTimeout(next, 1000 * (last ? SECONDS_AT_THE_END : SECONDS_A_STEP));
+  };
+  const begin = () => {
     if (at === steps.length - 1) show(0);
     play.textContent = "Pause";
-    timer = setInterval(() => {
-      if (!frame.isConnected) return stop();
-      show(at + 1);
-      if (at === steps.length - 1) stop();
-    }, 1000 * SECONDS_A_STEP);
-  });
+    timer = setTimeout(next, 1000 * SECONDS_A_STEP);
+  };
+  const play = button("Play", "", () => (timer ? stop() : begin()));
   slider.addEventListener("input", () => {
     stop();
     show(Number(slider.value));
   });
   const back = step(-1);
   const forward = step(1);
-  controls.append(button("Back", back), play, button("Forward", forward), slider, place);
-  frame.addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.target === slider) return;
+  controls.append(button("◀", "Back", back), play, button("▶", "Forward", forward), slider, place);
+  list.before(controls);
+  list.addEventListener("click", (event) => {
+    const item = event.target.closest("li");
+    if (!item || !plain(event)) return;
+    event.preventDefault();
+    stop();
+    show(steps.indexOf(item));
+  });
+  mark(0);
+  const made = { list, steps, mark, stop, begin, isPlaying: () => timer !== null };
+  made.key = (event) => {
     if (event.key === "ArrowLeft") back();
     else if (event.key === "ArrowRight") forward();
     else if (event.key === "Home") step(-steps.length)();
     else if (event.key === "End") step(steps.length)();
-    else return;
+    else return false;
     event.preventDefault();
-  });
-  show(0);
+    return true;
+  };
+  if (again && !still()) begin();
+  return made;
 }
 
-export const players = (root) => root.querySelectorAll("[data-player]").forEach(player);
+const all = [];
 
-players(document);
+export function players(root, go = null) {
+  const made = [...root.querySelectorAll("[data-player]")].map((list) => player(list, go)).filter(Boolean);
+  all.push(...made);
+  return made;
+}
+
+export const isTyped = (event) =>
+  event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented || event.target.closest("input:not([type=checkbox]), textarea, select") !== null;
+
+// The arrow keys work at once: for the player that has the focus, else for the first that is seen.
+document.addEventListener("keydown", (event) => {
+  if (isTyped(event) || event.target.closest("svg.moving")) return;
+  const seen = all.filter((each) => each.list.isConnected && each.list.checkVisibility());
+  (seen.find((each) => each.list.parentElement.contains(event.target)) ?? seen[0])?.key(event);
+});
+
+if (!document.querySelector("[data-part=line]")) players(document);

@@ -1,7 +1,9 @@
-// Goes from state to state without loading whole pages: each has its address, and the browser's history works. Moves
-// are made by links, by dragging, by the letters of their names, and on the board by the arrow keys.
+// Goes from board to board without loading whole pages: each has its address, and the browser's history works. Moves are
+// made by links, by dragging, by the letters of their names, and on the board by the arrow keys; the shortest way is
+// played on the same board. A page has parts, which are exchanged one by one: the way that is played stays as it is as
+// long as its boards are shown.
 import { boards, settle, way } from "./board.js";
-import { players } from "./player.js";
+import { isTyped, plain, players } from "./player.js";
 
 const main = document.querySelector("main");
 const said = document.createElement("div"); // tells screen readers what has changed
@@ -11,11 +13,13 @@ document.body.append(said);
 let shown = location.pathname + location.search;
 let newest = 0;
 let letters = true;
+let line = null; // the player of the way
 
 const address = (link) => new URL(link.getAttribute("href"), location.href);
-const ofThisJob = (url) => {
-  const job = location.pathname.match(/^\/jobs\/\d+\//)?.[0];
-  return url.origin === location.origin && ["state", "random"].some((page) => url.pathname === `${job}${page}`);
+const here = location.pathname.match(/^\/jobs\/\d+\/|^\/puzzles\/[^/]+\//)?.[0];
+const isBoard = (url) => {
+  const of = url.pathname.startsWith(here) ? url.pathname.slice(here.length) : "";
+  return url.origin === location.origin && (here.startsWith("/jobs") ? ["state", "random"].includes(of) : of && of !== "solve");
 };
 
 function focusAfter(within) {
@@ -26,8 +30,8 @@ function focusAfter(within) {
   heading.focus({ preventScroll: true });
 }
 
-// ``within``: what of the page the reader uses, which has the focus again afterwards.
-async function show(url, { push = false, within = "", meanwhile = null } = {}) {
+// ``within``: what of the page the reader uses, which has the focus again afterwards. ``step``: of the way.
+async function show(url, { push = false, within = "", step = null, meanwhile = null } = {}) {
   const number = ++newest;
   let page = null;
   let answer = null;
@@ -38,18 +42,36 @@ async function show(url, { push = false, within = "", meanwhile = null } = {}) {
     page = null;
   }
   if (number !== newest) return;
-  if (!page?.querySelector("[data-state]")) return location.assign(url); // the browser shows what is wrong
+  if (!page?.querySelector("[data-state]") || !new URL(answer.url).pathname.startsWith(here)) return location.assign(url); // the browser shows what is wrong
   if (push) history.pushState(null, "", answer.url);
+  else if (step !== null) history.replaceState(null, "", answer.url);
   shown = location.pathname + location.search;
   document.title = page.title;
-  main.replaceChildren(...page.querySelector("main").childNodes);
+  const board = page.querySelector("[data-part=board] svg")?.getAttribute("aria-label");
+  const onTheWay = step ?? line?.steps.findIndex((each) => each.dataset.board === board) ?? -1;
+  const parts = ["h1", ...[...page.querySelectorAll("[data-part]")].map((each) => `[data-part=${each.dataset.part}]`)];
+  for (const part of parts) {
+    if (part !== "[data-part=line]" || onTheWay < 0) main.querySelector(part)?.replaceWith(page.querySelector(part));
+  }
   said.textContent = main.querySelector("h1").textContent;
   begin();
-  focusAfter(within);
-  if (push && !within) scrollTo(0, 0);
+  if (onTheWay >= 0 && step === null) line.mark(onTheWay);
+  if (step === null) focusAfter(within);
+}
+
+const linkTo = (item) => {
+  const to = item.querySelector("a").getAttribute("href");
+  return [...main.querySelectorAll("svg.moving a")].find((link) => link.getAttribute("href") === to);
+};
+
+// Shows a step of the way; the piece of the next one goes there.
+function go(item, step) {
+  const link = linkTo(item);
+  show(address(item.querySelector("a")), { step, meanwhile: link ? settle(link) : null });
 }
 
 function follow(link) {
+  line?.stop();
   const within = ["svg.moving", ".moves"].find((each) => link.closest(each));
   show(address(link), { push: true, within, meanwhile: within === "svg.moving" ? settle(link) : null });
 }
@@ -64,19 +86,20 @@ function lettersBox() {
     letters = box.checked;
   });
   label.append(box, " Letters make moves, with Shift their inverses");
-  main.querySelector(".state figcaption").append(label);
+  main.querySelector("[data-part=board] figcaption").append(label);
 }
 
 function begin() {
-  players(main);
+  const list = main.querySelector("[data-part=line] [data-player]");
+  if (!list) [line] = [null, players(main)];
+  else if (!list.dataset.ready) [line] = players(main, go);
   boards(main, follow);
   lettersBox();
 }
 
 main.addEventListener("click", (event) => {
   const link = event.target.closest("a");
-  const plain = !(event.button || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey);
-  if (!link || !plain || event.defaultPrevented || !ofThisJob(address(link))) return;
+  if (!link || !plain(event) || event.defaultPrevented || !isBoard(address(link))) return;
   event.preventDefault();
   follow(link);
 });
@@ -100,8 +123,7 @@ function linkOfKey(event) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
-  if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+  if (isTyped(event)) return;
   const link = linkOfKey(event);
   if (!link) return;
   event.preventDefault();
@@ -114,3 +136,4 @@ addEventListener("popstate", () => {
 });
 
 begin();
+if (location.hash === "#play") line?.begin();
