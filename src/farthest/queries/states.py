@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from farthest.errors import JobError
+from farthest.models.records import Answers, FirstGoals, ReachedStates
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import family
 from farthest.puzzles.origin import origin_patterns
@@ -28,15 +29,6 @@ if TYPE_CHECKING:
 # The goals nearest to the start, in a map that is counted from the start.
 
 BOARDS_KEPT = 24
-
-
-@dataclass(frozen=True, slots=True)
-class FirstGoals:
-    """The goal states nearest the origin: their ``depth``, how many there are, and the first of them as texts."""
-
-    depth: int
-    states: int
-    boards: list[str]
 
 
 def first_goals(distance_map: StoredMap) -> FirstGoals | None:
@@ -62,6 +54,53 @@ def first_goals(distance_map: StoredMap) -> FirstGoals | None:
             states += len(found)
             boards += definition.texts(found[: BOARDS_KEPT - len(boards)])
     return None if depth < 0 else FirstGoals(depth, states, boards)
+
+
+# The states of a map to goals that can be reached from the start: goals have others around them too.
+
+STATES_SEARCHED = 5_000_000
+"""In larger maps the nearest goals are not searched for."""
+
+STATES_FLOODED = 1_000_000
+"""Of more states it is not found out which can be reached."""
+
+
+def reached_from_start(distance_map: StoredMap) -> ReachedStates | None:
+    """Of a map of distances to its origin; None where moves lead from the start to too many states."""
+    space, definition = distance_map.space, distance_map.puzzle.definition
+    layer: Boards = numpy.array(definition.starts, dtype=numpy.uint8)
+    codes = space.encode(layer)
+    found, states, deepest, flooded = list[Boards](), 0, -1, 0
+    seen = before = codes[:0]
+    while len(layer):
+        flooded += len(layer)
+        if flooded > STATES_FLOODED:
+            return None
+        distances = distance_map.lookup(codes)
+        states += int((distances >= 0).sum())
+        if (depth := int(distances.max())) > deepest:
+            found, deepest = [], depth
+        if depth == deepest >= 0:
+            found.append(layer[distances == depth])
+        # Where moves can be taken back, what they lead to is new or in the last two layers.
+        seen, before = numpy.concatenate((before if space.undirected else seen, codes)), codes
+        after = [layer[:0], *(boards for _, _, boards in space.neighbours(layer, toward=True))]
+        layer = numpy.concatenate(after)
+        codes, first = numpy.unique(space.encode(layer), return_index=True)
+        new = ~numpy.isin(codes, seen)
+        codes, layer = codes[new], layer[first[new]]
+    boards = numpy.concatenate([layer, *found])
+    texts = definition.texts(boards[:BOARDS_KEPT])
+    return ReachedStates(states, None if deepest < 0 else deepest, len(boards), texts)
+
+
+def answers_of(distance_map: StoredMap) -> Answers:
+    """What a job keeps of its map to tell at once: where moves are counted from the origin, the nearest goals, else
+    what the start reaches. Nothing of large maps."""
+    if distance_map.origin.direction == "from":
+        return {"goal": first_goals(distance_map)} if distance_map.states <= STATES_SEARCHED else {}
+    reached = reached_from_start(distance_map) if distance_map.states <= STATES_FLOODED else None
+    return {} if reached is None else {"from_start": reached}
 
 
 # Random states of a stored map: of one layer, or of all layers.
