@@ -164,7 +164,7 @@ def estimate(
     from farthest.coordinator.enumeration.plan import estimated
     from farthest.models.database import database_folder
 
-    needs = estimated(puzzle, settings, database_folder(database), processes)
+    needs = estimated(puzzle, settings, database_folder(database), processes, guessing=True)
     from farthest.documents.puzzles import estimate_document, estimate_rows
 
     if as_json:

@@ -164,7 +164,7 @@ def estimate_rows(needs: Estimate) -> Rows:
         place = "files" if needs.scratch is None else f"files in {needs.scratch}"
     rows.append(("kept in", f"{place}: {needs.why}" if needs.why else place))
     allowed = f"{bytes_text(needs.memory_limit)} allowed"
-    unknown = needs.states_at_least is not None and needs.memory == needs.memory_limit
+    unknown = needs.states is None and needs.memory == needs.memory_limit
     memory = (
         f"grows with the states found; {allowed}" if unknown else f"{bytes_text(needs.memory)} of {allowed}"
     )

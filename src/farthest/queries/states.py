@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from farthest.errors import JobError
+from farthest.machine import cores
 from farthest.models.records import Answers, FirstGoals, ReachedStates
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import family
 from farthest.puzzles.origin import origin_patterns
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.paths import as_bytes
+from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.family import Symmetries
     from farthest.queries.stored_map import StoredMap
     from farthest.random_source import RandomSource
-    from farthest.spaces.contract import Boards, Codes
+    from farthest.spaces.contract import Boards, Codes, Space
 
 
 # The goals nearest to the start, in a map that is counted from the start.
@@ -61,37 +64,46 @@ def first_goals(distance_map: StoredMap) -> FirstGoals | None:
 STATES_SEARCHED = 5_000_000
 """In larger maps the nearest goals are not searched for."""
 
-STATES_FLOODED = 1_000_000
+STATES_FLOODED = 2_000_000
 """Of more states it is not found out which can be reached."""
 
 
 def reached_from_start(distance_map: StoredMap) -> ReachedStates | None:
     """Of a map of distances to its origin; None where moves lead from the start to too many states."""
-    space, definition = distance_map.space, distance_map.puzzle.definition
-    layer: Boards = numpy.array(definition.starts, dtype=numpy.uint8)
-    codes = space.encode(layer)
-    found, states, deepest, flooded = list[Boards](), 0, -1, 0
+    puzzle = distance_map.puzzle
+    space = compile_space(puzzle, Origin("from", "start"), distance_map.record.layout)
+    codes = space.encode(numpy.array(space.origins, dtype=numpy.uint8))
     seen = before = codes[:0]
-    while len(layer):
-        flooded += len(layer)
+    farthest: list[Codes] = []
+    states, deepest, flooded = 0, -1, 0
+    while len(codes):
+        flooded += len(codes)
         if flooded > STATES_FLOODED:
             return None
         distances = distance_map.lookup(codes)
         states += int((distances >= 0).sum())
         if (depth := int(distances.max())) > deepest:
-            found, deepest = [], depth
+            farthest, deepest = [], depth
         if depth == deepest >= 0:
-            found.append(layer[distances == depth])
+            farthest.append(codes[distances == depth])
         # Where moves can be taken back, what they lead to is new or in the last two layers.
         seen, before = numpy.concatenate((before if space.undirected else seen, codes)), codes
-        after = [layer[:0], *(boards for _, _, boards in space.neighbours(layer, toward=True))]
-        layer = numpy.concatenate(after)
-        codes, first = numpy.unique(space.encode(layer), return_index=True)
-        new = ~numpy.isin(codes, seen)
-        codes, layer = codes[new], layer[first[new]]
-    boards = numpy.concatenate([layer, *found])
-    texts = definition.texts(boards[:BOARDS_KEPT])
-    return ReachedStates(states, None if deepest < 0 else deepest, len(boards), texts)
+        codes, _ = numpy.unique(
+            _successors(space, codes), return_index=True
+        )  # which sorts: quicker than hashes here
+        codes = codes[~numpy.isin(codes, seen, assume_unique=True)]
+    found = numpy.concatenate([codes, *farthest])
+    texts = puzzle.definition.texts(space.decode(numpy.sort(found)[:BOARDS_KEPT]))
+    return ReachedStates(states, None if deepest < 0 else deepest, len(found), texts)
+
+
+def _successors(space: Space, codes: Codes) -> Codes:
+    """The codes one move away from the origin, perhaps repeated."""
+    if space.engine == "scatter":
+        found = memoryview(scatter(space).successors(codes.tobytes(), cores()))
+        return numpy.frombuffer(found, dtype=codes.dtype)
+    moved = space.neighbours(space.decode(codes), toward=False)
+    return numpy.concatenate([codes[:0], *(space.encode(boards) for _, _, boards in moved)])
 
 
 def answers_of(distance_map: StoredMap) -> Answers:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.settings import Settings
-from farthest.errors import FarthestError
+from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
+from farthest.errors import MemoryUsedUpError
+from farthest.machine import cores
+from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Space
+    from farthest.spaces.contract import ScatterSpace, Space
 
 COUNTED_SECONDS = 1.0
 MOST_COUNTED = 4_000_000
 """States that are counted: some tens of megabytes."""
+COUNTED_BYTES = 2**30
 
 WALKS = 1024
 WALK_SECONDS = 3.0
@@ -49,44 +51,35 @@ class Guess:
     source: str | None
 
 
-def guessed_states(space: Space) -> Guess:
+def guessed_states(space: ScatterSpace) -> Guess:
     """The number of states of a space without a depth limit: exact where they are few. Takes some seconds."""
-    watch = _Watch()
-    counted = _counted(space, watch)
-    if counted is not None:
+    counted, whole = _counted(space)
+    if whole:
         return Guess(counted, COUNTED)
     if space.undirected and not space.puzzle.definition.module:
         sampled = _sampled(space)
-        if sampled is not None and sampled > watch.total:
+        if sampled is not None and sampled > counted:
             return Guess(sampled, SAMPLED)
-    return Guess(watch.total, None)
+    return Guess(counted, None)
 
 
-class _Enough(Exception):
-    """There are too many states to count them."""
-
-
-class _Watch(Reporter):
-    """Ends a count that takes long. ``total``: the states found."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self._until = monotonic() + COUNTED_SECONDS
-
-    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
-        self.total = total
-        if total > MOST_COUNTED or monotonic() > self._until:
-            raise _Enough
-
-
-def _counted(space: Space, watch: _Watch) -> int | None:
-    from farthest.coordinator.enumeration.job import enumerate_puzzle
-
-    settings = Settings(origin=space.origin, histogram_only=True, symmetry=1)
+def _counted(space: ScatterSpace) -> tuple[int, bool]:
+    """The states of the layers that are found in time, and whether these are all."""
+    store = ScatterMemoryStore(space, distances=False, memory=COUNTED_BYTES, last=None)
+    executor, until = ThreadsExecutor(cores()), monotonic() + COUNTED_SECONDS
+    total, depth = sum(store.counts(0).values()), 1
     try:
-        return enumerate_puzzle(space.puzzle, None, settings, watch).states
-    except (_Enough, FarthestError):
-        return None
+        while total <= MOST_COUNTED and monotonic() < until:
+            states = next_layer(store, executor, depth)
+            if not states:
+                return total, True
+            total, depth = total + states, depth + 1
+    except MemoryUsedUpError:
+        pass
+    finally:
+        executor.close()
+        store.drop()
+    return total, False
 
 
 def _sampled(space: Space) -> int | None:

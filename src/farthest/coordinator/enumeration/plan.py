@@ -556,16 +556,27 @@ class _Planner:
 
 
 def estimated(
-    puzzle: Puzzle, settings: Settings, folder: Path | None, processes: Sequence[int] = ()
+    puzzle: Puzzle,
+    settings: Settings,
+    folder: Path | None,
+    processes: Sequence[int] = (),
+    *,
+    guessing: bool = False,
 ) -> Estimate:
     """The estimate of the plan of a run by threads. ``folder``: of the database's file, None where it is none.
-    ``processes``: numbers of workers' processes to tell the time of. Raises as ``plan`` does."""
+    ``processes``: numbers of workers' processes to tell the time of. ``guessing``: states are counted or sampled, which
+    takes seconds, where nobody knows how many there are. Raises as ``plan`` does."""
     machine = Machine(settings, None if folder is None else folder / "farthest.db")
     found = plan(puzzle, settings, machine)
-    if found.space.engine == "scatter" and found.needs.states is None and settings.max_depth is None:
+    if (
+        guessing
+        and found.space.engine == "scatter"
+        and found.needs.states is None
+        and settings.max_depth is None
+    ):
         from farthest.coordinator.enumeration.guess import guessed_states
 
-        guess = guessed_states(found.space)
+        guess = guessed_states(scatter(found.space))
         found = plan(puzzle, settings, machine, found.space, guess=guess)
         if guess.source is None:
             found = found.needing(states_at_least=guess.states)
