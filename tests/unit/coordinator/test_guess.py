@@ -38,10 +38,10 @@ def test_an_estimate_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
         assert result.exit_code == 0
         return result.stdout
 
-    found = json.loads(estimated("--json"))
+    found = json.loads(estimated("pennant", "--to", "goal", "--json"))
     assert (found["states"], found["states_from"], found["states_at_least"]) == (6287, guess.COUNTED, None)
     assert found["memory"] < 2**27
     monkeypatch.setattr(guess, "MOST_COUNTED", 500)
     monkeypatch.setattr(guess, "WALK_SECONDS", 0.1)
-    assert "more than " in (said := estimated())
+    assert "more than " in (said := estimated("diabolical-box"))
     assert "grows with the states found" in said
