@@ -192,7 +192,7 @@ def test_progress_as_lines(run: Run, process: Process) -> None:
     assert [line.split()[0] for line in lines[1:]] == ["layer"] * 7 + ["finished"]
     assert lines[1].startswith("layer depth=0 states=1 total=1 seconds=")
     assert json.loads(result.stdout)["states"] == 12
-    assert process("enumerate", "3-puzzle").stderr == ""
+    assert process("enumerate", "3-puzzle", "--again").stderr == ""
 
 
 def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
