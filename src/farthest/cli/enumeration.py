@@ -206,7 +206,9 @@ def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     from farthest.models.jobs import Jobs
     from farthest.models.maps import Maps
 
-    layers = tuple(layer.states for layer in Jobs(database).layers(record.id))
+    stored = Jobs(database).layers(record.id)
+    layers = tuple(layer.states for layer in stored)
+    classes = [layer.classes for layer in stored if layer.classes is not None]
     last = Maps(database).states(record.id, len(layers) - 1)
     return Outcome(
         job=record.id,
@@ -219,6 +221,7 @@ def stored_outcome(database: Database, record: JobRecord) -> Outcome:
         seconds=record.seconds or 0.0,
         complete=record.complete,
         resumed_from=None,
+        classes=tuple(classes) if classes and len(classes) == len(layers) else None,
     )
 
 
