@@ -55,32 +55,31 @@ def automorphisms(moves: Sequence[Element], slot_of: Sequence[int]) -> Iterator[
     one point of each orbit; all other images follow, or a contradiction does.
     """
     basis = _basis(moves)
-    numbers = {move: number for number, move in enumerate(moves)}
-    based = [numbers[move] for move in basis]
-    kinds = list(map(_cycle_lengths, moves))
-    kind_of_product = cache(lambda first, second: _cycle_lengths(product(moves[first], moves[second])))
+    kinds = {move: _cycle_lengths(move) for move in moves}
+    alike = {kind: [move for move in moves if kinds[move] == kind] for kind in set(kinds.values())}
+    kind_of_product = cache(lambda first, second: _cycle_lengths(product(first, second)))
     tried = 0
 
-    def assigned(images: list[int]) -> Iterator[list[int]]:
-        """Images of the basis, all by number; products of two have cycles as long as the products of their images."""
+    def assigned(images: list[Element]) -> Iterator[list[Element]]:
+        """Images of the basis; products of two have cycles as long as the products of their images."""
         nonlocal tried
         if len(images) == len(basis):
             yield images
             return
-        move = based[len(images)]
-        for image in range(len(moves)):
+        move = basis[len(images)]
+        for image in alike[kinds[move]]:
             tried += 1
             if tried > MOST_TRIED:
                 raise TooManyError
-            if kinds[image] == kinds[move] and all(
+            if all(
                 kind_of_product(move, other) == kind_of_product(image, there)
-                for other, there in zip(based, images, strict=False)
+                for other, there in zip(basis, images, strict=False)
             ):
                 yield from assigned([*images, image])
 
     every = set(moves)
     for images in assigned([]):
-        found = _point_map(basis, [moves[image] for image in images], slot_of)
+        found = _point_map(basis, images, slot_of)
         if found is not None and all(conjugate(found, move) in every for move in moves):
             yield found
 
