@@ -199,7 +199,9 @@ def _discs(puzzle: Puzzle, memory: int) -> Iterator[Candidate]:
     for size in range(hanoi.discs - 1, 0, -1):
         if not SMALLEST <= hanoi.pegs**size <= memory:
             continue
-        from_smallest = [range(first, min(first + size, hanoi.discs)) for first in range(0, hanoi.discs, size)]
+        from_smallest = [
+            range(first, min(first + size, hanoi.discs)) for first in range(0, hanoi.discs, size)
+        ]
         from_largest = [range(max(0, end - size), end) for end in range(hanoi.discs, 0, -size)]
         sums = [
             [pattern_of_labels(puzzle, group) for group in groups] for groups in (from_largest, from_smallest)

@@ -97,8 +97,8 @@ class _Goal:
 
 @lru_cache(maxsize=8)
 def _solution(definition: Lights, goal: Board) -> tuple[Matrix, Matrix, Matrix]:
-    """By lamps without ``WILDCARD`` and presses that change any: the linear map that gives a solution for the changes of
-    the lamps; by these lamps and columns, what is 0 of changes that have a solution; and a basis of the presses that
+    """By lamps without ``WILDCARD`` and presses that change any: the linear map that gives a solution for the changes
+    of the lamps; by these lamps and columns, what is 0 of changes that have a solution; and a basis of the presses that
     change nothing, a row each. By Gauss and Jordan."""
     colours = definition.colours
     presses = [press for press in definition.presses if press]

@@ -1,6 +1,6 @@
-"""Patterns of discs: the puzzle without the other discs. Each move of the puzzle is a move of the pattern, or leaves it as
-it is; and as it takes one disc, the distances of patterns without a common disc may be added up (A. Felner, R. E. Korf,
-S. Hanan, Additive pattern database heuristics, JAIR 2004)."""
+"""Patterns of discs: the puzzle without the other discs. Each move of the puzzle is a move of the pattern, or leaves it
+as it is; and as it takes one disc, the distances of patterns without a common disc may be added up (A. Felner, R. E.
+Korf, S. Hanan, Additive pattern database heuristics, JAIR 2004)."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ class HanoiPatterns:
             goals=tuple(dict.fromkeys(map(of, own.goals))),
             start=None if own.start is None else of(own.start),
         )
-        return made, tuple(
-            discs.index(disc) if disc in discs else _LEFT_OUT for disc in range(own.discs)
-        )
+        return made, tuple(discs.index(disc) if disc in discs else _LEFT_OUT for disc in range(own.discs))
 
     def boards(
         self, pattern: PuzzleDefinition, relabel: NDArray[np.uint8], boards: NDArray[np.uint8]
