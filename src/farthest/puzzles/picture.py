@@ -40,6 +40,9 @@ NAMED_COLOURS = {
 }
 """Colours that a puzzle's file may name: that of 256-colour terminals, and of pages."""
 
+PLASTIC = "plastic"
+"""The colour of what stickers are on."""
+
 Point = tuple[float, float]
 
 
@@ -76,6 +79,8 @@ class Picture:
 
 def colour(of: int | str) -> tuple[int, str]:
     """The terminal's and the page's colour of a number or a name."""
+    if of == PLASTIC:
+        return 233, "#17181a"
     return NAMED_COLOURS[of] if isinstance(of, str) else COLOURS[of % len(COLOURS)]
 
 

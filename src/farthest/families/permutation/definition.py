@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.puzzles.picture import Picture
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -103,6 +104,11 @@ class Permutation(PermutationFields):
             f"{name:<{margin}}{'  ' if margin else ''}{' '.join(f'{piece:<{width}}' for piece in row).rstrip()}"
             for name, row in zip(names, rows, strict=True)
         ]
+
+    def net_picture(self, board: Sequence[int]) -> Picture | None:
+        from farthest.families.permutation.picture import flat
+
+        return None if self.net is None else flat(self, board)
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
         place = f"board{f' for {name}' if name else ''}"

@@ -7,9 +7,10 @@ from functools import lru_cache
 from math import cos, pi, sin
 from typing import Literal
 
+from farthest.families.permutation import solid
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import tables
-from farthest.families.permutation.net import Net, board_colours
+from farthest.families.permutation.net import board_colours
 from farthest.puzzles.definition import MoveName
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 
@@ -92,10 +93,10 @@ _NET_WIDTH = 7.0  # wider nets are drawn smaller
 
 
 def picture(definition: Permutation, board: Sequence[int]) -> Picture:
-    """The net; of a puzzle without one the pieces in their slots: a turned piece tells by how much, a pancake shows its
-    burnt side."""
+    """The body seen from two sides, or the net; of a puzzle without one the pieces in their slots: a turned piece tells
+    by how much, a pancake shows its burnt side."""
     if definition.net is not None:
-        return _net(definition.net, definition, board)
+        return solid.picture(definition, board) or flat(definition, board)
     return {"stack": _stack, "ring": _ring, "rows": _rows}[form(definition)](definition, board)
 
 
@@ -107,7 +108,10 @@ def hold(definition: Permutation, board: Sequence[int], move: MoveName, after: S
     return Hold(pancake(definition, turned - 1), said=f"turn over {turned}")
 
 
-def _net(net: Net, definition: Permutation, board: Sequence[int]) -> Picture:
+def flat(definition: Permutation, board: Sequence[int]) -> Picture:
+    """The net, which the definition has."""
+    net = definition.net
+    assert net is not None
     areas = [sticker.area for sticker in net.stickers]
     left, top = min(x for x, _, _, _ in areas), min(y for _, y, _, _ in areas)
     width, height = max(right for _, _, right, _ in areas) - left, max(bottom for *_, bottom in areas) - top
