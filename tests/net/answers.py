@@ -72,7 +72,7 @@ DIFFERENT = {
 }  # fmt: skip
 """Fields of JSON that are not compared: times, places, the version of the program, and what is told since."""
 
-SINCE = {"classes"}
+SINCE = {"classes", "tables"}
 """Fields that are told since, null for what an older version has made."""
 
 LONG = 1000

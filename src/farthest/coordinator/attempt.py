@@ -307,7 +307,7 @@ class Losses:
             raise self._given_up(error) from error
 
     def _given_up(self, error: LostStateError) -> StorageError:
-        text = f"{error}; this is the {self.number}th loss {self._since}"
+        text = f"{error}; lost {times(self.number)} {self._since}"
         if not self._restarts:
             return LostStateError(
                 f"{text}: look for what damages or evicts data in Redis, or take checkpoints more often"

@@ -95,6 +95,11 @@ class EnumerationDocument(JobDocument):
         str | None, "SHA-256 of the layers alone: equal whatever is kept; null without layers"
     ]
     layer_seconds: Annotated[list[float | None], "states at each depth, and how long each layer took"]
+    classes: Annotated[
+        list[int | None] | None,
+        "of states that symmetries take to each other, at each depth, null for layers of which they were not counted; "
+        "null where they were of none",
+    ]
 
 
 class JobsDocument(TypedDict):
@@ -253,6 +258,7 @@ def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> En
     """One enumeration with its layers."""
     from farthest.models.chunks import layers_digest  # its codecs are no part of lists of jobs
 
+    classes = [layer.classes for layer in layers]
     return filled(
         EnumerationDocument,
         record,
@@ -260,4 +266,5 @@ def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> En
         layers=[layer.states for layer in layers],
         layers_digest=layers_digest([layer.states for layer in layers]) if layers else None,
         layer_seconds=[layer.seconds for layer in layers],
+        classes=classes if any(classes) else None,
     )

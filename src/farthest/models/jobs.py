@@ -294,7 +294,7 @@ class Jobs(JobReader):
             check_owners(connection)
             size = _stored_bytes(connection, job_id)
             remove_map_files(connection, self._database, job_id)
-            size += TableFiles(self._database.path, self._database.place).remove(job_id)
+            size += TableFiles(self._database.path, self._database.place).remove(f"{job_id}-*")
             # Locked before its jobs are counted: a job that another process adds now is counted, or waits.
             connection.execute(select(puzzle.c.id).where(puzzle.c.id == record.puzzle_id).with_for_update())
             connection.execute(delete(job).where(job.c.id == job_id))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from farthest import _kernel
 from farthest.arrays import np
+from farthest.errors import StorageError
 from farthest.spaces.arrangement import WORD_BITS
 from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, check_version, damaged_layout
 
@@ -475,6 +476,11 @@ def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], Space | Non
     check_version(layout, VERSION)
     order = layout.get("symmetries")
     space = space_of(order) if isinstance(order, int) else None
+    if space is not None and space.layout_fields() == layout | {"halved": True} != layout:
+        raise StorageError(
+            "stored key layout: an earlier version of farthest wrote this map of representatives, with twice as many "
+            "keys, which this one does not read; enumerate the puzzle again, or use that version"
+        )
     if space is None or space.layout_fields() != layout:
         raise damaged_layout(f"{layout!r}")
     return space

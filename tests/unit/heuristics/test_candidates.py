@@ -4,7 +4,8 @@ from itertools import chain
 
 import pytest
 
-from farthest.coordinator.search.judging import expected_layers, judged
+from farthest.coordinator.enumeration.resources import layers_by_growth
+from farthest.coordinator.search.judging import judged
 from farthest.families.sliding.definition import sliding
 from farthest.heuristics.candidates import candidates, grown_groups, look_ups
 from farthest.puzzles.catalogue import load
@@ -72,10 +73,10 @@ def test_look_ups_by_symmetry(puzzle: str, pattern: str, expected: int) -> None:
 
 @pytest.mark.parametrize("name", ["cube-2x2x2-htm@places:all", "pyraminx@edges", "cube-2x2x2-htm@turns:all"])
 def test_the_expected_mean_is_near_the_true_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.coordinator.search.judging.GROWN_STATES", 100)
+    monkeypatch.setattr("farthest.coordinator.enumeration.resources.FEW_STATES", 100)
     space = compile_space(load(name), Origin())
     true = [len(boards) for boards in layers_of_boards(space)]
-    assert mean(expected_layers(space)) == pytest.approx(mean(true), rel=0.1)
+    assert mean(list(layers_by_growth(space))) == pytest.approx(mean(true), rel=0.1)
 
 
 def mean(layers: list[int] | list[float]) -> float:

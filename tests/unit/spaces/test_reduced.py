@@ -220,6 +220,10 @@ def test_a_layout_that_is_not_the_puzzle_s_is_refused() -> None:
     for change in ({"symmetries": 5}, {"symmetries": "6"}, {"version": 2}, {"more": 1}):
         with pytest.raises(StorageError, match="stored key layout"):
             compile_space(puzzle, None, {**fields, **change})
+    with pytest.raises(
+        StorageError, match=r"earlier version of farthest wrote this map .* enumerate the puzzle again"
+    ):
+        compile_space(load("dino-cube"), None, {**fields, "symmetries": 4})
 
 
 def test_keys_out_of_range() -> None:

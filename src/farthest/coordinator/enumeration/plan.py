@@ -369,7 +369,7 @@ class _Planner:
         if space.engine == "gather":
             cut = cut_for_workers(gather(space), BLOCK_SIZE.size())
             form = found.form
-            needed = attempt_bytes(gather(space), cut, settings.max_depth, form, blobs_in_redis=in_redis)
+            needed = attempt_bytes(gather(space), cut, settings, form, blobs_in_redis=in_redis)
             disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
         else:
             cut = None

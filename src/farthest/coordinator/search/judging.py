@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import exp
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.bounds import bounds_bytes
 from farthest.coordinator.enumeration.plan import estimated
+from farthest.coordinator.enumeration.resources import layers_by_growth
 from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError
 from farthest.heuristics.candidates import Candidate, Table
@@ -24,7 +24,6 @@ from farthest.models.job_reader import JobReader
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.pattern_maps import complete_map, table_bytes
 from farthest.spaces import compile_space
-from farthest.spaces.contract import known_states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,11 +37,6 @@ if TYPE_CHECKING:
 CONFLICTS = 2.6
 """Moves that two pieces of an additive pattern need more than alone, times the cells of the board, on average: an
 estimate, not a measured figure. It orders candidates only."""
-
-GROWN_STATES = 2**13
-"""The first layers of a pattern up to so many states are found, to see how they grow."""
-
-DEEPEST = 10_000
 
 
 class JudgedTable:
@@ -88,7 +82,7 @@ class JudgedTable:
         which it proves nothing."""
         if self.stored is not None and self._database is not None:
             return [layer.states for layer in JobReader(self._database).layers(self.stored.id)]
-        layers = expected_layers(self.space)
+        layers = layers_by_growth(self.space)
         if self.bounds is None:
             return layers
         base, most = self.bounds.base, self.bounds.base + self.bounds.top
@@ -143,25 +137,6 @@ def judged(candidate: Candidate, database: Database | None, *, stored: bool = Fa
     except FarthestError:
         return None
     return Judged(candidate, tables, mean, size)
-
-
-def expected_layers(space: Space) -> list[float]:
-    """The first layers, which are found; then as many more states as if the moves from a layer, at the rate at which
-    the last of these layers grew, led to any of the states that are left."""
-    from farthest.search.solvable import layers_of_boards
-
-    reached, _ = known_states(space) or (space.keys or 0, "")
-    layers: list[float] = []
-    for boards in layers_of_boards(space):
-        layers.append(len(boards))
-        if not len(boards) or sum(layers) >= GROWN_STATES:
-            break
-    growth = layers[-1] / layers[-2] if len(layers) > 1 else 0.0
-    left = reached - sum(layers)
-    while left >= 1 and layers[-1] >= 1 and len(layers) < DEEPEST:
-        layers.append(left * (1 - exp(-growth * layers[-1] / left)))
-        left -= layers[-1]
-    return layers
 
 
 def _mean(layers: Sequence[float]) -> float:
