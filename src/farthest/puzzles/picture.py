@@ -77,6 +77,15 @@ class Picture:
     shapes: tuple[Shape, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class InSpace:
+    """What a script needs to draw boards of a puzzle in space. ``body``: its form and its moves, as JSON;
+    ``boards``: of each the colours of its stickers, a sign for each."""
+
+    body: str
+    boards: list[str]
+
+
 def colour(of: int | str) -> tuple[int, str]:
     """The terminal's and the page's colour of a number or a name."""
     if of == PLASTIC:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import cos, radians, sin
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +13,7 @@ from farthest.drawing.terminal import coloured
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.net import board_colours
 from farthest.families.permutation.solid import body, views
+from farthest.families.permutation.turning import turn
 from farthest.families.user_input import drawn_board
 from farthest.puzzles import catalogue
 from farthest.puzzles.family import board_picture
@@ -49,6 +53,37 @@ def test_the_two_views_show_each_sticker_of_the_net_once(name: str, data: st.Dat
     shapes = [shape.colour for shape in board_picture(puzzle, board).shapes]
     assert shapes.count(PLASTIC) == 2
     assert [colour for colour in shapes if colour != PLASTIC] == [colours[number] for number in seen]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "cube-3x3x3-antislices", "cube-2x2x2-qtm"])
+@settings(max_examples=2, deadline=None)
+@given(data=st.data())
+def test_the_parts_that_a_move_turns_take_their_colours_along(name: str, data: st.DataObject) -> None:
+    puzzle = catalogue.load(name)
+    definition = permutation(puzzle)
+    net = definition.net
+    assert net is not None
+    of = body(net)
+    assert of is not None
+    moves = data.draw(st.lists(st.sampled_from(definition.generators), min_size=4, max_size=9))
+    for length in range(len(moves)):
+        names = [move.name for move in moves[: length + 1]]
+        before, after = (
+            board_colours(net, definition.slot_moduli, definition.goals[0], board)
+            for board in (drawn_board(puzzle, f"moves: {' '.join(some)}") for some in (names[:-1], names))
+        )
+        found = turn(net, moves[length])
+        assert found is not None
+        expected = list(before)
+        for degrees, numbers in found.parts:
+            cross = np.cross(np.eye(3), found.axis)
+            angle = radians(degrees)
+            rotation = np.eye(3) + sin(angle) * cross + (1 - cos(angle)) * cross @ cross
+            for number in numbers:
+                far = np.linalg.norm(np.array(of.places) - rotation @ of.places[number], axis=1)
+                assert far.min() < 0.02
+                expected[int(far.argmin())] = before[number]
+        assert expected == after
 
 
 def test_a_net_on_a_plane_has_no_body() -> None:

@@ -106,9 +106,11 @@ class Permutation(PermutationFields):
         ]
 
     def net_picture(self, board: Sequence[int]) -> Picture | None:
-        from farthest.families.permutation.picture import flat
+        from farthest.families.permutation.net import board_colours, net_picture
 
-        return None if self.net is None else flat(self, board)
+        if self.net is None:
+            return None
+        return net_picture(self.net, board_colours(self.net, self.slot_moduli, self.goals[0], board))
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
         place = f"board{f' for {name}' if name else ''}"

@@ -32,7 +32,7 @@ from functools import lru_cache
 from math import isfinite
 
 from farthest.puzzles.definition import Board
-from farthest.puzzles.picture import NAMED_COLOURS, Point
+from farthest.puzzles.picture import NAMED_COLOURS, Picture, Point, Shape
 from farthest.puzzles.tables import Given, Table
 from farthest.wording import shown
 
@@ -158,6 +158,32 @@ def board_colours(net: Net, moduli: tuple[int, ...], goal: Board, board: Sequenc
         sticker.colour if sticker.slot == FIXED else colours.get(_sticker_at(sticker, moduli, board))
         for sticker in net.stickers
     ]
+
+
+_WIDTH = 7.0  # wider nets are drawn smaller
+
+
+def net_picture(net: Net, colours: Sequence[str | None]) -> Picture:
+    """The net with these colours of its stickers."""
+    areas = [sticker.area for sticker in net.stickers]
+    left, top = min(x for x, _, _, _ in areas), min(y for _, y, _, _ in areas)
+    width, height = max(right for _, _, right, _ in areas) - left, max(bottom for *_, bottom in areas) - top
+    scale = min(1.0, _WIDTH / width)
+    shapes = []
+    for sticker, colour, (x, y, right, bottom) in zip(net.stickers, colours, areas, strict=True):
+        points = tuple(((x - left) * scale, (y - top) * scale) for x, y in sticker.points)
+        shapes.append(
+            Shape(
+                (x - left) * scale,
+                (y - top) * scale,
+                (right - x) * scale,
+                (bottom - y) * scale,
+                colour=colour,
+                disc=sticker.is_disc,
+                points=() if sticker.is_disc else points,
+            )
+        )
+    return Picture(width * scale, height * scale, tuple(shapes))
 
 
 def _by_piece(net: Net, moduli: tuple[int, ...], goal: Board) -> list[tuple[_OfPiece, Sticker]]:
