@@ -193,7 +193,7 @@ def test_a_line_break_in_a_name_does_not_break_the_message(run: Run) -> None:
 
 def test_several_jobs_and_ranges_are_deleted(place: str, run: Run, run_json: RunJson) -> None:
     for _ in range(7):
-        run("enumerate", "3-puzzle", "--max-depth", "1")
+        run("enumerate", "3-puzzle", "--max-depth", "1", "--again")
     assert run("delete", "60-70").stdout == "0 jobs deleted: 0 bytes.\n"
     said = run("delete", "1", "3-4", "4-3", status=2)
     assert (said.stdout, "expected 3-4" in said.stderr) == ("", True)

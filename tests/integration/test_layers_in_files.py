@@ -248,6 +248,12 @@ def test_stopping_is_told_with_the_folder(tmp_path: Path) -> None:
     assert caught.value.depth == 4
     assert caught.value.folder is not None
     assert caught.value.folder.parent == tmp_path
+    # The job says so too, until it goes on.
+    shown = CliRunner().invoke(cli, ["show", "1", "--database", str(tmp_path / "jobs.db"), "--json"])
+    document = json.loads(shown.stdout)
+    assert (document["status"], document["depth"]) == ("interrupted", 4)
+    shown = CliRunner().invoke(cli, ["show", "1", "--database", str(tmp_path / "jobs.db")])
+    assert "none yet; the layers 0 to 4 are in files" in shown.stdout
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from farthest.cli.options import (
     scratch_option,
     stored_jobs,
 )
-from farthest.cli.printing import print_facts, print_json, print_table
+from farthest.cli.printing import print_facts, print_json, print_table, suggesting
 from farthest.errors import FarthestError, JobError, UnavailableError
 from farthest.wording import bytes_text, counted
 
@@ -62,7 +62,7 @@ def _row(record: JobRecord) -> tuple[str, ...]:
         origin_text(record),
         record.state_now,
         "" if record.states is None else _states(record.states),
-        "" if record.depth is None else f"{record.depth}{'' if record.complete else '+'}",
+        "" if (depth := record.known_depth) is None else f"{depth}{'' if record.complete else '+'}",
         "" if record.seconds is None else _seconds(record.seconds),
         _minute(record.created),
     )
@@ -135,7 +135,7 @@ def jobs(database: str | None, as_json: bool) -> None:
                 }
             )
         elif not records and not damages:
-            click.echo(f"No jobs in {opened.place}; `farthest enumerate PUZZLE` makes one.")
+            click.echo(suggesting(f"No jobs in {opened.place}; `farthest enumerate PUZZLE` makes one."))
         else:
             print_jobs(records)
             for record in records:
@@ -154,7 +154,7 @@ def jobs(database: str | None, as_json: bool) -> None:
 def show(job: str, database: str | None, as_json: bool) -> None:
     """Show one job: its puzzle, its state, its layers; of a search its iterations and solutions.
 
-    JOB is a job's number, or a puzzle's name for its newest finished enumeration.
+    JOB is a job's number or a puzzle's name. A name means the newest finished enumeration.
 
     \b
     Examples:
@@ -250,10 +250,10 @@ _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
 def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as_json: bool) -> None:
     """Delete jobs and all that is stored of them, without asking.
 
-    JOB is a job's number, a range of numbers such as 60-70, a puzzle's name for its newest finished enumeration, or a
-    table of bounds as `farthest jobs` names it. Of a range, the jobs that exist are deleted; if a job that is named
-    alone does not exist, nothing is deleted. A running job is not deleted: the others are, and the exit status is 2.
-    The space of the jobs in the database is free for later jobs; an SQLite file does not become smaller.
+    JOB is a job's number, a range of numbers such as 60-70, a puzzle's name, which means its newest finished
+    enumeration, or a table of bounds as `farthest jobs` names it. Of a range, the jobs that exist are deleted; if a job
+    that is named alone does not exist, nothing is deleted. A running job is not deleted: the others are, and the exit
+    status is 2. The space of the jobs in the database is free for later jobs; an SQLite file does not become smaller.
 
     \b
     Examples:

@@ -218,7 +218,8 @@ class OwnedJob:
             if self._hand_back and (told_to or isinstance(error, UnavailableError)):
                 self._jobs.release(self.job, self._owner, None if told_to else reason)
             else:
-                self._jobs.interrupt(self.job, None if told_to else reason, owner=self._owner)
+                kept = {name: one for name, one in self._progress.items() if name == "files_depth"}
+                self._jobs.interrupt(self.job, None if told_to else reason, owner=self._owner, progress=kept)
         except FarthestError:  # the database is what failed: the lease will run out
             return
 

@@ -161,8 +161,8 @@ class PuzzleDefinition(ABC):
         return {}
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
-        """Many boards, one a line, as bytes, a byte a cell. Raises BoardError with the number of the first wrong line,
-        from 1."""
+        """Many boards, one per line, as bytes, a byte per cell. Raises BoardError with the number of the first wrong
+        line, from 1."""
         boards = bytearray()
         for number, line in enumerate(lines, 1):
             try:
@@ -335,7 +335,7 @@ def check_cells(board: Sequence[int], cells: int, contents: int, what: str, name
     if not hasattr(board, "__len__"):
         raise BoardError(f"{place}: expected the {what}s of {cells} cells, got {type(board).__name__}")
     if len(board) != cells:
-        raise BoardError(f"{place}: {counted(len(board), what)}, expected {cells}, one a cell")
+        raise BoardError(f"{place}: {counted(len(board), what)}, expected {cells}, one per cell")
     for cell, number in enumerate(board):
         if not hasattr(number, "__index__") or not 0 <= number < contents:
             raise BoardError(

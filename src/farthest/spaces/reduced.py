@@ -59,6 +59,17 @@ class Symmetry(Protocol):
 S = TypeVar("S", bound=Symmetry)
 
 
+def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The rows that differ, in the order of their bytes, and for each row the number of its like among them.
+
+    ``numpy.unique`` by rows compares structured arrays, where a Ctrl-C becomes a TypeError; strings of bytes do not."""
+    if not rows.shape[1]:
+        return rows[:1], np.zeros(len(rows), dtype=np.intp)
+    strings = np.ascontiguousarray(rows).view(f"S{rows.shape[1] * rows.itemsize}").ravel()
+    once, which = np.unique(strings, return_inverse=True)
+    return once.view(rows.dtype).reshape(-1, rows.shape[1]), which
+
+
 class DigitImages(NamedTuple):
     """What becomes of a digit of the states of some outer numbers. It depends on ``name`` and on the number's row of
     ``rows``, shape (outer numbers, any). ``there``: the place of the digit that it becomes. ``values``: makes of a row
@@ -213,7 +224,7 @@ class Representatives(ABC):
         names = np.empty((sum(map(len, rows)), 8 + self.cells), dtype=np.uint8)
         names[:, :8] = np.concatenate(rows).astype(">u8").view(np.uint8).reshape(-1, 8)
         names[:, 8:] = np.concatenate(found)
-        once = np.unique(names.view(f"S{names.shape[1]}").ravel()).view(np.uint8).reshape(-1, names.shape[1])
+        once, _ = distinct_rows(names)
         return once[:, :8].copy().view(">u8").ravel().astype(np.intp), once[:, 8:]
 
     def alike(self, codes: Codes) -> Codes:
@@ -389,7 +400,7 @@ class _Tables:
         found = np.empty((len(outer), len(self.lists)), dtype=np.int64)
         for place, lists in enumerate(self.lists):
             name, rows, there, values = self._cut.digit_images(place, outer, pull, symmetry)
-            each, which = np.unique(rows, axis=0, return_inverse=True)
+            each, which = distinct_rows(rows)
             numbers = []
             for row in each:
                 numbers.append(self._known.setdefault((place, name, row.tobytes()), len(lists)))
@@ -397,7 +408,7 @@ class _Tables:
                     terms = values(row)
                     made = np.where(terms < 0, self._none[place], terms * self._weights[there])
                     lists.append(made.astype(np.uint16 if place == len(self._cut.line) else np.uint32))
-            found[:, place] = np.array(numbers)[which.ravel()]
+            found[:, place] = np.array(numbers)[which]
         return found
 
 

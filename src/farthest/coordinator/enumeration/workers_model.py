@@ -271,7 +271,7 @@ class Costs:
     shard_memory: float = 330.0
     kernel_memory: float = 62.0
     process_memory: float = 70e6
-    # The database: bytes a key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
+    # The database: bytes per key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
     map_bytes: float = 0.42
 
 
@@ -280,7 +280,7 @@ COSTS = Costs()
 
 @dataclass(frozen=True)
 class Cluster:
-    """The machines and the settings. ``network``: bytes a second of one Redis node, both ways together. ``cores``: of
+    """The machines and the settings. ``network``: bytes per second of one Redis node, both ways together. ``cores``: of
     the one machine that everything runs on; None: every process has a core. ``blobs_in_redis``: or in a place of their
     own, whose time the model does not know. ``residues``: the form of a residue map, else None; with it
     ``histogram_only`` is true, for there are no checkpoints."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -311,6 +311,7 @@ class _TurnsHome:
         return labels.ravel()[source], turned
 
 
+@lru_cache(maxsize=2)
 def symmetries(definition: Permutation, fixed: Board) -> Symmetries:
     """All conjugations that fix the board, and the inversion unless pieces are alike, orientations do not count, or
     moves cannot be taken back. Raises ResourceError where the moves are too many to be tried."""
