@@ -272,6 +272,10 @@ class DigitPuzzle(GoalPuzzle):
     def cells(self) -> int:
         return self.digit_bytes * len(self.radices)
 
+    @property
+    def contents(self) -> int:
+        return max(self.radices) if self.digit_bytes == 1 else 256
+
     def arrangements(self) -> int:
         return prod(self.radices)
 
