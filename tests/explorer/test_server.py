@@ -106,7 +106,9 @@ def test_the_public_cannot_make_a_database(tmp_path: Path) -> None:
 def test_an_empty_folder_and_the_user_of_this_machine(tmp_path: Path, started: list[Served]) -> None:
     """Who has started the server needs no token; a small job shows its result at once; a board is solved. Others, and
     what another program passes on, change nothing."""
-    server = Served(tmp_path)
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    server = Served(folder)
     started.append(server)
     here = {"Origin": server.address.rstrip("/")}
     form = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -137,7 +139,7 @@ def test_an_empty_folder_and_the_user_of_this_machine(tmp_path: Path, started: l
     assert "<strong>31 moves</strong>" in page
     assert page.count("data-board=") == 1 + 31
     assert server.end(signal.SIGINT) == 130
-    assert "Traceback" not in (tmp_path / "log").read_text()
+    assert "Traceback" not in (folder / "log").read_text()
 
 
 OTHER_USER = """

@@ -1,4 +1,4 @@
-"""Where the files of tables are, how one is made once by all processes of a machine, and how those of a job are
+"""Where the files of tables are, how one is made once by all processes of a machine, and how they are
 removed."""
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ BOUNDS_BITS = (2, 1)
 """Bits of a number in a table of bounds; a table with more of them is taken first."""
 
 
+DIGITS = 16
+"""Of a puzzle's digest in the name of its table; a job's number has fewer."""
+
+
 def bounds_name(puzzle: Puzzle, bits: int) -> str:
     """The name of the table of bounds of a puzzle, of which there is no map."""
-    return f"{puzzle.digest[:16]}-{bits}"
+    return f"{puzzle.digest[:DIGITS]}-{bits}"
 
 
 def bounds_facts(puzzle: Puzzle) -> dict[str, Any]:
@@ -67,10 +71,15 @@ class TableFiles:
             raise OSError(f"{self._path(name)}: what was written cannot be read")
         return made
 
-    def remove(self, job: int) -> int:
-        """Removes the tables of a job; how many bytes they had."""
+    def of_bounds(self) -> dict[str, int]:
+        """The bytes of each table of bounds by its name: no job has it."""
+        paths = sorted(self.folder.glob(f"{'?' * DIGITS}-*.table"))
+        return {path.stem: path.stat().st_size for path in paths}
+
+    def remove(self, pattern: str) -> int:
+        """Removes the files whose names match, such as ``7-*``, those of a job; how many bytes they had."""
         size = 0
-        for path in self.folder.glob(f"{job}-*"):
+        for path in self.folder.glob(pattern):
             with suppress(OSError):
                 size += path.stat().st_size
                 path.unlink()

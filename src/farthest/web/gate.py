@@ -120,7 +120,7 @@ class Gate:
         known = self._known(headers)
         scope["may_change"] = lambda: (self._settings.allow_jobs and known) or self._own(scope, host)
         if self._settings.needs_token and not known and not path.startswith(OPEN_PATHS):
-            raise RefusalError(401, "this server answers to who has its token")
+            raise RefusalError(401, "enter the token that this server was started with")
         if not changes or is_question(method, path):
             return
         origin = headers.get("origin")

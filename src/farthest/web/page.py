@@ -47,7 +47,7 @@ from htpy import input as field
 from htpy import title as title_
 from markupsafe import Markup
 
-from farthest.drawing.page_boards import board_with_moves, frames
+from farthest.drawing.page_boards import board_with_moves, path_frames
 from farthest.drawing.svg import part_of_page
 from farthest.errors import ForbiddenCodeError
 from farthest.puzzles.family import board_picture, family
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from htpy import Node
 
     from farthest.drawing.page_boards import MoveLink
-    from farthest.puzzles.definition import NamedPath, PuzzleDefinition
+    from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -144,20 +144,19 @@ def rows_of(headings: Sequence[str], rows: Iterable[Sequence[Node]], *, numbers:
     return div(class_="wide")[table[thead[tr[heads]], tbody[lines]]]
 
 
-def board(
-    puzzle: Puzzle, labels: Sequence[int], text: str, definition: PuzzleDefinition | None = None
-) -> Node:
-    """The picture of a board; ``text``: its canonical text, which is shown where nothing can be drawn. ``definition``:
-    whose board it is, if not the puzzle's: on a path pieces keep their names."""
+def board(puzzle: Puzzle, labels: Sequence[int], text: str, *, turned: bool = False) -> Node:
+    """The picture of a board; ``text``: its canonical text, which is shown where nothing can be drawn. ``turned``: the
+    script ``solid.js`` lets people turn it, where the puzzle has a body."""
     if not puzzle.definition.ready or len(labels) > MOST_CELLS:
         return div(class_="text-board")[text]
-    return Markup(part_of_page(board_picture(puzzle, labels, definition), text))  # escaped where it is made
+    space = family(puzzle.family).in_space(puzzle.definition, [labels]) if turned else None
+    return Markup(part_of_page(board_picture(puzzle, labels), text, space))  # escaped where it is made
 
 
 def moving_board(puzzle: Puzzle, labels: Sequence[int], text: str, links: Sequence[MoveLink]) -> Node:
     """The same with the moves that are made on it."""
     if not links or not puzzle.definition.ready or len(labels) > MOST_CELLS:
-        return board(puzzle, labels, text)
+        return board(puzzle, labels, text, turned=True)
     return Markup(board_with_moves(board_picture(puzzle, labels), links, text))  # escaped where it is made
 
 
@@ -251,9 +250,7 @@ def player(puzzle: Puzzle, path: NamedPath, page_of: Callable[[str], str] | None
         or not puzzle.definition.ready
     ):
         return p(class_="small")[moves_text(path.moves)]
-    drawn = frames(
-        [board_picture(puzzle, each, path.definition) for each in path.boards.tolist()], path.texts[0]
-    )
+    drawn = path_frames(puzzle, path)
     return div(class_="player")[
         figure(class_="frames")[Markup(drawn.svg)],  # escaped where it is made
         steps(puzzle, path, page_of, changes=["", *drawn.changes]),

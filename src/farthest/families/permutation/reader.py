@@ -53,6 +53,7 @@ from farthest.families.permutation.moves import (
     read_images,
 )
 from farthest.families.permutation.net import NetTable
+from farthest.families.permutation.solid import body
 from farthest.puzzles.catalogue import find_or_refuse
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import token_problem
@@ -201,7 +202,7 @@ class _GeneratorsTable(Table):
                 if isinstance(to, list) and isinstance(twist, list):
                     if len(twist) != slots or any(type(turn) is not int for turn in twist):
                         raise NotationError(
-                            f"twist: expected {slots} whole numbers, one a slot; correct the array"
+                            f"twist: expected {slots} whole numbers, one per slot; correct the array"
                         )
                     return read_images(to, slots, first), list(twist)
         except NotationError as error:
@@ -310,6 +311,9 @@ class PermutationTable(BoardsTable, _PiecesTable):
         if "net" in self:
             net = self.inner("net", NetTable)
             fields["net"] = net.read(definition.slot_moduli, goals[0], self.numbering)
+            if "faces" in net and body(fields["net"]) is None:
+                expected = "expected one for each sign, four or more, flat, with 0,0,0 in their middle"
+                raise net.fail("faces", f"the faces make no body; {expected}")
         if "turns" not in self:
             return replace(definition, **fields)
         turns = self.inner("turns", _TurnsTable)

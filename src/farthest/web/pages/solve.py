@@ -133,9 +133,12 @@ def _moves(puzzle: Puzzle, moves: Sequence[tuple[MoveName, Board]]) -> Node:
             ul(class_="moves")[
                 (
                     li[
-                        a(href=board_page(puzzle.name, text(after)), data_key=key, aria_keyshortcuts=key)[
-                            move_text(name)
-                        ]
+                        a(
+                            href=board_page(puzzle.name, text(after)),
+                            data_key=key,
+                            data_move=move_text(name),
+                            aria_keyshortcuts=key,
+                        )[move_text(name)]
                     ]
                     for name, after in moves
                     for key in [key_of(name)]

@@ -1,6 +1,8 @@
 // Makes a player of each list of the moves of a path: buttons, a slider, the arrow keys, and each move of the list by a
 // click. Before a list there may be a picture that has all shapes of all boards: each item of the list says which come
 // and which go. Else ``go`` shows the board of an item in its own way.
+import { turned } from "./solid.js";
+
 const SECONDS_A_STEP = 0.6;
 const SECONDS_A_MOVE = 0.2;
 const SECONDS_AT_THE_END = 3;
@@ -31,6 +33,7 @@ function glide(from, came) {
 
 // What shows the steps of a list in the picture before it.
 function drawn(picture, steps) {
+  if (picture.dataset.body) return turned(picture, steps);
   const shapes = [...picture.children];
   const changes = steps.map((each) => each.dataset.change.split("-").map((part) => part.match(/\d+/g) ?? []));
   const draw = (step, forward) => {
@@ -158,7 +161,7 @@ export const isTyped = (event) =>
 
 // The arrow keys work at once: for the player that has the focus, else for the first that is seen.
 document.addEventListener("keydown", (event) => {
-  if (isTyped(event) || event.target.closest("svg.moving")) return;
+  if (isTyped(event) || event.target.closest("svg.moving, svg[data-body]")) return;
   const seen = all.filter((each) => each.list.isConnected && each.list.checkVisibility());
   (seen.find((each) => each.list.parentElement.contains(event.target)) ?? seen[0])?.key(event);
 });

@@ -4,6 +4,7 @@
 // long as its boards are shown.
 import { boards, settle, way } from "./board.js";
 import { isTyped, plain, players } from "./player.js";
+import { solid } from "./solid.js";
 
 const main = document.querySelector("main");
 const said = document.createElement("div"); // tells screen readers what has changed
@@ -14,6 +15,7 @@ let shown = location.pathname + location.search;
 let newest = 0;
 let letters = true;
 let line = null; // the player of the way
+let body = null; // of a twisty puzzle: what draws its board
 
 const address = (link) => new URL(link.getAttribute("href"), location.href);
 const here = location.pathname.match(/^\/jobs\/\d+\/|^\/puzzles\/[^/]+\//)?.[0];
@@ -61,19 +63,20 @@ async function show(url, { push = false, within = "", step = null, meanwhile = n
 
 const linkTo = (item) => {
   const to = item.querySelector("a").getAttribute("href");
-  return [...main.querySelectorAll("svg.moving a")].find((link) => link.getAttribute("href") === to);
+  return [...main.querySelectorAll("svg.moving a, .moves a")].find((link) => link.getAttribute("href") === to);
 };
 
 // Shows a step of the way; the piece of the next one goes there.
 function go(item, step) {
   const link = linkTo(item);
-  show(address(item.querySelector("a")), { step, meanwhile: link ? settle(link) : null });
+  const meanwhile = link?.ownerSVGElement ? settle(link) : link && body?.turn(link.dataset.move);
+  show(address(item.querySelector("a")), { step, meanwhile });
 }
 
 function follow(link) {
   line?.stop();
   const within = ["svg.moving", ".moves"].find((each) => link.closest(each));
-  show(address(link), { push: true, within, meanwhile: within === "svg.moving" ? settle(link) : null });
+  show(address(link), { push: true, within, meanwhile: within === "svg.moving" ? settle(link) : body?.turn(link.dataset.move) });
 }
 
 // Letters that do something must be able to be turned off: who speaks to the computer may say them by chance.
@@ -94,6 +97,8 @@ function begin() {
   if (!list) [line] = [null, players(main)];
   else if (!list.dataset.ready) [line] = players(main, go);
   boards(main, follow);
+  const board = main.querySelector("[data-part=board] > [data-body]");
+  body = board && solid(board);
   lettersBox();
 }
 
