@@ -91,7 +91,7 @@ class Chart:
             middle = LEFT + (depth + 0.5) * room
             if depth == self.marked:
                 side = "start" if depth < len(self.layers) / 2 else "end"
-                place = f'x="{middle:.1f}" y="{max(TOP, bottom - height) - 6:.1f}" text-anchor="middle"'
+                place = f'x="{middle:.1f}" y="{TOP - 8:g}" text-anchor="middle"'
                 if not LEFT + 60 < middle < WIDTH - 60:
                     place = place.replace("middle", side)
                 yield f'<text class="here" {place}>{depth}: {states:,}</text>'

@@ -5,6 +5,7 @@ htpy escapes every text."""
 from __future__ import annotations
 
 import hashlib
+import re
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -182,6 +183,14 @@ def search_form(action: str, wanted: str = "", called: str = "Name") -> Node:
     ]
 
 
+_END_OF_HEAD = re.compile(r" *[,:(;]| [A-Z]\d+:")
+
+
+def short_title(puzzle: Puzzle) -> str:
+    """What people call a puzzle and its variants: its title up to what tells them apart."""
+    return _END_OF_HEAD.split(puzzle.title)[0] or puzzle.name
+
+
 def message_page(title: str, text: str, *more: Node) -> str:
     """A page that only says something, such as why there is no other."""
     return page(title, fragment[div(class_="message", role="alert")[text], more])
@@ -263,16 +272,14 @@ def steps(
     page_of: Callable[[str], str] | None = None,
     *,
     changes: Sequence[str | None] = (),
-    distances: Sequence[int] = (),
 ) -> Node:
     """The moves of a path as a list, each a link to the board after it. ``changes``: what each changes in a picture of
-    all boards; ``distances``: of the boards."""
+    all boards."""
 
     def step(number: int, text: str, said: str, name: str) -> Node:
         title = name if name != said else None
         return li(data_board=text, data_change=changes[number] if changes else None)[
             span(title=title)[said] if page_of is None else a(href=page_of(text), title=title)[said],
-            span(class_="small")[f" · {distances[number]}"] if distances else None,
         ]
 
     words, names = ["start", *step_words(puzzle, path)], ["start", *map(move_text, path.moves)]

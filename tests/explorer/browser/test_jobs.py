@@ -6,11 +6,14 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from explorer.browser.conftest import NewPage
+import farthest
+from explorer.browser.complaints import Complaints
+from explorer.browser.conftest import NewPage, opened
 from explorer.browser.line import Line
 from explorer.browser.standing_run import stopped_in_its_midst
 from explorer.conftest import KINDS, TOKEN
@@ -21,13 +24,11 @@ from integration.conftest import COMMAND
 pytestmark = pytest.mark.slow
 
 
-def started(page: Page, puzzle: str) -> int:
-    """The number of the job that the puzzle's page has queued."""
+def started(page: Page, puzzle: str, button: str) -> None:
+    """The page of the job that the puzzle's page has queued."""
     page.goto(puzzle_page(puzzle))
-    page.get_by_role("button", name="Queue an enumeration").click()
-    found = re.match(rf"Job (\d+): {puzzle}$", page.get_by_role("heading", level=1).inner_text())
-    assert found is not None
-    return int(found[1])
+    page.get_by_role("button", name=button).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(rf"Job \d+: {puzzle}$"))
 
 
 def expect_status(page: Page, status: str) -> None:
@@ -43,12 +44,12 @@ def test_who_starts_jobs_signs_in(new_page: NewPage) -> None:
     expect(page.get_by_role("alert")).to_have_text("This is not the token.")
     token.fill(TOKEN)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Jobs and puzzles")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The hardest positions of puzzles")
 
 
 def test_a_small_job_is_followed_from_its_start_to_its_end(page: Page) -> None:
     """Nobody does anything between the click and the chart."""
-    started(page, "8-puzzle")
+    started(page, "8-puzzle", "Find the hardest positions")
     expect_status(page, "finished")
     expect(page.get_by_text("181,440", exact=True).first).to_be_visible()
     expect(page.get_by_role("group", name="States at each depth").get_by_role("link")).to_have_count(32)
@@ -56,7 +57,7 @@ def test_a_small_job_is_followed_from_its_start_to_its_end(page: Page) -> None:
 
 def test_a_job_is_cancelled_and_resumed(page: Page) -> None:
     """One that is too large for a process of the server's own, and so waits."""
-    started(page, "sliding-3x5")
+    started(page, "sliding-3x5", "Queue it for a coordinator elsewhere")
     expect_status(page, "queued")
     page.get_by_role("button", name="Cancel this job").click()
     expect_status(page, "cancelled")
@@ -83,11 +84,11 @@ def line(server: Served) -> Iterator[Line]:
 
 
 def test_a_run_is_followed_through_a_cut_connection(
-    new_page: NewPage, page: Page, server: Served, line: Line, request: pytest.FixtureRequest
+    new_page: NewPage, server: Served, line: Line, request: pytest.FixtureRequest
 ) -> None:
-    """All of sliding-3x4, 239,500,800 states, from the click to its chart. The run stands still while the connection is
+    """All of sliding-3x4, 239,500,800 states, from the queue to its chart. The run stands still while the connection is
     cut and comes back, so that it cannot end before; nobody touches the page."""
-    number = started(page, "sliding-3x4")
+    number = farthest.submit("sliding-3x4", database=server.folder / "maps.db").id
     followed = new_page(base_url=f"http://127.0.0.1:{line.port}/", cut=True)
     followed.goto(f"/jobs/{number}")
     expect_status(followed, "queued")
@@ -119,3 +120,43 @@ def test_a_run_is_followed_through_a_cut_connection(
     followed.get_by_role("link", name="depth 53: 18 states").click()
     expect(followed.get_by_role("heading", level=1)).to_contain_text("18 states at distance 53")
     assert run.wait(20) == 0
+
+
+@pytest.fixture
+def own(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """A page at a server that was started in an empty folder, without a token."""
+    server = Served(tmp_path)
+    page = opened(browser, signed_in=False, base_url=server.address)
+    complaints = Complaints(page, server.address)
+    yield page
+    page.context.close()
+    server.kill()
+    complaints.check()
+
+
+def test_from_an_empty_folder_to_a_played_solution_in_four_clicks(own: Page) -> None:
+    own.goto("/")
+    own.get_by_role("link", name="8-puzzle, 15-puzzle").click()
+    own.get_by_role("button", name="Find the hardest positions").click()
+    expect_status(own, "finished")
+    own.get_by_role("link").filter(has=own.locator("svg.board")).first.click()
+    expect(own.get_by_role("heading", level=1)).to_have_text("8-puzzle: distance 31")
+    expect(own.get_by_role("slider")).not_to_have_value("0")  # it is played, without a fourth
+    expect(own.get_by_role("heading", level=1)).not_to_have_text("8-puzzle: distance 31")
+
+
+def test_a_scrambled_cube_is_solved_and_played(own: Page) -> None:
+    own.goto("/")
+    own.get_by_role("textbox", name="A scrambled cube?").fill("R U F2")
+    own.get_by_role("button", name="Solve").click()
+    own.get_by_role("button", name="Find the shortest solution").click()
+    expect(own.get_by_text("3 moves: the fewest possible.")).to_be_visible(timeout=30_000)
+    board = own.locator("[data-part=board] svg")
+    scrambled = board.inner_html()
+    own.keyboard.press("ArrowRight")  # nothing has to have the focus
+    expect(own.get_by_role("slider")).to_have_value("1")
+    own.get_by_role("list").get_by_role("link", name="R'", exact=True).first.click()
+    expect(own.get_by_role("slider")).to_have_value("3")
+    own.wait_for_function(
+        "(was) => document.querySelector('[data-part=board] svg').innerHTML !== was", arg=scrambled
+    )

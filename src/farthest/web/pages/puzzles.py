@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
@@ -34,7 +33,17 @@ from farthest.documents.puzzles import estimate_rows, known_rows, named_boards, 
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.move_text import move_text
-from farthest.web.page import board, facts, job_page, page, puzzle_page, puzzles_page, rows_of, search_form
+from farthest.web.page import (
+    board,
+    facts,
+    job_page,
+    page,
+    puzzle_page,
+    puzzles_page,
+    rows_of,
+    search_form,
+    short_title,
+)
 from farthest.web.pages.solve import solve_form
 from farthest.wording import seconds_text
 
@@ -83,8 +92,6 @@ KINDS = (
 )
 """Each puzzle is of the first that fits. ``sizes``: some names of other sizes."""
 
-_HEAD = re.compile(r" *[,:(]| [A-Z]\d+:")
-
 
 def _kind_of(puzzle: Puzzle) -> Kind:
     first = puzzle.name.partition("-")[0]
@@ -121,7 +128,7 @@ def _of_kind(kind: Kind, members: Sequence[Puzzle], *, sizes: bool) -> Node:
         return None
     alike: dict[str, list[Puzzle]] = defaultdict(list)
     for each in members:
-        alike[_HEAD.split(each.title)[0]].append(each)
+        alike[short_title(each)].append(each)
     return section(id=kind.key, aria_labelledby=f"{kind.key}-title")[
         h2(id=f"{kind.key}-title")[kind.title],
         ul(class_="catalogue")[(_card(title, tuple(some)) for title, some in alike.items())],
@@ -239,11 +246,13 @@ def _hardest(found: PuzzleFound) -> Node:
     needs, name = found.needs, found.puzzle.name
     problem = needs if isinstance(needs, str) else needs.problem
     if problem and not found.jobs:
+        text = "too many to look at each of them on this machine"
         return fragment[
             h2["All positions"],
-            p[
-                f"It has {states_text(found.puzzle)} states: too many to look at each of them on this machine."
-            ],
+            p[f"It has {states_text(found.puzzle)} states: {text}."],
+            _start(name, "Queue it for a coordinator elsewhere")
+            if found.may_change and not isinstance(needs, str)
+            else None,
         ]
     whole = any(each.complete and each.has_map for each in found.jobs)
     took = (
@@ -254,15 +263,21 @@ def _hardest(found: PuzzleFound) -> Node:
     begin = (
         None
         if problem
-        else form(method="post", action="/jobs")[
-            field(type="hidden", name="puzzle", value=name),
-            button(type="submit", class_="main")["Find the hardest positions"],
-            span(class_="small")[f"Looks at each of {states_text(found.puzzle)} states.{took}"],
-        ]
+        else _start(
+            name, "Find the hardest positions", f"Looks at each of {states_text(found.puzzle)} states.{took}"
+        )
         if found.may_change
         else fragment[p["To look at every position:"], pre[f"farthest enumerate {name}"]]
     )
     return fragment[h2["All positions"], _jobs(found.jobs) if found.jobs else None, None if whole else begin]
+
+
+def _start(name: str, text: str, said: str = "") -> Node:
+    return form(method="post", action="/jobs")[
+        field(type="hidden", name="puzzle", value=name),
+        button(type="submit", class_="main" if said else None)[text],
+        span(class_="small")[said] if said else None,
+    ]
 
 
 def _jobs(jobs: Sequence[JobRecord]) -> Node:

@@ -28,7 +28,7 @@ from htpy import input as field
 from farthest.drawing.page_boards import MoveLink
 from farthest.puzzles.family import board_hold
 from farthest.puzzles.move_text import move_text
-from farthest.web.page import board_page, moving_board, page, player, puzzle_page, solve_page
+from farthest.web.page import board_page, moving_board, page, puzzle_page, short_title, solve_page, steps
 from farthest.web.pages.state import key_of
 from farthest.wording import counted
 
@@ -71,7 +71,7 @@ def solve_form(puzzle: Puzzle, value: str = "", *, may_change: bool) -> Node:
 def solve(puzzle: Puzzle, told: str, value: str, *, may_change: bool) -> str:
     """The page before a board is given. ``told``: what is wrong with ``value``; empty: nothing."""
     return page(
-        f"Solve: {puzzle.title or puzzle.name}",
+        f"Solve {short_title(puzzle)}",
         div(class_="message", role="alert")[told] if told else None,
         solve_form(puzzle, value, may_change=may_change),
         p[a(href=puzzle_page(puzzle.name))[puzzle.title or puzzle.name]],
@@ -96,9 +96,10 @@ def position(
         if (hold := board_hold(puzzle, labels, name, board)) is not None
         for after in [puzzle.definition.format_board(board)]
     ]
+    here = board_page(puzzle.name, text)
     running = told is not None and not told.ended
     return page(
-        f"{puzzle.title or puzzle.name}: a position",
+        f"A position of {short_title(puzzle)}",
         p[a(href=puzzle_page(puzzle.name))[puzzle.title or puzzle.name]],
         div(class_="state", data_state=True)[
             figure(data_part="board")[
@@ -106,13 +107,13 @@ def position(
                 figcaption[text, p["Click a piece or drag it."] if links else None],
             ],
             div(class_="beside")[
-                section(aria_label="State of the search", data_part="status", data_running=running)[
-                    _status(puzzle, text, told, may_change=may_change)
-                ],
                 section(
-                    aria_label="Solution", data_part="answer", data_moves=str(len(path.moves) if path else 0)
-                )[
-                    player(puzzle, path, lambda each: board_page(puzzle.name, each))
+                    aria_label="State of the search",
+                    data_part="status",
+                    data_running=here if running else None,
+                )[_status(puzzle, text, told, may_change=may_change)],
+                section(data_part="line", data_moves=str(len(path.moves) if path else 0))[
+                    steps(puzzle, path, lambda each: board_page(puzzle.name, each))
                     if path is not None and path.moves
                     else None
                 ],

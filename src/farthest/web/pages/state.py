@@ -68,7 +68,7 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
                 p(class_="lead", data_part="said")[
                     _sentence(asked, to_goal=to_goal, where=str(found.record.parameters.get("where")))
                 ],
-                _path(found, path, to_goal=to_goal),
+                _path(found, path),
                 section(aria_labelledby="moves", data_part="moves")[
                     h2(id="moves")["Moves"], _moves(found, asked, holds)
                 ],
@@ -180,16 +180,10 @@ def _move(found: JobFound, each: Neighbour, hold: Hold | None, kind: str, drawn:
     ]
 
 
-def _path(found: JobFound, path: NamedPath | None, *, to_goal: bool) -> Node:
+def _path(found: JobFound, path: NamedPath | None) -> Node:
     if path is None or not path.moves:
         return section(data_part="line")
-    last = len(path.moves)
     return section(aria_labelledby="line", data_part="line")[
         h2(id="line")["One of the shortest ways"],
-        steps(
-            found.puzzle,
-            path,
-            lambda text: state_page(found.record.id, text),
-            distances=range(last, -1, -1) if to_goal else range(last + 1),
-        ),
+        steps(found.puzzle, path, lambda text: state_page(found.record.id, text)),
     ]

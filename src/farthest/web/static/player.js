@@ -57,7 +57,7 @@ function player(list, go = null) {
   const steps = [...list.children];
   const picture = list.previousElementSibling?.querySelector("svg");
   if (steps.length < 2 || list.dataset.ready || !(go || picture)) return null;
-  list.dataset.ready = "";
+  list.dataset.ready = "yes";
   const draw = go ? (step, at) => go(steps[step], step, at) : drawn(picture, steps);
   const controls = document.createElement("div");
   controls.className = "controls";

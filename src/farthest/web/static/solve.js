@@ -1,23 +1,22 @@
 // Shows how far the search for a solution is, as long as it goes on; the solution is exchanged for a shorter one alone.
-import { players } from "./player.js";
+import { begin } from "./state.js";
 
 const SECONDS = 1;
-const part = (root, name) => root.querySelector(`[data-part=${name}]`);
+const part = (name, root = document) => root.querySelector(`[data-part=${name}]`);
 
-async function renew() {
-  const address = location.href;
+async function renew(address) {
   const answer = await fetch(address);
-  if (!answer.ok || location.href !== address) return;
+  if (!answer.ok || part("status")?.dataset.running !== address) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const [status, solution] = ["status", "answer"].map((name) => part(page, name));
+  const [status, line] = ["status", "line"].map((name) => part(name, page));
   if (!status) return location.reload();
-  part(document, "status").replaceWith(status);
-  if (part(document, "answer").dataset.moves !== solution.dataset.moves) {
-    part(document, "answer").replaceWith(solution);
-    players(solution);
-  }
+  part("status").replaceWith(status);
+  if (part("line").dataset.moves === line.dataset.moves) return;
+  part("line").replaceWith(line);
+  begin();
 }
 
 setInterval(() => {
-  if (!document.hidden && part(document, "status")?.dataset.running !== undefined) renew().catch(() => {});
+  const address = part("status")?.dataset.running;
+  if (!document.hidden && address) renew(address).catch(() => {});
 }, 1000 * SECONDS);

@@ -53,7 +53,7 @@ async function show(url, { push = false, within = "", step = null, meanwhile = n
   const onTheWay = step ?? line?.steps.findIndex((each) => each.dataset.board === board) ?? -1;
   const parts = ["h1", ...[...page.querySelectorAll("[data-part]")].map((each) => `[data-part=${each.dataset.part}]`)];
   for (const part of parts) {
-    if (part !== "[data-part=line]" || onTheWay < 0) main.querySelector(part)?.replaceWith(page.querySelector(part));
+    if (!["[data-part=line]", "[data-part=status]"].includes(part) || onTheWay < 0) main.querySelector(part)?.replaceWith(page.querySelector(part));
   }
   said.textContent = main.querySelector("h1").textContent;
   begin();
@@ -92,9 +92,9 @@ function lettersBox() {
   main.querySelector("[data-part=board] figcaption").append(label);
 }
 
-function begin() {
+export function begin() {
   const list = main.querySelector("[data-part=line] [data-player]");
-  if (!list) [line] = [null, players(main)];
+  if (!list) line = null;
   else if (!list.dataset.ready) [line] = players(main, go);
   boards(main, follow);
   const board = main.querySelector("[data-part=board] > [data-body]");
