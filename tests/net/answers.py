@@ -141,7 +141,8 @@ def _steady(value: Any) -> Any:
     """The same without what differs from run to run."""
     if isinstance(value, dict):
         return {
-            name: _steady(one)
+            # What is known of the goal is told since, and was null.
+            name: None if name == "result" and isinstance(one, dict) and "goal" in one else _steady(one)
             for name, one in value.items()
             if name not in DIFFERENT and not (name in SINCE and one is None)
             if not (name == "bound" and "length" in value)  # which results of searches tell since

@@ -237,15 +237,13 @@ def some_boards(puzzle: Puzzle, goal: Board) -> Boards:
 
     space = PermutationBoards(puzzle, Origin(), [goal])
     moves = permutation(puzzle).generators
-    boards = numpy.array([goal] * COMPARED, dtype=numpy.uint8)
+    boards = numpy.array([goal], dtype=numpy.uint8)
     from farthest.random_source import RandomSource
 
     rng = RandomSource(1)
     for _ in range(MOVES):
-        chosen = numpy.array([rng.below(len(moves)) for _ in range(COMPARED)])
-        for number in numpy.unique(chosen).tolist():
-            rows = chosen == number
-            boards[rows] = space.moved(boards[rows], moves[number])
+        halves = (boards, boards) if len(boards) < COMPARED else (boards[::2], boards[1::2])
+        boards = numpy.concatenate([space.moved(half, moves[rng.below(len(moves))]) for half in halves])
     return boards
 
 

@@ -16,6 +16,7 @@ PIECES   a token; a range of numbers, 1-7; a set's name; all
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from farthest.errors import PuzzleError
@@ -354,6 +355,7 @@ def pattern_of_labels(parent: Puzzle, labels: Sequence[int]) -> Pattern:
     return _pattern(parent, Choice(False, tuple((label,) for label in labels)), parent.name)
 
 
+@lru_cache(maxsize=64)
 def _pattern(parent: Puzzle, choice: Choice, place: str) -> Pattern:
     maker = _maker(parent, place)
     made, relabel = maker.make(parent.definition, parent.metric, choice, place)
