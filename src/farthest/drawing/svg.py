@@ -16,6 +16,7 @@ from farthest.safe_text import safe
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from farthest.puzzles.picture import InSpace
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -68,21 +69,26 @@ def head(width: float, height: float, title: str, style: str = "") -> tuple[str,
     )
 
 
-def part_of_page(picture: Picture, title: str) -> str:
+def part_of_page(picture: Picture, title: str, space: InSpace | None = None) -> str:
     """One picture as an SVG element for a page, whose own style gives the classes ``s`` (outlined) and ``h`` (a hole)
-    their colours. ``title``: what a screen reader says."""
+    their colours. ``title``: what a screen reader says. ``space``: for the script that turns
+    what is drawn."""
     width, height = picture.width * CELL + 2, picture.height * CELL + 2  # a pixel round it for outlines
     shapes = "".join(map(shape_svg, picture.shapes))
+    data = ""
+    if space is not None:
+        data = f' data-body="{escape(space.body)}" data-stickers="{space.boards[0]}"'
     return (
-        f'<svg class="{board_class(width, height)}" viewBox="-1 -1 {width:g} {height:g}" {_size(width, height)} '
-        f'role="img" aria-label="{escape(title)}">{shapes}</svg>'
+        f'<svg class="{board_class(width, height, picture.shapes)}" viewBox="-1 -1 {width:g} {height:g}" '
+        f'{_size(width, height)} role="img" aria-label="{escape(title)}"{data}>{shapes}</svg>'
     )
 
 
-def board_class(width: float, height: float) -> str:
+def board_class(width: float, height: float, shapes: Iterable[Shape]) -> str:
     """The classes of a board on a page: those that are much wider than high are given their width, others their
-    height."""
-    return "board wide" if width > 2 * height else "board"
+    height. One all of whose shapes have colours needs no ground of its own."""
+    bare = all(isinstance(shape.colour, str) and not shape.text for shape in shapes)
+    return f"board{' wide' if width > 2 * height else ''}{' bare' if bare else ''}"
 
 
 @lru_cache(maxsize=4096)  # a page draws many boards of the same pieces

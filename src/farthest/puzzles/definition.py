@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.puzzles.picture import Picture
+
 Board = tuple[int, ...]
 
 MoveName = str | tuple[int, int]
@@ -95,6 +97,11 @@ class PuzzleDefinition(ABC):
         """Whether boards are joined by moves, each of which costs one; not so of an additive pattern, which is
         enumerated as a whole by one process and only serves as a heuristic."""
         return True
+
+    def net_picture(self, board: Sequence[int]) -> Picture | None:
+        """The net of a twisty puzzle, as flat coloured shapes; None: the puzzle has none."""
+        del board
+        return None
 
     @property
     def ready(self) -> bool:
@@ -264,6 +271,10 @@ class DigitPuzzle(GoalPuzzle):
     @property
     def cells(self) -> int:
         return self.digit_bytes * len(self.radices)
+
+    @property
+    def contents(self) -> int:
+        return max(self.radices) if self.digit_bytes == 1 else 256
 
     def arrangements(self) -> int:
         return prod(self.radices)

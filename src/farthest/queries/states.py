@@ -16,7 +16,7 @@ from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.paths import as_bytes
 from farthest.spaces import compile_space
-from farthest.spaces.contract import scatter
+from farthest.spaces.contract import NO_KEY, scatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,6 +73,8 @@ def reached_from_start(distance_map: StoredMap) -> ReachedStates | None:
     puzzle = distance_map.puzzle
     space = compile_space(puzzle, Origin("from", "start"), distance_map.record.layout)
     codes = space.encode(numpy.array(space.origins, dtype=numpy.uint8))
+    if codes.dtype.kind == "u" and (codes == numpy.uint64(NO_KEY)).any():
+        return None  # the map has no key for the start
     seen = before = codes[:0]
     farthest: list[Codes] = []
     states, deepest, flooded = 0, -1, 0

@@ -162,9 +162,8 @@ class Choice:
         from farthest.heuristics.candidates import candidates, declared
 
         memory = memory_limit(self._settings.memory)
-        by_rule = (
-            candidates(self._puzzle, memory) if self._puzzle.family == "sliding" else declared(self._puzzle)
-        )
+        few = self._puzzle.family == "permutation"  # by rule there are as many as memory allows
+        by_rule = declared(self._puzzle) if few else candidates(self._puzzle, memory)
         wanted = [*stored_candidates(database, self._puzzle), *by_rule]
         found = [judged(each, database, stored=True) for each in wanted]
         return self._best([each for each in found if each and each.bytes <= memory])

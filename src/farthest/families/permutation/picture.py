@@ -7,9 +7,9 @@ from functools import lru_cache
 from math import cos, pi, sin
 from typing import Literal
 
+from farthest.families.permutation import solid
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import tables
-from farthest.families.permutation.net import Net, board_colours
 from farthest.puzzles.definition import MoveName
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 
@@ -88,14 +88,12 @@ def _piece(definition: Permutation, board: Sequence[int], slot: int) -> tuple[st
     return token, f"{token}+{turned}" if turned else token
 
 
-_NET_WIDTH = 7.0  # wider nets are drawn smaller
-
-
 def picture(definition: Permutation, board: Sequence[int]) -> Picture:
-    """The net; of a puzzle without one the pieces in their slots: a turned piece tells by how much, a pancake shows its
-    burnt side."""
-    if definition.net is not None:
-        return _net(definition.net, definition, board)
+    """The body seen from two sides, or the net; of a puzzle without one the pieces in their slots: a turned piece tells
+    by how much, a pancake shows its burnt side."""
+    stickers = solid.picture(definition, board) or definition.net_picture(board)
+    if stickers is not None:
+        return stickers
     return {"stack": _stack, "ring": _ring, "rows": _rows}[form(definition)](definition, board)
 
 
@@ -105,26 +103,3 @@ def hold(definition: Permutation, board: Sequence[int], move: MoveName, after: S
         return None
     turned = turned_over(next(each.to for each in definition.generators if each.name == move))
     return Hold(pancake(definition, turned - 1), said=f"turn over {turned}")
-
-
-def _net(net: Net, definition: Permutation, board: Sequence[int]) -> Picture:
-    areas = [sticker.area for sticker in net.stickers]
-    left, top = min(x for x, _, _, _ in areas), min(y for _, y, _, _ in areas)
-    width, height = max(right for _, _, right, _ in areas) - left, max(bottom for *_, bottom in areas) - top
-    scale = min(1.0, _NET_WIDTH / width)
-    colours = board_colours(net, definition.slot_moduli, definition.goals[0], board)
-    shapes = []
-    for sticker, colour, (x, y, right, bottom) in zip(net.stickers, colours, areas, strict=True):
-        points = tuple(((x - left) * scale, (y - top) * scale) for x, y in sticker.points)
-        shapes.append(
-            Shape(
-                (x - left) * scale,
-                (y - top) * scale,
-                (right - x) * scale,
-                (bottom - y) * scale,
-                colour=colour,
-                disc=sticker.is_disc,
-                points=() if sticker.is_disc else points,
-            )
-        )
-    return Picture(width * scale, height * scale, tuple(shapes))
