@@ -87,7 +87,7 @@ def part_of_page(picture: Picture, title: str, space: InSpace | None = None) -> 
 def board_class(width: float, height: float, shapes: Iterable[Shape]) -> str:
     """The classes of a board on a page: those that are much wider than high are given their width, others their
     height. One all of whose shapes have colours needs no ground of its own."""
-    bare = all(isinstance(shape.colour, str) and not shape.text for shape in shapes)
+    bare = all(shape.colour not in (None, -1) for shape in shapes)
     return f"board{' wide' if width > 2 * height else ''}{' bare' if bare else ''}"
 
 
