@@ -140,11 +140,11 @@ def path(
     """Show a shortest solution of BOARD, or list all.
 
     JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. BOARD may
-    be goal, start or moves, as for distance, and "moves: (MOVES)'", with the moves of a path to the goal, is the
-    board again. Moves have the names that the puzzle's family gives them; of sliding puzzles they are written
+    be goal, start or moves, as for distance, and "moves: (MOVES)'", with the moves of its solution, is the board
+    again. Moves have the names that the puzzle's family gives them; of sliding puzzles they are written
     from-to: the piece in cell `from` moves, and cell `to`, empty before, is filled; cells are numbered from 0 in
-    reading order, walls left out. The number of solutions is exact, however many are listed; solutions are different
-    when a move is.
+    reading order, walls left out. The number of solutions is exact, however many are listed; two solutions are
+    different where a move is.
 
     \b
     Examples:

@@ -87,7 +87,7 @@ RESULT_OPTIONS = (
         metavar="X",
         multiple=True,
         shell_complete=completed("origin"),
-        help="Count moves from X, as --to.",
+        help="Count moves from X; see --to.",
     ),
     click.option(
         "--to",
@@ -151,8 +151,8 @@ def settings_options(
                 )
             if memory is not None and workers == "celery":
                 raise click.UsageError(
-                    "--memory is for the threads of this process, and --workers celery keeps the states in Redis: "
-                    "limit that with its own setting maxmemory, and what each process of a worker keeps with "
+                    "--memory is for the threads of this process, but --workers celery keeps the states in Redis: "
+                    "limit Redis with its own setting maxmemory, and each worker process with "
                     "FARTHEST_WORKER_MEMORY."
                 )
             from farthest.coordinator.settings import Settings

@@ -189,7 +189,7 @@ SEED_BITS = 32
     "--seed",
     type=click.IntRange(min=0),
     metavar="S",
-    help="The same seed gives the same boards, always and everywhere.  [default: a new one, told on standard error]",
+    help="The same seed gives the same boards, always and everywhere.  [default: a new one, printed on standard error]",
 )
 @click.option(
     "--depth",

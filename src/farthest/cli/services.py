@@ -234,8 +234,8 @@ def serve(
 ) -> None:
     """Show jobs and maps in a browser, and answer as JSON.
 
-    It listens to this machine alone. Another --host needs a token in $FARTHEST_WEB_TOKEN, which readers have to give,
-    or --public. The address goes to standard output, the log to standard error; Ctrl-C ends it.
+    Only this machine can reach it. With another --host, set a token in $FARTHEST_WEB_TOKEN, which readers have to
+    enter, or add --public. The address goes to standard output, the log to standard error; Ctrl-C ends it.
 
     \b
     Examples:
