@@ -340,7 +340,7 @@ def test_a_puzzle_shows_its_moves_and_what_it_needs(client: Client) -> None:
         (state_page(KINDS, "nonsense"), 400, "nonsense"),
         (f"/jobs/{KINDS}/layers/31", 404, "has no layer 31"),
         (f"/jobs/{KINDS}/random?depth=99", 404, "has no layer 99"),
-        (f"/jobs/{LAYERS}/state?board=goal", 404, "kept its layer counts only"),
+        (f"/jobs/{LAYERS}/state?board=goal", 404, "kept only the number of states at each depth"),
         (f"/jobs/{QUEUED}/state?board=goal", 404, "is queued"),
         (f"/jobs/{SEARCH}/state?board=goal", 404, "is a search"),
         (f"/jobs/{QUEUED}/layers.svg", 404, "no layers yet"),
