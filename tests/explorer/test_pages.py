@@ -80,6 +80,14 @@ ALL = [
 ]
 
 
+def test_the_nearest_goal_of_a_job_counted_from_its_start(client: Client) -> None:
+    page = shown(client, f"/jobs/{BLOCKS}")
+    told = re.search(r"first reached at depth (\d+), in", page.text)
+    assert told, page.text
+    assert state_page(BLOCKS, "goal") in page.links
+    assert f"istance {told[1]}" in shown(client, state_page(BLOCKS, "goal")).text
+
+
 @pytest.mark.slow
 def test_links_lead_to_pages_and_nothing_comes_from_elsewhere(client: Client) -> None:
     """From each page every address of this server is asked once: none is broken."""
@@ -290,7 +298,7 @@ def test_a_puzzle_shows_its_moves_and_what_it_needs(client: Client) -> None:
         (state_page(KINDS, "nonsense"), 400, "nonsense"),
         (f"/jobs/{KINDS}/layers/31", 404, "has no layer 31"),
         (f"/jobs/{KINDS}/random?depth=99", 404, "has no layer 99"),
-        (f"/jobs/{LAYERS}/state?board=goal", 404, "kept its layer counts only"),
+        (f"/jobs/{LAYERS}/state?board=goal", 404, "kept only the number of states at each depth"),
         (f"/jobs/{QUEUED}/state?board=goal", 404, "is queued"),
         (f"/jobs/{SEARCH}/state?board=goal", 404, "is a search"),
         (f"/jobs/{QUEUED}/layers.svg", 404, "no layers yet"),

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import farthest
-from farthest.coordinator.search.settings import SearchSettings
+from farthest.coordinator.search.choice import Choice
+from farthest.coordinator.search.settings import SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import Solver
 from farthest.coordinator.search.storage import SearchStorage
 from integration.conftest import Run, RunJson
@@ -114,6 +115,14 @@ def test_many_boards_share_the_tables(folder: Path, monkeypatch: pytest.MonkeyPa
     found = farthest.solve_many("8-puzzle", boards)
     assert [one.heuristic for one in found if one is not None] == ["map"] * 3
     assert [job.kind for job in farthest.jobs()] == ["enumeration"]
+
+
+def test_representatives_are_few_where_states_are_not() -> None:
+    """All distances of 16 discs are made, of 784 million representatives; those of 18 are too many."""
+    for discs, few in ((16, True), (18, False)):
+        puzzle = farthest.load_puzzle(f"hanoi-4-{discs}")
+        choice = Choice(puzzle, "goal", SearchSettings(), None, SearchReporter())
+        assert (choice.whole is not None) == few
 
 
 def test_candidates_are_shown(run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch) -> None:

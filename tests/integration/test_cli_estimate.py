@@ -101,7 +101,8 @@ def test_workers_of_the_largest_spaces_need_little(puzzle: str, monkeypatch: pyt
 
 
 def test_spaces_of_the_other_engines(estimated: Estimated, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guess, "COUNTED_SECONDS", 0.05)
+    monkeypatch.setattr(guess, "COUNTED_SECONDS", 60.0)
+    monkeypatch.setattr(guess, "MOST_COUNTED", 1000)
     monkeypatch.setattr(guess, "WALK_SECONDS", 0.05)
     sparse = estimated("diabolical-box")
     assert (sparse["engine"], sparse["keys"], sparse["map"]) == ("scatter", None, "sparse")

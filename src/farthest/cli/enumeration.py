@@ -61,7 +61,7 @@ def enumerate_(
 
     \b
     Examples:
-      farthest enumerate eight-kinds
+      farthest enumerate 8-puzzle
       farthest enumerate 8-puzzle --from start --json
       farthest enumerate sliding-3x4 --map none --memory 2GiB
       farthest enumerate sliding-3x4 --map residues
@@ -124,7 +124,7 @@ def run_in_foreground(
 
 def _after_interrupt(depth: int | None, place: str) -> str:
     if depth is None:
-        return "Interrupted; nothing was stored. The same command begins again."
+        return "Interrupted; nothing was stored. The same command starts from the beginning."
     return f"Interrupted; {place} keeps the layers up to {depth}. The same command goes on from there."
 
 
@@ -144,16 +144,17 @@ PROCESSES = (1, 8, 64, 512)
     multiple=True,
     default=PROCESSES,
     metavar="N",
-    help="How many processes of workers to tell the time of; may be repeated.  [default: 1, 8, 64, 512]",
+    help="Estimate the time for N worker processes; may be repeated.  [default: 1, 8, 64, 512]",
 )
 @usual_options
 def estimate(
     puzzle: Puzzle, settings: Settings, processes: tuple[int, ...], database: str | None, as_json: bool
 ) -> None:
-    """Say what an enumeration of PUZZLE will need: states, memory, disk, time; nothing is enumerated.
+    """Say what an enumeration of PUZZLE will need.
 
-    The options are those of `farthest enumerate`, which decides by the same figures. What does not fit is told with the
-    nearest choice that does.
+    That is states, memory, disk and time; nothing is stored. Where nobody knows how many states there are, they are
+    counted for a second, or sampled by random walks. The options are those of `farthest enumerate`, which decides by
+    the same figures. Where it does not fit, the nearest choice that does is named.
 
     \b
     Examples:
@@ -296,10 +297,10 @@ def _print_end(puzzle: Puzzle, outcome: Outcome, database: Database, *, has_map:
     """Where the result is kept, and commands for its map."""
     definition, board = puzzle.definition, outcome.farthest[0]
     if not outcome.complete and outcome.stopped is None:
-        click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")
+        click.echo("There may be more states: --max-depth ended the enumeration at this layer.")
     if outcome.resumed_from == 0:
         click.echo(
-            "Begun anew: reading its checkpoint would have taken longer than finding the layers again."
+            "Started over: reading the checkpoint would have taken longer than finding its layers again."
         )
     elif outcome.resumed_from is not None:
         click.echo(f"Resumed from the checkpoint at depth {outcome.resumed_from}.")

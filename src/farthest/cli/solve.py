@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "--heuristic",
     metavar="NAME",
     shell_complete=completed("heuristic"),
-    help="Of ida and astar.  [default: auto, which takes stored tables, or makes some]",
+    help="The heuristic of ida and astar.  [default: auto, which uses stored tables, or makes some]",
 )
 @click.option(
     "--to",
@@ -57,42 +57,42 @@ if TYPE_CHECKING:
     help="With --all: list at most N; 0: only count.  [default: 1000]",
 )
 @click.option(
-    "--first", is_flag=True, help="The first solution found is enough; it need not be a shortest one."
+    "--first", is_flag=True, help="Stop at the first solution found; it need not be a shortest one."
 )
 @click.option(
     "--within",
     type=click.FloatRange(min=1),
     metavar="X",
-    help="A solution is enough that is proven to have at most X times the moves of a shortest one.  [default: 1]",
+    help="Stop at a solution that is proven to have at most X times the moves of a shortest one.  [default: 1]",
 )
 @click.option(
     "--workers",
     type=click.Choice(["threads", "celery"]),
-    help="Who searches: threads of this process, or `farthest worker` processes on any hosts, through Redis.  "
+    help="What searches: threads of this process, or `farthest worker` processes on any hosts, through Redis.  "
     "[default: threads]",
 )
 @threads_option
 @memory_option(
-    "Of bfs, dfs and astar: memory to use at most.  [default: 4/5 of what is free]  Of --heuristic auto: of the tables "
-    "that it makes.  [default: 1/8 of what is free, at most 256MiB]"
+    "With bfs, dfs and astar: memory to use at most.  [default: 4/5 of what is free]  With --heuristic auto: the size "
+    "of the tables that it makes.  [default: 1/8 of what is free, at most 256MiB]"
 )
 @click.option(
     "--progress/--no-progress",
     default=None,
-    help="Report each iteration on standard error, and of a list how much is done.  [default: if it is a terminal]",
+    help="Report each iteration on standard error; for a list, how much is done.  [default: if it is a terminal]",
 )
 @click.option(
     "--store/--no-store",
     default=None,
-    help="Keep each search as a job, or none.  [default: one that can be continued, once it has run for 10 s]",
+    help="Keep every search as a job, or none.  [default: a search that can be continued, once it has run for 10 s]",
 )
 @click.option(
     "--set",
     "set_name",
     metavar="NAME",
     shell_complete=completed("set"),
-    help="The boards of a published set instead of BOARD, such as korf-100 or korf-100:12,30-33: are the lengths those "
-    "published?",
+    help="Solve a published set of boards, such as korf-100 or korf-100:12,30-33, and compare the lengths with the "
+    "published ones.",
 )
 @usual_options
 def solve(
@@ -120,10 +120,10 @@ def solve(
     where it has spaces, or as moves, "moves: R U' F2" or "scramble: ...", or is goal (the first that the puzzle draws)
     or start. Without it the puzzle's start is solved. - reads boards from standard input, one per line, any number, and
     --set NAME takes those of a published set, which farthest puzzles lists; one line, or with --json one object, is
-    printed for each. A line that is not a board is told on standard error, and the exit status is 1 at the end.
+    printed for each. A line that is not a board is reported on standard error, and the exit status is 1 at the end.
 
-    A search that takes long also looks for any solution, says how long it is, and ends where its length is proven to be
-    needed. --first and --within end it earlier; Ctrl-C shows the best solution so far.
+    A long search also looks for any solution, says how long it is, and stops once it is proven that none is shorter.
+    --first and --within stop it earlier; Ctrl-C shows the best solution so far.
 
     A search is kept as a job once it has run for 10 s. A job that was stopped, by Ctrl-C or otherwise, goes on where it
     was when the same command is given again. --workers celery keeps every search from its beginning; searches of bfs,
@@ -131,7 +131,7 @@ def solve(
 
     \b
     Examples:
-      farthest solve eight-kinds --all
+      farthest solve 8-puzzle 867254301 --all
       farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --heuristic @1-7+@8-15
       farthest solve 8-puzzle 867254301 --algorithm astar --json
       farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --workers celery

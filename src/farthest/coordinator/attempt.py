@@ -342,7 +342,7 @@ class MemoryWatch:
         free = available_memory()
         if free < self._least:
             raise SqueezedError(
-                f"only {bytes_text(free)} of memory are left, as other programs use it too; free some, or say with "
+                f"only {bytes_text(free)} of memory is left, because other programs use it too; free some, or say with "
                 "--memory how much this one may use"
             )
 

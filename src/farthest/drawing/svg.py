@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from farthest.puzzles.family import board_picture
@@ -16,7 +17,7 @@ from farthest.safe_text import safe
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from farthest.puzzles.picture import InSpace
+    from farthest.puzzles.picture import InSpace, Point
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -87,7 +88,7 @@ def part_of_page(picture: Picture, title: str, space: InSpace | None = None) -> 
 def board_class(width: float, height: float, shapes: Iterable[Shape]) -> str:
     """The classes of a board on a page: those that are much wider than high are given their width, others their
     height. One all of whose shapes have colours needs no ground of its own."""
-    bare = all(isinstance(shape.colour, str) and not shape.text for shape in shapes)
+    bare = all(shape.colour not in (None, -1) for shape in shapes)
     return f"board{' wide' if width > 2 * height else ''}{' bare' if bare else ''}"
 
 
@@ -108,8 +109,7 @@ def shape_svg(shape: Shape) -> str:
         radii = f'rx="{width / 2:g}" ry="{height / 2:g}"'
         drawn = f'<ellipse cx="{middle[0]:g}" cy="{middle[1]:g}" {radii} {mark}/>'
     elif shape.points:
-        corners = " ".join(f"{x * CELL:.4g},{y * CELL:.4g}" for x, y in shape.points)
-        drawn = f'<polygon points="{corners}" {mark}/>'
+        drawn = f'<path d="{_outline(shape.points)}" {mark}/>'
     elif not (shape.bare and shape.colour is None):
         corners = "" if shape.bare else 'rx="3" '  # shapes without outline may touch
         drawn = f'<rect x="{x:g}" y="{y:g}" {_size(width, height)} {corners}{mark}/>'
@@ -118,6 +118,19 @@ def shape_svg(shape: Shape) -> str:
     size = min(height * 0.5, width * 1.5 / max(1, len(shape.text)))
     place = f'x="{middle[0]:g}" y="{middle[1]:g}" font-size="{size:.3g}"'
     return f"{drawn}<text {place}>{escape(shape.text)}</text>"
+
+
+def _outline(points: Sequence[Point]) -> str:
+    """A polygon in tenths of a pixel, each corner from the one before: half as long as the corners themselves."""
+    tenths = [(round(x * CELL * 10), round(y * CELL * 10)) for x, y in points]
+    steps = ((x1 - x0, y1 - y0) for (x0, y0), (x1, y1) in pairwise(tenths))
+    numbers = (
+        f"{value / 10:g}".replace("0.", ".") if abs(value) < 10 else f"{value / 10:g}"
+        for step in steps
+        for value in step
+    )
+    line = "".join(text if text[0] == "-" else f" {text}" for text in numbers)
+    return f"M{tenths[0][0] / 10:g} {tenths[0][1] / 10:g}l{line.lstrip()}z"
 
 
 def escape(text: str) -> str:

@@ -81,7 +81,7 @@ def no_map(record: JobRecord) -> JobError:
             f"job {record.id} ({record.name}) is {record.state_now}, expected a finished one; see `farthest jobs`"
         )
     return JobError(
-        f"job {record.id} ({record.name}) kept its layer counts only, not its map; run "
+        f"job {record.id} ({record.name}) kept only the number of states at each depth, no map; run "
         f"`farthest enumerate {record.name}` without --histogram-only"
     )
 

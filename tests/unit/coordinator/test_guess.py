@@ -12,6 +12,13 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else the machine does."""
+    monkeypatch.setattr(guess, "COUNTED_SECONDS", 60.0)
+    monkeypatch.setattr(guess, "WALK_SECONDS", 60.0)
+
+
 @pytest.mark.parametrize(("name", "states"), [("8-puzzle", 181_440), ("pancake-8", 40_320)])
 def test_walks_that_mix_tell_the_number(name: str, states: int) -> None:
     found = guess._sampled(compile_space(load(name), None))

@@ -92,6 +92,27 @@ def test_a_net_on_a_plane_has_no_body() -> None:
     assert body(net) is None
 
 
+def test_a_group_is_drawn_by_its_cycles() -> None:
+    """A wedge for each point that is moved, from it to where its piece belongs, in the colour of its cycle."""
+    puzzle = catalogue.load("mathieu-m24")
+    goal = puzzle.definition.origin_boards[0][0]
+    assert {shape.colour for shape in board_picture(puzzle, goal).shapes} == {"grey"}
+    board = drawn_board(puzzle, "moves: a b")
+    shapes = board_picture(puzzle, board).shapes
+    wedges, discs = shapes[:-24], shapes[-24:]
+    moved = [slot for slot in range(24) if board[slot] != goal[slot]]
+    assert len(wedges) == len(moved)
+    middles = [(disc.x + disc.width / 2, disc.y + disc.height / 2) for disc in discs]
+    for wedge in wedges:
+        (x, y), (x1, y1), tip = wedge.points
+        start = middles.index(
+            next(each for each in middles if each == pytest.approx(((x + x1) / 2, (y + y1) / 2)))
+        )
+        end = middles.index(next(each for each in middles if each == pytest.approx(tip)))
+        assert goal[end] == board[start]
+        assert wedge.colour == discs[start].colour == discs[end].colour
+
+
 def test_a_terminal_shows_the_net_in_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = catalogue.load("cube-3x3x3")
     board = drawn_board(puzzle, "moves: F")

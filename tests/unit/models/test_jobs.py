@@ -165,7 +165,7 @@ def test_running_and_abandoned_jobs_are_told_apart(jobs: Jobs) -> None:
 
 @pytest.mark.parametrize(
     ("finished", "told"),
-    [(True, "kept its layer counts only"), (False, "is running, expected a finished one")],
+    [(True, "kept only the number of states at each depth"), (False, "is running, expected a finished one")],
 )
 def test_a_job_that_keeps_no_map(jobs: Jobs, finished: bool, told: str) -> None:
     job_id = add(jobs)

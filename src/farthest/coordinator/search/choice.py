@@ -49,7 +49,11 @@ PART_MADE = 8
 WHOLE_SECONDS = 60.0
 WHOLE_DISK = 2**29
 WHOLE_STATES = 2**30
-"""A puzzle whose distances take no more than these to be made is enumerated."""
+"""A puzzle whose distances take no more than these to be made is enumerated. Where representatives are kept, these
+count."""
+
+MOST_ALIKE = 24
+"""A representative hardly stands for more states in such spaces, and finding symmetries takes time."""
 
 CLEARLY = 0.5
 """Moves, on average, by which tables that are to be made must be better than those that are stored."""
@@ -215,7 +219,7 @@ class Choice:
     def whole(self) -> Estimate | None:
         """What all distances to the target take, where that is little."""
         from farthest.coordinator.enumeration.plan import estimated
-        from farthest.spaces import compile_space
+        from farthest.spaces import compile_space, reduced_space
         from farthest.spaces.contract import known_states
 
         if not self._looks_up:
@@ -223,6 +227,9 @@ class Choice:
         try:
             space = compile_space(self._puzzle, self._whole.origin)
             states, _ = known_states(space) or (space.keys or WHOLE_STATES + 1, "")
+            if WHOLE_STATES < states <= WHOLE_STATES * MOST_ALIKE:
+                kept = reduced_space(self._puzzle, self._whole.origin, None)
+                states = states if kept is None else kept.keys
             if states > WHOLE_STATES:
                 return None
             needs = estimated(self._puzzle, self._whole, self._folder)

@@ -86,7 +86,7 @@ def times(a: Vector, by: float) -> Vector:
 
 
 def unit(a: Vector) -> Vector:
-    return times(a, 1 / hypot(*a))
+    return times(a, 1 / (hypot(*a) or 1.0))
 
 
 def _middle(points: Sequence[Vector]) -> Vector:
@@ -160,7 +160,7 @@ def rounded(corners: Sequence[Vector], inset: float, round_: float) -> list[Vect
         [corners[-1], *corners], corners, [*corners[1:], corners[0]], strict=False
     ):
         back, on = unit(plus(before, here, -1)), unit(plus(after, here, -1))
-        corner = plus(here, plus(back, on), inset / hypot(*cross(back, on)))
+        corner = plus(here, plus(back, on), inset / max(NEAR, hypot(*cross(back, on))))
         first, last = plus(corner, back, round_), plus(corner, on, round_)
         found += [first, times(plus(plus(first, last), corner, 2), 0.25), last]
     return found
