@@ -89,6 +89,14 @@ ALL = [
 ]
 
 
+def test_the_nearest_goal_of_a_job_counted_from_its_start(client: Client) -> None:
+    page = shown(client, f"/jobs/{BLOCKS}")
+    told = re.search(r"first reached at depth (\d+), in", page.text)
+    assert told, page.text
+    assert state_page(BLOCKS, "goal") in page.links
+    assert f"istance {told[1]}" in shown(client, state_page(BLOCKS, "goal")).text
+
+
 @pytest.mark.slow
 def test_links_lead_to_pages_and_nothing_comes_from_elsewhere(client: Client) -> None:
     """From each page every address of this server is asked once: none is broken."""

@@ -206,8 +206,8 @@ def migrate(database: str | None, as_json: bool) -> None:
 @click.option(
     "--allow-jobs/--no-jobs",
     default=None,
-    help="Let readers with the token in $FARTHEST_WEB_TOKEN start, cancel and resume jobs; or nobody.  [default: you, on "
-    "this machine]",
+    help="Let readers with the token in $FARTHEST_WEB_TOKEN start, cancel and resume jobs; or nobody.  [default: you, "
+    "on this machine]",
 )
 @click.option(
     "--name",
@@ -235,8 +235,9 @@ def serve(
 ) -> None:
     """Show puzzles, jobs and maps in a browser, and answer as JSON.
 
-    It listens to this machine alone, where you may also start jobs and solve boards. Another --host needs a token in $FARTHEST_WEB_TOKEN, which readers have to give,
-    or --public. The address goes to standard output, the log to standard error; Ctrl-C ends it.
+    It listens to this machine alone, where you may also start jobs and solve boards. Another --host needs a token in
+    $FARTHEST_WEB_TOKEN, which readers have to give, or --public. The address goes to standard output, the log to
+    standard error; Ctrl-C ends it.
 
     \b
     Examples:

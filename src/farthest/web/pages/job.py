@@ -14,6 +14,7 @@ from farthest.documents.jobs import LAYER, asked_rows, layer_rows, map_text, pro
 from farthest.documents.maps import citation_of
 from farthest.drawing.chart import Chart
 from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
+from farthest.models.stored_job import stored_answers
 from farthest.puzzles.definition import WILDCARD
 from farthest.safe_text import safe
 from farthest.web.page import (
@@ -274,7 +275,9 @@ def _ask(found: JobFound) -> Node:
     definition = found.puzzle.definition
     named = [("start", "The start")] if definition.has_origin("start") else []
     # A goal with wildcards stands for many boards.
-    if definition.has_origin("goal") and WILDCARD not in definition.origin_boards[0][0]:
+    if stored_answers(found.record).get("goal"):
+        named.append(("goal", "The nearest goal"))
+    elif definition.has_origin("goal") and WILDCARD not in definition.origin_boards[0][0]:
         named.append(("goal", "The goal"))
     return fragment[
         h2["Ask the map"],
