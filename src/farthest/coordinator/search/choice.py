@@ -394,9 +394,9 @@ def map_to(database: Database, puzzle: Puzzle, target: str) -> JobRecord | None:
 
 
 def _power_of_two(seconds: float) -> float:
-    """The nearest one, at least 1: so the same search is tried for the same number of nodes, although the speed of the
-    machine is measured."""
-    return 2.0 ** round(log2(max(seconds, 1.0)))
+    """The next smaller one, at least 1: so the same search is tried for the same number of nodes, although the speed of
+    the machine is measured."""
+    return 2.0 ** int(log2(max(seconds, 1.0)))
 
 
 def _worse(one: Judged) -> tuple[float, int, str]:
