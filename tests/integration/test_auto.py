@@ -1,15 +1,17 @@
 """`--heuristic auto`: what a search takes of what is stored, and what it makes."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import farthest
-from farthest.coordinator.search.choice import Choice
+from farthest.coordinator.search.choice import Choice, Stage
 from farthest.coordinator.search.settings import SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import Solver
 from farthest.coordinator.search.storage import SearchStorage
+from farthest.search.contract import Problem
 from integration.conftest import Run, RunJson
 
 EASY = "867254310"
@@ -109,6 +111,45 @@ def test_stored_patterns_are_taken_first(run_json: RunJson, monkeypatch: pytest.
     assert run_json(*asked, "--memory", "1MiB")["heuristic"] == "@plain:1-5"
 
 
+def test_larger_tables_are_made_where_the_search_takes_longer(
+    run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurried(monkeypatch)
+    for name, size in (("WHOLE_STATES", 0), ("MADE_FIRST", 5_000), ("MOST_MADE", 2**20)):
+        monkeypatch.setattr(f"farthest.coordinator.search.choice.{name}", size)
+    asked = ("solve", "8-puzzle", EASY, "--json")
+    said = run(*asked)
+    small, larger = (line for line in said.stderr.splitlines() if "tables of" in line)
+    assert small.startswith("Note: tables of 3.5 KiB for sym:@")
+    assert larger.startswith("Note: the search takes longer than larger tables: tables of ")
+    found = json.loads(said.stdout)
+    assert found["length"] == 30
+    assert f" for {found['heuristic']}, made once in" in larger
+    again = run(*asked)
+    assert again.stderr == ""
+    assert json.loads(again.stdout)["heuristic"] == found["heuristic"]
+
+
+def test_tables_at_hand_are_tried_for_as_long_as_larger_ones_take_and_half_as_long_for_the_next_board(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("WHOLE_STATES", 0), ("MADE_FIRST", 5_000), ("MOST_MADE", 2**20)):
+        monkeypatch.setattr(f"farthest.coordinator.search.choice.{name}", size)
+    puzzle = farthest.load_puzzle("8-puzzle")
+    problem = Problem(puzzle, puzzle.definition.parse_board(EASY), "goal", "auto")
+    with closing(SearchStorage(str(folder / "farthest.db"))) as storage:
+        choice = Choice(puzzle, "goal", SearchSettings(), storage, SearchReporter())
+        first = choice.stages(problem)
+        assert next(first) == Stage("linear-conflict", 1.0)
+        small = next(first)
+        assert (small.heuristic[:5], small.seconds) == ("sym:@", 1.0)
+        second = choice.stages(problem)
+        assert next(second) == Stage(small.heuristic, 0.5)
+        large = next(second)
+        assert (large.heuristic != small.heuristic, large.seconds) == (True, None)
+        assert list(choice.stages(problem)) == [large]
+
+
 def test_many_boards_share_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hurried(monkeypatch)
     boards = farthest.random_boards("8-puzzle", 3, seed=1)
@@ -131,8 +172,10 @@ def test_candidates_are_shown(run: Run, run_json: RunJson, monkeypatch: pytest.M
     assert [each["heuristic"] for each in found if each["taken"]] == ["sym:@1-3.5+@4.7.8+@6"]
     assert not any(each["fits"] for each in found if each["bytes"] > 5000)
     assert found[-1]["heuristic"] == "linear-conflict"
+    assert (found[-1]["mean"], found[-1]["sampled"]) == (None, pytest.approx(15, abs=1))
+    assert all(each["sampled"] is None for each in found[:-1])
     shown = run("heuristic", "8-puzzle", "--memory", "5kB").stdout
-    assert shown.splitlines()[0].split() == ["memory", "mean", "made", "in", "heuristic"]
+    assert shown.splitlines()[0].split() == ["memory", "mean", "sampled", "made", "in", "heuristic"]
     assert [line.split()[-1] for line in shown.splitlines() if line.startswith("auto")] == [
         "sym:@1-3.5+@4.7.8+@6"
     ]

@@ -74,7 +74,8 @@ if TYPE_CHECKING:
 @threads_option
 @memory_option(
     "With bfs, dfs and astar: memory to use at most.  [default: 4/5 of what is free]  With --heuristic auto: the size "
-    "of the tables that it makes.  [default: 1/8 of what is free, at most 256MiB]"
+    "of the tables that it makes.  [default: 256MiB, and 4GiB where the search takes longer than making them; at most "
+    "1/4 of what is free]"
 )
 @click.option(
     "--progress/--no-progress",

@@ -74,7 +74,13 @@ class CandidateDocument(TypedDict):
     """A heuristic that a search with `auto` may have."""
 
     heuristic: Annotated[str, "as it is written; `map`: all distances of the puzzle"]
-    mean: Annotated[float | None, "of its values over all boards, expected from layers; null of `map`"]
+    mean: Annotated[
+        float | None,
+        "of its values over all boards, modelled from layers, by which `auto` decides; null of `map` and the last one",
+    ]
+    sampled: Annotated[
+        float | None, "the mean of 1,024 random boards, always the same; null where its tables are not stored"
+    ]
     bytes: Annotated[int, "of its tables in memory; of `map` on disk"]
     stored: Annotated[bool, "whether nothing has to be made for it"]
     seconds: Annotated[
@@ -97,6 +103,7 @@ def candidate_documents(choice: Choice) -> list[CandidateDocument]:
         return CandidateDocument(
             heuristic=text,
             mean=mean,
+            sampled=choice.sampled(text) if stored and text != MAP else None,
             bytes=size,
             stored=stored,
             seconds=seconds,
@@ -120,7 +127,7 @@ def candidate_documents(choice: Choice) -> list[CandidateDocument]:
         kept = choice.kept
         assert kept is not None, "what is taken is stored"
         rows.insert(0, row(kept.text, kept.mean, kept.bytes, 0.0, stored=True))
-    return [*rows, row(choice.simple, choice.simple_mean, 0, 0.0, stored=True)]
+    return [*rows, row(choice.simple, None, 0, 0.0, stored=True)]
 
 
 def search_document(record: JobRecord, searches: Searches) -> SearchDocument:

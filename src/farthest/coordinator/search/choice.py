@@ -5,17 +5,23 @@
 3. For about a second the simple heuristic, which needs no table: so a small search waits for none. Not where tables are
    stored, which are opened sooner.
 4. The best that the stored maps of patterns give; for about a second where better ones can be made.
-5. What is made now: all distances of the puzzle where these are few, else the tables of the best candidate.
+5. What is made now: all distances of the puzzle where these are few, else the tables of the best candidate, small ones
+   first. Before larger ones are made, those at hand are tried for as long as that takes: so a search never takes more
+   than about twice as long as one that had known what to make, and on the same processors it is never over later than
+   one beside which tables are made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from math import log2
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.search.storage import stored_at_once
 from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError, MissingDatabaseError, ResourceError, StorageError
 from farthest.heuristics import MAP
@@ -40,11 +46,17 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
     from farthest.search.contract import Problem
 
-MOST_MADE = 256 * 2**20
-"""Bytes of the tables that are made where ``--memory`` does not say."""
+MADE_FIRST = 256 * 2**20
+"""Bytes of the tables that are made first where ``--memory`` does not say."""
 
-PART_MADE = 8
-"""The same, as a part of the free memory."""
+MOST_MADE = 4 * 2**30
+"""Of those that are made then."""
+
+PART_MADE = 4
+"""Neither are larger than this part of the free memory."""
+
+MOST_SECONDS = 120.0
+"""Nor do they take longer to be made."""
 
 WHOLE_SECONDS = 60.0
 WHOLE_DISK = 2**29
@@ -59,7 +71,7 @@ CLEARLY = 0.5
 """Moves, on average, by which tables that are to be made must be better than those that are stored."""
 
 SAMPLED = 64
-"""Random boards that tell the mean of the simple heuristic."""
+"""Random boards that tell the mean of the simple heuristic; for those who look at candidates, sixteen times as many."""
 
 
 class TriedInVainError(Exception):
@@ -77,6 +89,20 @@ class Stage:
 
     heuristic: str
     seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Larger:
+    """What is better than what is at hand. ``tables``: of a candidate; None: all distances of the puzzle. ``seconds``:
+    what making it takes, about; None where that is not known."""
+
+    tables: Judged | None
+    seconds: float | None
+
+    @property
+    def text(self) -> str:
+        """The heuristic as it is written."""
+        return MAP if self.tables is None else self.tables.text
 
 
 class Choice:
@@ -99,7 +125,12 @@ class Choice:
         self._settings = settings
         self._storage = storage
         self._reporter = reporter
-        self._settled: str | None = None
+        # The bytes of tables that may still be made; None: nothing is decided yet.
+        self._left: list[int] | None = None
+        self._held: Judged | None = None  # the tables at hand, then
+        # How long these are tried, as a part of the time that larger ones take to be made. A search that is stored from
+        # its beginning has no trials that would have to be made again.
+        self._patience = 0.0 if stored_at_once(settings, storage) else 1.0
 
     def stages(self, problem: Problem) -> Iterator[Stage]:
         """The stages of a board; the last one has no limit. Raises Interrupted where the making of tables is."""
@@ -110,18 +141,27 @@ class Choice:
         if self.has_map:
             yield Stage(MAP)
             return
-        if self._settled is None:
+        if self._left is None:
             if self.kept is None:
                 yield Stage(self.simple, 1.0)
             elif self._may_make:
                 # Before it is asked what else could be made, which takes a second too.
                 yield Stage(self.kept.text, 1.0)
-            self._settled = self._made() or self.simple
-        yield Stage(self._settled)
+            self._left, self._held = self._limits if self._may_make else [], self.kept
+        while self._left:
+            larger = self._next(self._left[0], self._held)
+            trial = self._patience * _power_of_two(larger.seconds) if larger and larger.seconds else 0.0
+            if self._held is not None and trial:
+                self._patience /= 2  # the boards of a list that these solve take twice that at most
+                yield Stage(self._held.text, trial)
+            # After all distances there is nothing more to make, and none is tried after a failure.
+            goes_on = larger is None or (self._made(larger) and larger.tables is not None)
+            self._left = self._left[1:] if goes_on else []
+        yield Stage(self.usual())
 
     def usual(self) -> str:
         """What the next board is tried with first, if no search of it has begun."""
-        return MAP if self.has_map else self._settled or self.simple
+        return MAP if self.has_map else self.simple if self._held is None else self._held.text
 
     @property
     def simple(self) -> str:
@@ -174,27 +214,33 @@ class Choice:
 
     # What can be made
 
+    @cached_property
+    def _limits(self) -> list[int]:
+        """The bytes that tables may take that are made, one after the other."""
+        asked = self._settings.memory
+        if asked is not None:
+            return [asked]
+        part = available_memory() // PART_MADE
+        return sorted({min(most, part) for most in (MADE_FIRST, MOST_MADE)})
+
     @property
     def memory(self) -> int:
-        """The bytes that tables may take that are made."""
-        asked = self._settings.memory
-        return min(MOST_MADE, available_memory() // PART_MADE) if asked is None else asked
+        """The bytes of the largest."""
+        return self._limits[-1]
 
     @cached_property
     def judged(self) -> list[Judged]:
         """All candidates whose tables can be made, the best first."""
+        return self._judged(self.memory)
+
+    def _judged(self, memory: int) -> list[Judged]:
         if self._target != "goal":
             return []
         from farthest.coordinator.search.judging import judged
         from farthest.heuristics.candidates import candidates
 
-        found = [judged(each, self._database()) for each in candidates(self._puzzle, self.memory)]
+        found = [judged(each, self._database()) for each in candidates(self._puzzle, memory)]
         return sorted((each for each in found if each is not None), key=_worse)
-
-    @cached_property
-    def best(self) -> Judged | None:
-        """The best candidate within the memory, if it is better than the simple heuristic."""
-        return self._best([each for each in self.judged if each.bytes <= self.memory])
 
     def _best(self, found: list[Judged]) -> Judged | None:
         simple = self.simple_mean if found else 0.0
@@ -202,18 +248,24 @@ class Choice:
 
     @cached_property
     def simple_mean(self) -> float:
-        """The mean of the simple heuristic, of some random boards; 0 where it is not known how these are drawn."""
+        """The mean of the simple heuristic; 0 where it is not known how random boards are drawn."""
+        return self.sampled(self.simple, SAMPLED) or 0.0
+
+    def sampled(self, heuristic: str, count: int = 16 * SAMPLED) -> float | None:
+        """The mean of a heuristic, whose maps are there, over random boards that are always the same; None where it is
+        not known how these are drawn."""
         import numpy
 
         from farthest.search.solvable import random_boards
 
         try:
-            boards = random_boards(self._puzzle, SAMPLED, 1)
+            boards = random_boards(self._puzzle, count, 1)
         except FarthestError:
-            return 0.0
+            return None
         goals = self._puzzle.definition.origin_boards[0]
-        simple = open_heuristic(self.simple, self._puzzle, goals)
-        return float(simple.values(numpy.array(boards, dtype=numpy.uint8)).mean())
+        load_map = None if self._storage is None else self._storage.load_map
+        found = open_heuristic(heuristic, self._puzzle, goals, load_map)
+        return float(found.values(numpy.array(boards, dtype=numpy.uint8)).mean())
 
     @cached_property
     def whole(self) -> Estimate | None:
@@ -254,60 +306,60 @@ class Choice:
     def _may_make(self) -> bool:
         return self._storage is not None and self._storage.makes_tables
 
-    @property
-    def _better(self) -> bool:
-        """Whether something can be made that is clearly better than what is stored."""
-        if self.whole is not None or self.best is None:
-            return self.whole is not None
-        return self.kept is None or self.best.mean > self.kept.mean + CLEARLY
+    def _next(self, memory: int, held: Judged | None) -> Larger | None:
+        """The best that can be made in so many bytes, if it is clearly better than the tables that are held."""
+        if self.whole is not None:
+            return Larger(None, self.whole.seconds)
+        for each in self.judged if memory == self.memory else self._judged(memory):
+            if each.mean <= (self.simple_mean if held is None else held.mean + CLEARLY):
+                break
+            if each.bytes <= memory:
+                with suppress(ResourceError):
+                    seconds = self.seconds_to_make(each)
+                    if self._settings.memory is not None or (seconds or 0.0) <= MOST_SECONDS:
+                        return Larger(each, seconds)
+        return None
 
     def taken(self) -> str:
         """The heuristic of a search that the simple one has not solved in time, stored or to be made."""
         if self.has_map:
             return MAP
-        if self._better:
-            return MAP if self.whole is not None or self.best is None else self.best.text
+        larger = self._next(self.memory, self.kept)
+        if larger is not None:
+            return larger.text
         return self.simple if self.kept is None else self.kept.text
 
     def seconds_to_make(self, judged: Judged) -> float | None:
         """Of the tables that are missing; None where that is not known. Raises ResourceError where they are refused."""
-        needs = [table.needs(self._tables, self._folder) for table in judged.missing]
-        for each in needs:
-            if each.problem is not None:
-                raise ResourceError(each.problem)
-        seconds = [each.seconds for each in needs]
+        seconds = [table.seconds(self._tables, self._folder) for table in judged.missing]
         return None if None in seconds else sum(one for one in seconds if one is not None)
 
-    def _made(self) -> str | None:
-        """The heuristic for the rest of the search, after its tables are made; None: the simple one."""
-        kept_text = None if self.kept is None else self.kept.text
-        if not self._may_make or not self._better:
-            return kept_text
+    def _made(self, larger: Larger) -> bool:
+        """Whether it is made, which the user is told of before."""
         assert self._storage is not None, "tables may be made"
         try:
             database = self._storage.database(create=True)
-            if self.whole is not None:
-                return self._enumerated(database, self.whole)
-            assert self.best is not None, "there is something to make"
-            return self._with_tables(database, self.best)
+            if larger.tables is not None:
+                self._with_tables(database, larger.tables, larger.seconds)
+                self._held = larger.tables
+                return True
+            assert self.whole is not None, "all distances can be made"
+            self._reporter.notice(
+                f"all distances of {self._puzzle.name}, {bytes_text(self.whole.disk)}, are made once in about "
+                f"{seconds_text(self.whole.seconds or 0)}, and kept in {database.place}"
+            )
+            self._make(self._puzzle, database, self._whole)
         except (ResourceError, StorageError) as error:
             self._reporter.notice(f"no tables are made: {error}")
-            return kept_text
+            return False
+        return True
 
-    def _enumerated(self, database: Database, needs: Estimate) -> str:
-        self._reporter.notice(
-            f"all distances of {self._puzzle.name}, {bytes_text(needs.disk)}, are made once in about "
-            f"{seconds_text(needs.seconds or 0)}, and kept in {database.place}"
-        )
-        self._make(self._puzzle, database, self._whole)
-        return MAP
-
-    def _with_tables(self, database: Database, best: Judged) -> str:
-        seconds = self.seconds_to_make(best)
+    def _with_tables(self, database: Database, best: Judged, seconds: float | None) -> None:
         if best.missing:
+            why = "" if self._held is None else "the search takes longer than larger tables: "
             took = "" if seconds is None else f" in about {seconds_text(seconds)}"
             self._reporter.notice(
-                f"tables of {bytes_text(best.bytes)} for {best.text}, made once{took}, kept in {database.place}; "
+                f"{why}tables of {bytes_text(best.bytes)} for {best.text}, made once{took}, kept in {database.place}; "
                 "--memory for more"
             )
         for table in best.missing:
@@ -317,7 +369,6 @@ class Choice:
             from farthest.coordinator.bounds import make_bounds
 
             make_bounds(table.puzzle, table.bounds, database, self._tables.threads or cores())
-        return best.text
 
     def _make(self, puzzle: Puzzle, database: Database, settings: Settings) -> None:
         from farthest.coordinator.enumeration.job import enumerate_puzzle
@@ -340,6 +391,12 @@ def map_to(database: Database, puzzle: Puzzle, target: str) -> JobRecord | None:
     from farthest.queries.pattern_maps import complete_map
 
     return complete_map(database, puzzle, Origin("to", target))
+
+
+def _power_of_two(seconds: float) -> float:
+    """The nearest one, at least 1: so the same search is tried for the same number of nodes, although the speed of the
+    machine is measured."""
+    return 2.0 ** round(log2(max(seconds, 1.0)))
 
 
 def _worse(one: Judged) -> tuple[float, int, str]:

@@ -8,15 +8,14 @@ functions, a sum the sum of their means. The order of candidates needs no more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from farthest.coordinator.bounds import bounds_bytes
+from farthest.coordinator.bounds import bounds_bytes, seconds_to_make
 from farthest.coordinator.enumeration.plan import estimated
 from farthest.coordinator.enumeration.resources import layers_by_growth
-from farthest.coordinator.settings import Settings
-from farthest.errors import FarthestError
+from farthest.errors import FarthestError, ResourceError
 from farthest.heuristics.candidates import Candidate, Table
 from farthest.heuristics.table_files import TableFiles, bounds_name
 from farthest.heuristics.tables import TableForm
@@ -29,7 +28,7 @@ from farthest.spaces import compile_space
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest.coordinator.settings import Estimate
+    from farthest.coordinator.settings import Settings
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
@@ -102,10 +101,14 @@ class JudgedTable:
             return len(self.table.pieces) * _mean_of_discs(self.puzzle)
         return sum(_additive_mean(self.table.same[0].parent, pieces) for pieces in self.table.pieces)
 
-    def needs(self, settings: Settings, folder: Path | None) -> Estimate:
-        """What making it takes. Raises as ``estimated``."""
-        bounds = self.bounds is not None
-        return estimated(self.puzzle, replace(settings, histogram_only=bounds), folder)
+    def seconds(self, settings: Settings, folder: Path | None) -> float | None:
+        """What making it takes; None where that is not known. Raises ResourceError where it is refused."""
+        if self.bounds is not None:
+            return seconds_to_make(self.puzzle, self.bounds.bits, folder)
+        needs = estimated(self.puzzle, settings, folder)
+        if needs.problem is not None:
+            raise ResourceError(needs.problem)
+        return needs.seconds
 
 
 @dataclass(frozen=True)
