@@ -65,10 +65,10 @@ def bounds_space(puzzle: Puzzle) -> RepresentativeSpace:
     return found
 
 
-def bounds_bytes(puzzle: Puzzle, bits: int) -> tuple[int, int]:
+def bounds_bytes(puzzle: Puzzle, form: TableForm) -> tuple[int, int]:
     """The bytes of the table, and those of memory that making it takes. Raises ResourceError."""
     keys = bounds_space(puzzle).keys
-    return bits * keys // 8, (LAYERS + bits) * keys // 8
+    return form.bytes(keys), (LAYERS + form.bits) * keys // 8
 
 
 def make_bounds(
@@ -81,7 +81,7 @@ def make_bounds(
     """Makes the table of the distances to the puzzle's goal, where there is none yet. ``told``: called
     with each layer's depth and states. Raises ResourceError, StorageError."""
     space = bounds_space(puzzle)
-    needed = bounds_bytes(puzzle, form.bits)[1]
+    needed = bounds_bytes(puzzle, form)[1]
     if needed > available_memory():
         raise ResourceError(
             f"puzzle {puzzle.name}: making its table of bounds needs {needed:,} bytes of memory, more than is "
@@ -95,11 +95,11 @@ def make_bounds(
 
     def write(file: BinaryIO) -> None:
         planes = _planes(space, form, threads, told)
-        write_table(file, bounds_facts(puzzle), form, space.keys, look_up, _packed(planes))
+        write_table(file, bounds_facts(puzzle), form, space.keys, look_up, _packed(planes, form))
 
     files = TableFiles(database.path, database.place)
     try:
-        files.opened(bounds_name(puzzle, form.bits), bounds_facts(puzzle), write)
+        files.opened(bounds_name(puzzle, form), bounds_facts(puzzle), write)
     except OSError as error:
         raise StorageError(f"{files.folder}: the table of {puzzle.name} cannot be written: {error}") from None
 
@@ -119,15 +119,17 @@ def _planes(
     return store.released()
 
 
-def _packed(planes: list[Bitmap]) -> Iterator[Bytes]:
-    """The bits of the planes side by side, the other way round."""
-    spread = np.zeros(256, dtype="<u2")
-    for bit in range(8):
-        spread |= (np.arange(256, dtype="<u2") >> bit & 1) << 2 * bit
-    low, *high = (np.asarray(plane.words).view(np.uint8) for plane in planes)
+def _packed(planes: list[Bitmap], form: TableForm) -> Iterator[Bytes]:
+    """The numbers of entries, or of those that share one the least. What planes tell is the other way round."""
+    words = [np.asarray(plane.words).view(np.uint8) for plane in planes]
+    told = np.arange(256 ** len(words))
+    eight = sum((told >> 8 * plane & 255)[:, None] >> np.arange(8) << plane & 1 << plane for plane in range(len(words)))
+    greatest = form.top - eight.reshape(-1, 8 // form.shared, form.shared).max(axis=2)
+    width = form.bits * 8 // form.shared
+    packed = (greatest << form.bits * np.arange(8 // form.shared)).sum(axis=1).astype("<u2" if width > 8 else np.uint8)
+    together = max(1, 8 // width)
     size = 8 * AT_ONCE
-    for at in range(0, len(low), size):
-        found = low[at : at + size]
-        if high:
-            found = (spread[found] | spread[high[0][at : at + size]] << 1).view(np.uint8)
-        yield ~found
+    for at in range(0, len(words[0]), size):
+        each = sum(plane[at : at + size].astype(np.uint16) << 8 * number for number, plane in enumerate(words))
+        found = packed[each].view(np.uint8)
+        yield sum(found[place::together] << np.uint8(place * width) for place in range(together))
