@@ -45,7 +45,9 @@ def test_bounds_are_distances_where_these_are_greater_than_the_base(
         assert judged(candidate, database, stored=True) is not None
     with farthest.enumerate(PATTERN, symmetry=1, database=str(tmp_path / "b.db")) as whole:
         assert [states for _, states in layers] == list(whole.layers[1 : base + 2**bits - 1])
-    distances = numpy.array(farthest.pattern_map(PATTERN, str(tmp_path / "b.db")).distances)
+    distances = numpy.array(
+        farthest.pattern_map(PATTERN, str(tmp_path / "b.db")).distances, dtype=numpy.uint8
+    )
     boards = compile_space(puzzle, Origin()).decode(numpy.arange(len(distances), dtype=numpy.uint64))
     number = bounds_space(puzzle).encode(boards).astype(numpy.int64) // shared
     least = numpy.full(number.max() + 1, 255, dtype=numpy.uint8)

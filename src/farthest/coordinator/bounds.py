@@ -123,13 +123,24 @@ def _packed(planes: list[Bitmap], form: TableForm) -> Iterator[Bytes]:
     """The numbers of entries, or of those that share one the least. What planes tell is the other way round."""
     words = [np.asarray(plane.words).view(np.uint8) for plane in planes]
     told = np.arange(256 ** len(words))
-    eight = sum((told >> 8 * plane & 255)[:, None] >> np.arange(8) << plane & 1 << plane for plane in range(len(words)))
+    eight = np.zeros((len(told), 8), dtype=np.int64)  # of a byte of each plane the numbers of entries
+    for plane in range(len(words)):
+        eight += ((told >> 8 * plane)[:, None] >> np.arange(8) & 1) << plane
     greatest = form.top - eight.reshape(-1, 8 // form.shared, form.shared).max(axis=2)
     width = form.bits * 8 // form.shared
-    packed = (greatest << form.bits * np.arange(8 // form.shared)).sum(axis=1).astype("<u2" if width > 8 else np.uint8)
+    packed = (
+        (greatest << form.bits * np.arange(8 // form.shared))
+        .sum(axis=1)
+        .astype("<u2" if width > 8 else np.uint8)
+    )
     together = max(1, 8 // width)
     size = 8 * AT_ONCE
     for at in range(0, len(words[0]), size):
-        each = sum(plane[at : at + size].astype(np.uint16) << 8 * number for number, plane in enumerate(words))
+        each = words[0][at : at + size].astype(np.uint16)
+        if len(words) > 1:
+            each |= words[1][at : at + size].astype(np.uint16) << np.uint16(8)
         found = packed[each].view(np.uint8)
-        yield sum(found[place::together] << np.uint8(place * width) for place in range(together))
+        whole = found[0::together].copy()
+        for place in range(1, together):
+            whole |= found[place::together] << np.uint8(place * width)
+        yield whole

@@ -40,7 +40,7 @@ Form = tuple[int, int, int]
 BOUNDS: dict[str, tuple[tuple[str, dict[str, Form]], ...]] = {
     "cube-3x3x3": tuple(
         (f"sym:@{WITH_CORNERS},sym:@{PHASE_ONE}", {WITH_CORNERS: form})
-        for form in ((2, 9, 1), (1, 10, 1), (2, 9, 4))
+        for form in ((2, 9, 1), (2, 8, 2), (2, 8, 4), (2, 8, 8))
     )
 }
 """The same with tables of bounds, made without maps: heuristics, and by pattern bits of a number, the base, and how many

@@ -128,7 +128,13 @@ def write_table(
 ) -> None:
     """Writes a table from the file's beginning on. ``facts``: what it is made of, JSON; ``packed``: the bytes of all
     entries. Raises OSError."""
-    header = {"facts": facts, "bits": form.bits, "base": form.base, "never": form.never, "shared": form.shared}
+    header = {
+        "facts": facts,
+        "bits": form.bits,
+        "base": form.base,
+        "never": form.never,
+        "shared": form.shared,
+    }
     header["entries"] = entries
     arrays: list[NDArray[Any]] = []
     if look_up is not None:

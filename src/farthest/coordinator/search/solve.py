@@ -148,7 +148,7 @@ class Solver:
         """The heuristic with its tables, until another is opened. Raises SearchError, and as ``open_heuristic``."""
         if self._opened is not None and self._opened[0] == text:
             return self._opened[1]
-        load_map = self._storage and partial(self._storage.load_map, memory=self.settings.memory)
+        load_map = partial(self._storage.load_map, memory=self.settings.memory) if self._storage else None
         found = open_heuristic(text, self.puzzle, self.targets, load_map)
         if self.settings.all_solutions and not found.admissible:
             raise SearchError(
