@@ -148,6 +148,31 @@ def lamps(puzzle: Puzzle, board: Board, goal: Board) -> float:
     return -(-sum(needs) // max(map(len, definition.presses)))
 
 
+@cache
+def changes_by_presses(puzzle: Puzzle) -> dict[Board, int]:
+    """By what they change, the fewest moves of presses."""
+    definition = puzzle.defined_as(Lights)
+    found: dict[Board, int] = {}
+    for times in product(range(definition.colours), repeat=len(definition.presses)):
+        changes = [0] * definition.cells
+        for press, often in zip(definition.presses, times, strict=True):
+            for lamp in press:
+                changes[lamp] = (changes[lamp] + often) % definition.colours
+        moves = sum(map(bool, times)) if puzzle.metric == "multi" else sum(times)
+        found[tuple(changes)] = min(moves, found.get(tuple(changes), moves))
+    return found
+
+
+def presses(puzzle: Puzzle, board: Board, goal: Board) -> float:
+    colours = puzzle.defined_as(Lights).colours
+    fillings = product(*(range(colours) if colour == WILDCARD else [colour] for colour in goal))
+    found = changes_by_presses(puzzle)
+    return min(
+        found.get(tuple((b - a) % colours for a, b in zip(board, filling, strict=True)), inf)
+        for filling in fillings
+    )
+
+
 def pegs(puzzle: Puzzle, board: Board, goal: Board) -> float:
     del puzzle
     fillings = product(*([0, 1] if hole == WILDCARD else [hole] for hole in goal))
@@ -164,6 +189,7 @@ MODELS: dict[str, Model] = {
     "gap": gap,
     "discs": discs,
     "lamps": lamps,
+    "presses": presses,
     "pegs": pegs,
 }
 

@@ -82,7 +82,7 @@ BLOBS = Setting(
 CONCURRENCY = Setting(
     "FARTHEST_CONCURRENCY",
     "",
-    "Processes of `farthest worker`, 1024 at most. Empty: one a processor.",
+    "Processes of `farthest worker`, 1024 at most. Empty: one per processor.",
     least=1,
 )
 WORKER_MEMORY = Setting(

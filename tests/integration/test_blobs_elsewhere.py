@@ -150,7 +150,7 @@ def test_a_place_that_loses_everything_again_and_again_is_given_up(contents: Con
             for name in contents.names():
                 contents.write(name, None)
 
-    with pytest.raises(LostStateError, match="this is the 6th loss since the last"):
+    with pytest.raises(LostStateError, match="lost 6 times since the last"):
         run(load("hanoi-3-3"), None, Removing(set(), print))
 
 

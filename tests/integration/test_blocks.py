@@ -40,6 +40,28 @@ def test_from_the_command_line(run: Run) -> None:
     assert "the cells of B C F G are not whole pieces" in error
 
 
+@pytest.mark.parametrize("name", ["pennant", "pegs-triangle-15"])
+def test_what_the_start_leads_to_is_kept_with_the_job(run: Run, run_json: RunJson, name: str) -> None:
+    """The same by a map from the start: its boards are looked up in that to the goal."""
+    from_start, to_goal = run_json("enumerate", name), run_json("enumerate", name, "--to", "goal")
+    with farthest.open_map(from_start["job"]) as reached, farthest.open_map(to_goal["job"]) as toward:
+        boards = [board for depth in range(reached.depth + 1) for board in reached.states_at(depth)]
+        distances = toward.distances(boards)
+        depth = int(distances.max())
+        farthest_of_them = [board for board, found in zip(boards, distances, strict=True) if found == depth]
+        assert to_goal["from_start"] == {
+            "states": int((distances >= 0).sum()),
+            "depth": depth,
+            "farthest": len(farthest_of_them),
+            "boards": sorted(farthest_of_them, key=boards.index),
+        }
+        assert from_start["goal"]["depth"] == reached.distance("goal") == len(reached.path("goal").moves)
+    shown = run("show", str(to_goal["job"])).stdout
+    assert f"leads to {to_goal['from_start']['states']:,} of the {to_goal['states']:,} states" in shown
+    assert f"first reached at depth {from_start['goal']['depth']}" in run("show", "1").stdout
+    assert run_json("show", str(from_start["job"]))["result"]["goal"] == from_start["goal"]
+
+
 def test_a_rush_hour_board_by_name(run: Run) -> None:
     output = run("enumerate", "rush-IBBxooIooLDDJAALooJoKEEMFFKooMGGHHHM").stdout
     assert "2,332 states" in output

@@ -13,6 +13,7 @@ from servers import PostgresServer
 
 SEED = "┘│└/─□─/┐│┌"
 HARDEST = "8 6 7 / 2 5 4 / 3 0 1"
+TO_GOAL = {"direction": "to", "where": "goal"}
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -44,6 +45,7 @@ def test_distances(run: Run, run_json: RunJson) -> None:
     assert run_json("distance", "1", HARDEST) == {
         "job": 1,
         "puzzle": "8-puzzle",
+        "origin": TO_GOAL,
         "distances": [{"board": HARDEST, "distance": 31, "reason": None}],
     }
 
@@ -55,6 +57,7 @@ def test_the_nearest_of_many_boards(run: Run, run_json: RunJson) -> None:
     assert found == {
         "job": 1,
         "puzzle": "8-puzzle",
+        "origin": TO_GOAL,
         "distance": 31,
         "number": 1,
         "boards": [HARDEST],

@@ -1,6 +1,7 @@
 """`farthest enumerate`."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,33 @@ def test_generators(run: Run, run_json: RunJson) -> None:
     both = run("enumerate", "pancake-3", "--generators", "(1,2)", status=2).stderr
     assert "--generators stands in place of PUZZLE" in both
     assert "expected permutations" in run("submit", "--generators", "pancake-3", status=2).stderr
+
+
+def test_what_is_there_is_not_enumerated_again(run: Run, run_json: RunJson) -> None:
+    first = run_json("enumerate", "3-puzzle")
+    again = run("enumerate", "3-puzzle", "--map", "full")
+    assert again.stderr.startswith("Note: this is job 1, stored on 20")
+    assert "--again" in again.stderr
+    assert "Map kept as job 1" in again.stdout
+    assert {**run_json("enumerate", "3-puzzle"), "seconds": 0} == {**first, "seconds": 0}
+    assert run_json("enumerate", "3-puzzle", "--again")["job"] == 2
+    assert run_json("enumerate", "3-puzzle", "--from", "goal")["job"] == 3
+    assert run_json("enumerate", "3-puzzle", "--histogram-only")["job"] == 4
+    assert run_json("enumerate", "3-puzzle", "--max-depth", "2")["job"] == 5
+    assert run_json("enumerate", "3-puzzle", "--max-depth", "2")["job"] == 5
+    assert run_json("enumerate", "3-puzzle")["job"] == 2
+
+
+def test_suggested_commands_name_the_database(run: Run, folder: Path) -> None:
+    lines = run("enumerate", "3-puzzle", "--database", "my maps.db").stdout.splitlines()
+    suggested = [line.strip() for line in lines if line.startswith("  farthest")]
+    assert len(suggested) == 3
+    for line in suggested:
+        assert run(*shlex.split(line)[1:]).stdout
+    error = run("path", "5", "goal", "--database", "other.db", status=2).stderr
+    assert "`farthest enumerate PUZZLE --database other.db`" in error
+    url = "postgresql://me:secret@127.0.0.1:1/maps"
+    assert "secret" not in run("jobs", "--database", url, status=2).output
 
 
 def test_a_limit(run: Run, run_json: RunJson) -> None:
@@ -164,7 +192,7 @@ def test_progress_as_lines(run: Run, process: Process) -> None:
     assert [line.split()[0] for line in lines[1:]] == ["layer"] * 7 + ["finished"]
     assert lines[1].startswith("layer depth=0 states=1 total=1 seconds=")
     assert json.loads(result.stdout)["states"] == 12
-    assert process("enumerate", "3-puzzle").stderr == ""
+    assert process("enumerate", "3-puzzle", "--again").stderr == ""
 
 
 def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,7 @@ def test_show(place: str, run: Run, run_json: RunJson) -> None:
     assert digest in text
     assert "eccentricity  6\n" in text
     document = run_json("show", "1")
-    assert document["layers"] == [1, 2, 2, 2, 2, 2, 1]
+    assert (document["layers"], document["classes"]) == ([1, 2, 2, 2, 2, 2, 1], None)
     with open_database(create=False) as database:
         assert document["layer_seconds"] == [layer.seconds for layer in Jobs(database).layers(1)]
     assert (document["digest"], document["has_map"], document["keys"]) == (digest, True, 12)
@@ -193,7 +193,7 @@ def test_a_line_break_in_a_name_does_not_break_the_message(run: Run) -> None:
 
 def test_several_jobs_and_ranges_are_deleted(place: str, run: Run, run_json: RunJson) -> None:
     for _ in range(7):
-        run("enumerate", "3-puzzle", "--max-depth", "1")
+        run("enumerate", "3-puzzle", "--max-depth", "1", "--again")
     assert run("delete", "60-70").stdout == "0 jobs deleted: 0 bytes.\n"
     said = run("delete", "1", "3-4", "4-3", status=2)
     assert (said.stdout, "expected 3-4" in said.stderr) == ("", True)
@@ -210,6 +210,20 @@ def test_several_jobs_and_ranges_are_deleted(place: str, run: Run, run_json: Run
     assert [gone["job"] for gone in document["deleted"]] == [6, 7]
     assert document["bytes"] == sum(gone["bytes"] for gone in document["deleted"]) > 0
     assert "job" not in document
+
+
+def test_tables_that_no_job_has_are_listed_and_deleted(run: Run, run_json: RunJson) -> None:
+    run("enumerate", "3-puzzle")
+    name, folder = f"{'3f' * 8}-2", Path("farthest.db.tables")
+    folder.mkdir()
+    for file in (f"{name}.table", "1-4.table"):
+        (folder / file).write_bytes(bytes(2**20))
+    assert run_json("jobs")["tables"] == [{"table": name, "bytes": 2**20}]
+    assert run("jobs").stdout.endswith(f"\nTable of bounds {name}, made by a search: 1.0 MiB.\n")
+    assert run("delete", name).stdout == f"Deleted table {name} from {folder}: 1.0 MiB.\n"
+    assert [path.name for path in folder.iterdir()] == ["1-4.table"]
+    assert "no finished job" in run("delete", name, status=2).stderr
+    assert run_json("jobs")["tables"] is None
 
 
 def test_of_a_range_all_but_running_jobs_are_deleted(place: str, run: Run, run_json: RunJson) -> None:

@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 
 import numpy
+import pyarrow.parquet
 import pytest
 
 from integration.conftest import Run, RunJson, alter
@@ -27,6 +28,28 @@ def test_export(run: Run, run_json: RunJson, folder: Path) -> None:
     assert ".parquet, .csv, .npz or .graphml" in run("export", "1", "states.txt", status=2).stderr
     run("export", "1", "states.txt", "--format", "csv")
     assert (folder / "states.txt").read_bytes() == (folder / "states.csv").read_bytes()
+
+
+TURNS = "".join(f",turn_{slot}" for slot in range(1, 14)) + ",distance"
+
+
+def test_a_column_for_each_cell(run: Run, folder: Path) -> None:
+    run("export", "1", "states.csv")
+    run("export", "1", "cells.csv", "--cells")
+    boards = [line.split(",") for line in (folder / "states.csv").read_text().splitlines()]
+    cells = [line.split(",") for line in (folder / "cells.csv").read_text().splitlines()]
+    assert cells[0] == ["key", "cell_0", "cell_1", "cell_2", "cell_3", "distance"]
+    assert [(row[0], "".join(row[1:5]), row[5]) for row in cells[1:]] == [
+        (key, board.replace("/", ""), distance) for key, board, distance in boards[1:]
+    ]
+    run("export", "1", "cells.parquet", "--cells")
+    table = pyarrow.parquet.read_table(folder / "cells.parquet")
+    assert table.column_names == cells[0]
+    assert table["cell_2"].to_pylist() == [row[3] for row in cells[1:]]
+    assert "expected csv or parquet" in run("export", "1", "cells.npz", "--cells", status=2).stderr
+    run("enumerate", "skewb", "--max-depth", "1")
+    run("export", "skewb", "cells.csv", "--cells", "--force")
+    assert (folder / "cells.csv").read_text().splitlines()[0].endswith("cell_13,turn_0" + TURNS)
 
 
 def test_export_to_standard_output(run: Run, folder: Path) -> None:

@@ -19,7 +19,7 @@ from integration.conftest import COMMAND, Run
 
 HARDEST = "867254301"
 LINES = f"123456780\n\n 123/456/708 \n123456870\n{HARDEST}\n"
-PARITY = "parity: all pieces are distinct"
+PARITY = "parity: where all pieces are distinct, only half of the boards can be reached"
 
 
 def test_a_line_for_each_board(run: Run, folder: Path) -> None:

@@ -16,6 +16,7 @@ from blob_places import Contents, url_of
 from cluster import ENDS, Cluster, Service, until
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
+from farthest.documents.jobs import enumeration_document
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.stores.redis.connections import RedisNodes
@@ -155,6 +156,27 @@ def test_kill_9_of_a_worker_and_of_the_coordinator(cluster: Cluster, contents: C
         assert started.alive
     assert cluster.wait(job).digest == expected(PUZZLES[engine])
     # Of the attempt whose coordinator was killed, too: the next one has removed it.
+    nothing_is_left(contents)
+
+
+@pytest.mark.parametrize("kind", ["folder"], indirect=True)
+def test_kill_9_where_layers_are_united(cluster: Cluster, contents: Contents) -> None:
+    """Blobs of all states so far, by representatives. Without a map the next coordinator begins anew."""
+    name = "cube-2x2x2-qtm"
+    job = cluster.submit(name, "--map", "none", "--symmetry", "6")
+    rng = random.Random()
+    for kill, depth in (("worker", 4), ("coordinator", 8), ("worker", 11)):
+        reaches(cluster, depth)
+        runs = [run.decode() for run in cluster.redis.zrange("farthest:attempts", 0, -1)]
+        assert [cluster.redis.hget(f"farthest:attempt:{run}:meta", "exclude") for run in runs] == [b"united"]
+        time.sleep(rng.uniform(0, 0.1))
+        cluster.remove((cluster.workers if kill == "worker" else cluster.coordinators)[0])
+        assert (cluster.add_worker() if kill == "worker" else cluster.add_coordinator()).alive
+    result = cluster.wait(job)
+    by_one = enumerate_puzzle(load(name), None, Settings(histogram_only=True, symmetry=6))
+    assert (result.digest, result.layers) == (by_one.digest, by_one.layers)
+    layers = cluster.asked(lambda jobs: jobs.layers(job))
+    assert enumeration_document(cluster.job(job), layers)["classes"] == list(by_one.classes or ())
     nothing_is_left(contents)
 
 

@@ -152,7 +152,12 @@ def test_a_folder_of_another_version_is_left_alone(tmp_path: Path, monkeypatch: 
     header = json.loads((folder / "header").read_text())
     (folder / "header").write_text(json.dumps({**header, "format": 0}, sort_keys=True))
     before = sorted(path.name for path in folder.iterdir())
-    with pytest.raises(StorageError, match="of another version of farthest; name another folder"):
+    told = f"{folder} has layers of this enumeration that another version of farthest wrote, in format 0; .* remove"
+    with pytest.raises(StorageError, match=told):
+        run(tmp_path)
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    with pytest.raises(ResourceError, match=f"--memory; {told}"):  # what it takes is in the way
         run(tmp_path)
     assert sorted(path.name for path in folder.iterdir()) == before
 
@@ -243,6 +248,12 @@ def test_stopping_is_told_with_the_folder(tmp_path: Path) -> None:
     assert caught.value.depth == 4
     assert caught.value.folder is not None
     assert caught.value.folder.parent == tmp_path
+    # The job says so too, until it goes on.
+    shown = CliRunner().invoke(cli, ["show", "1", "--database", str(tmp_path / "jobs.db"), "--json"])
+    document = json.loads(shown.stdout)
+    assert (document["status"], document["depth"]) == ("interrupted", 4)
+    shown = CliRunner().invoke(cli, ["show", "1", "--database", str(tmp_path / "jobs.db")])
+    assert "none yet; the layers 0 to 4 are in files" in shown.stdout
 
 
 @pytest.mark.slow

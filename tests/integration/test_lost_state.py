@@ -116,7 +116,7 @@ def test_a_redis_that_loses_everything_again_and_again_is_given_up(redis: RedisN
             redis.main.flushall()
 
     flushing = Flushing(range(0), redis.main.flushall)
-    with pytest.raises(LostStateError, match=r"this is the 6th loss since the last .*evicts data in Redis"):
+    with pytest.raises(LostStateError, match=r"lost 6 times since the last .*evicts data in Redis"):
         run(PUZZLE, None, flushing)
     assert len(flushing.notices) == 5
     assert keys(redis) == set()
@@ -167,7 +167,7 @@ def test_a_redis_that_is_started_again_and_again_is_told(
             redis_server.start()
 
     restarting = Restarting(range(0), redis.main.flushall)
-    told = "the 4th loss .*, and Redis was restarted 4 times: see its log.*REDIS_MAXMEMORY"
+    told = "lost 4 times .*, and Redis was restarted 4 times: see its log.*REDIS_MAXMEMORY"
     with pytest.raises(RedisFullError, match=told) as error:
         run(PUZZLE, None, restarting)
     assert "damages or evicts" not in str(error.value)

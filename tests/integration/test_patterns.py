@@ -42,7 +42,7 @@ def test_a_stopped_pattern_begins_again(tmp_path: Path) -> None:
             enumerate_puzzle(load(NAME), database, Settings(checkpoint_seconds=0), reporter)
         assert stopped.value.depth is None
         assert reporter.said == [
-            "stopping after this layer; nothing of it is kept, as there are no checkpoints"
+            "stopping after this layer; this run stores no checkpoints, so the same command will begin again"
         ]
         assert Jobs(database).get(1).status == INTERRUPTED
         assert Maps(database).depth(1) is None

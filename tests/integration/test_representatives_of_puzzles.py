@@ -66,6 +66,7 @@ NIGHT: list[tuple[str, Sequence[int]]] = [
     ("lrx-9", [2]),
     ("topspin-8-4", [2]),  # orders as words
     ("topspin-9-4", [2]),
+    ("topspin-9-4-free", [2]),
     ("8-puzzle", [2]),
     ("sliding-3x3-slide", [2]),
     ("eight-kinds", [2, 4, 8]),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.enumeration.choice import FULL_KEYS, with_kind_of_map
+from farthest.coordinator.enumeration.choice import with_kind_of_map
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import plan
@@ -17,6 +17,7 @@ from farthest.models.jobs import Jobs
 from farthest.models.maps import MapFiles
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
+from farthest.spaces.contract import FULL_KEYS
 from integration.conftest import Run, RunJson
 from kernels import compiled
 

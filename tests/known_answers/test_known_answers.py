@@ -91,8 +91,8 @@ def test_there_is_an_answer_for_each_size_and_metric() -> None:
     assert len(SLIDING) == 23
     assert sum(entry["states"] <= MOST_STATES for entry in SLIDING) == 15
     assert {entry["metric"] for entry in SLIDING} == {"step", "slide"}
-    assert len(GROUPS) == 38
-    assert sum(entry["states"] <= MOST_STATES for entry in GROUPS) == 36
+    assert len(GROUPS) == 42
+    assert sum(entry["states"] <= MOST_STATES for entry in GROUPS) == 40
 
 
 def test_the_six_farthest_boards_of_eight_kinds() -> None:

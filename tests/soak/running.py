@@ -34,7 +34,7 @@ JUSTIFIED: tuple[tuple[str, str], ...] = (
     ("refuses the user or the password|invalid username-password|NOAUTH", "redis_password"),
     ("cannot be reached|number of clients", "redis|database|backends|line|client"),
     ("no room left for the database", "disk_full"),
-    (r"th loss since the last checkpoint", "redis|blob|record|key|restart|line|database"),
+    (r"lost \w+( times)? since the last checkpoint", "redis|blob|record|key|restart|line|database"),
     (r"was begun \d+ times and never ended", "worker|clock"),
     (
         "was cancelled, or another process has taken it over",

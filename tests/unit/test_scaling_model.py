@@ -7,6 +7,7 @@ import pytest
 
 from farthest.coordinator.enumeration import workers_model
 from farthest.coordinator.enumeration.layers_in_files import BitmapsInFiles
+from farthest.coordinator.enumeration.plan import estimated
 from farthest.coordinator.enumeration.workers_model import (
     COSTS,
     Cluster,
@@ -16,6 +17,7 @@ from farthest.coordinator.enumeration.workers_model import (
     predict,
     simulated_locality,
 )
+from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
@@ -145,6 +147,15 @@ def test_more_machines_take_less_time_until_something_else_is_full() -> None:
     seconds = [prediction.total("seconds") for prediction in predictions]
     assert seconds == sorted(seconds, reverse=True)
     assert [prediction.bound for prediction in (predictions[0], predictions[2])] == ["worker", "redis"]
+
+
+@pytest.mark.slow
+def test_layers_that_are_united(tmp_path: Path) -> None:
+    """The edges of the cube from files, and by two workers: docs/symmetry.md."""
+    settings = Settings(histogram_only=True, memory=2**30, scratch=tmp_path)
+    needs = estimated(load("cube-3x3x3-edges"), settings, None, (2,))
+    assert needs.layers_disk == pytest.approx(4.4e9, rel=0.1)
+    assert needs.workers[0].blobs == pytest.approx(4.6e9, rel=0.1)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def enumerate(  # noqa: A001 - the verb of the command line
     """Enumerate a puzzle, store its map, and return the map.
 
     ``database``: as for `open_map`; the file is made where there is none. ``origin``: the states at distance
-    0; None: what the puzzle says. ``max_depth``: the last layer wanted. ``threads``: None: one a processor.
+    0; None: what the puzzle says. ``max_depth``: the last layer wanted. ``threads``: None: one per processor.
     ``memory``: bytes that may be used. ``map``: "full" keeps every distance in the database, "residues" a bit or two of
     each in a file, for puzzles whose moves can be taken back; None: full, residues beyond 2^30 keys where they can be.
     ``symmetry``: keep one state of those that a group of so many symmetries takes to each other; 1: all states; None:

@@ -46,15 +46,15 @@ def solve(
     """Search for a shortest solution of a board, or with ``all_solutions`` for all of them; what was found.
 
     ``board``: None: the puzzle's start. ``to``: a board; ``goal`` stands for any of the goals. ``heuristic``: None:
-    ``auto``, which takes stored tables, or makes some and keeps them in ``database``, unless ``store`` is False or the
-    search is small. ``limit``: most solutions in ``paths``. ``first``: the first solution is enough; ``within``: one is
-    that is proven to have at most so many times the fewest moves. ``threads``: None: one a processor; ``workers``: who
-    searches. ``store``: True: the search is a job in ``database`` (named as for
-    `open_map`) from its beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it
-    is not. Where it may be stored, one that was broken off is gone on with. Pattern databases are read from there
-    in any case. ``progress``: as for `enumerate`. The outcome's ``length`` is None where the search itself has proven
-    that there is no solution. Raises PuzzleError, BoardError (UnreachableError for a board that cannot be solved),
-    SettingError, SearchError, JobError (a pattern database that was not enumerated), ResourceError or StorageError.
+    ``auto``, which takes stored tables, or makes some and keeps them in ``database``, unless ``store`` is False or
+    the search is small. ``limit``: most solutions in ``paths``. ``first``: the first solution is enough; ``within``:
+    one is that is proven to have at most so many times the fewest moves. ``threads``: None: one per processor;
+    ``workers``: who searches. ``store``: True: the search is a job in ``database`` (named as for `open_map`) from its
+    beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it is not. Where it may
+    be stored, one that was broken off is gone on with. Pattern databases are read from there in any case.
+    ``progress``: as for `enumerate`. The outcome's ``length`` is None where the search itself has proven that there
+    is no solution. Raises PuzzleError, BoardError (UnreachableError for a board that cannot be solved), SettingError,
+    SearchError, JobError (a pattern database that was not enumerated), ResourceError or StorageError.
     """
     from farthest.coordinator.search.settings import SearchSettings
     from farthest.search.contract import start_or

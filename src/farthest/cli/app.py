@@ -27,37 +27,41 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 STREAM_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF)
 
 
-HOMES = {
-    "puzzles": "puzzles",
-    "draw": "puzzles",
-    "estimate": "enumeration",
-    "enumerate": "enumeration",
-    "submit": "queue",
-    "watch": "queue",
-    "cancel": "queue",
-    "resume": "queue",
-    "jobs": "jobs",
-    "show": "jobs",
-    "delete": "jobs",
-    "distance": "ask",
-    "path": "ask",
-    "states": "whole_map",
-    "symmetry": "whole_map",
-    "random": "puzzles",
-    "solve": "solve",
-    "export": "whole_map",
-    "plot": "whole_map",
-    "verify": "whole_map",
-    "heuristic": "heuristics",
-    "compare": "heuristics",
-    "serve": "services",
-    "worker": "services",
-    "workers": "services",
-    "coordinator": "services",
-    "migrate": "services",
-    "completion": "completion",
+GROUPS = {
+    "First": {
+        "puzzles": "puzzles",
+        "enumerate": "enumeration",
+        "path": "ask",
+        "solve": "solve",
+        "serve": "services",
+    },
+    "Ask a map": {
+        "distance": "ask",
+        "states": "whole_map",
+        "random": "puzzles",
+        "symmetry": "whole_map",
+        "export": "whole_map",
+        "plot": "whole_map",
+        "verify": "whole_map",
+    },
+    "Enumerate": {"estimate": "enumeration"},
+    "Search": {"heuristic": "heuristics", "compare": "heuristics"},
+    "Jobs": {"jobs": "jobs", "show": "jobs", "delete": "jobs"},
+    "Many machines": {
+        "submit": "queue",
+        "watch": "queue",
+        "cancel": "queue",
+        "resume": "queue",
+        "coordinator": "services",
+        "worker": "services",
+        "workers": "services",
+        "migrate": "services",
+    },
+    "Others": {"draw": "puzzles", "completion": "completion"},
 }
-"""The commands in the order in which they are used, each with its module in ``farthest.cli``."""
+"""What `--help` lists: the commands below headings, each with its module in ``farthest.cli``."""
+
+HOMES = {name: home for names in GROUPS.values() for name, home in names.items()}
 
 
 class Commands(UserDict[str, Any]):
@@ -90,8 +94,18 @@ class Program(click.Group):
         self.commands = Commands(HOMES)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order in which they are used, not the alphabetical one."""
+        """The commands in the order of ``GROUPS``, not the alphabetical one."""
         return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by what they are for."""
+        longest = max(map(len, self.commands))
+        for heading, names in GROUPS.items():
+            with formatter.section(heading):
+                room = formatter.width - longest - 6
+                formatter.write_dl(
+                    [(f"{name:{longest}}", self.commands[name].get_short_help_str(room)) for name in names]
+                )
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """As in click; the output, errors included, may contain any text, so the streams are made safe."""
@@ -118,7 +132,9 @@ def reported() -> Iterator[None]:
     try:
         yield
     except FarthestError as error:
-        raise Failure(str(error), error.exit_status) from error
+        from farthest.cli.printing import suggesting
+
+        raise Failure(suggesting(str(error)), error.exit_status) from error
     except KeyboardInterrupt as error:
         raise Exit(INTERRUPTED) from error
     except UnicodeEncodeError as error:
@@ -171,7 +187,7 @@ def cli() -> None:
 
     \b
     Example:
-      farthest enumerate eight-kinds
-      farthest distance eight-kinds '┘│└/─□─/┐│┌'
-      farthest solve 8-puzzle 867254301
+      farthest enumerate 8-puzzle
+      farthest path 8-puzzle 867254301
+      farthest solve cube "R U' F2 R2"
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from farthest.cli.options import (
 )
 from farthest.cli.printing import print_json, print_json_list
 from farthest.documents import plain
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from farthest.cli.bulk import Nearest
@@ -34,14 +36,14 @@ SOLUTIONS_LISTED = 1000
 )
 @usual_options
 def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | None, as_json: bool) -> None:
-    """Print the distance of each BOARD, one a line.
+    """Print the distance of each BOARD, one per line.
 
-    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. A BOARD is written in any
-    reasonable form, in quotes where it has spaces; goal, the first that the puzzle draws, and start are boards too, and
-    "moves: R U' F2" or "scramble: R U' F2" is the board that these moves make of the goal. - reads boards from standard
-    input, one a line, any number; empty lines are skipped. A board without a distance gives "unreachable", or ">N"
-    where the map ends at depth N; for a board of the command line the reason follows. A line that is not a board ends
-    the command with exit status 2, after the boards before it are answered.
+    JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. A BOARD is
+    written in any reasonable form, in quotes where it has spaces; goal, the first that the puzzle draws, and start
+    are boards too, and "moves: R U' F2" or "scramble: R U' F2" is the board that these moves make of the goal. -
+    reads boards from standard input, one per line, any number; empty lines are skipped. A board without a distance
+    gives "unreachable", or ">N" where the map ends at depth N; for a board of the command line the reason follows. A
+    line that is not a board ends the command with exit status 2, after the boards before it are answered.
 
     \b
     Examples:
@@ -72,23 +74,28 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
                 for batch in answers
                 for line, found in zip(batch.lines, batch.distances, strict=True)
             )
-            print_json_list(map_facts(opened), "distances", documents)
+            print_json_list({**map_facts(opened), "origin": opened.origin}, "distances", documents)
             return
         none = "unreachable" if opened.complete else f">{opened.depth}"
         words = [*map(str, range(opened.depth + 1)), none]  # the last, words[-1], is for no distance
+        # A program reads numbers; a person reads what they count too.
+        for_people = sys.stdout is not None and sys.stdout.isatty()
         for batch in answers:
             if bulk:
                 click.echo("\n".join([words[each] for each in batch.distances]))
                 continue
             for line, found in zip(batch.lines, batch.distances, strict=True):
-                click.echo(found if found >= 0 else ": ".join(opened.why_no_distance(opened.labels(line))))
+                if found >= 0:
+                    click.echo(f"{counted(found, 'move')} {opened.origin}" if for_people else found)
+                else:
+                    click.echo(": ".join(opened.why_no_distance(opened.labels(line))))
 
 
 def _print_nearest(opened: DistanceMap, found: Nearest, *, as_json: bool) -> None:
     if as_json:
         from farthest.documents.maps import map_facts
 
-        print_json({**map_facts(opened), **plain(found)})
+        print_json({**map_facts(opened), "origin": opened.origin, **plain(found)})
         return
     if found.distance is None:
         none = "unreachable" if opened.complete else f">{opened.depth}"
@@ -131,11 +138,12 @@ def path(
 ) -> None:
     """Show one optimal solution of BOARD, or list all.
 
-    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. BOARD may be goal, start or
-    moves, as for distance, and "moves: (MOVES)'", with the moves of a path to the goal, is the board again. Moves have
-    the names that the puzzle's family gives them; of sliding puzzles they are written from-to: the piece in cell `from`
-    moves, and cell `to`, empty before, is filled; cells are numbered from 0 in reading order, walls left out. The
-    number of solutions is exact, however many are listed; solutions are different when a move is.
+    JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. BOARD may
+    be goal, start or moves, as for distance, and "moves: (MOVES)'", with the moves of a path to the goal, is the
+    board again. Moves have the names that the puzzle's family gives them; of sliding puzzles they are written
+    from-to: the piece in cell `from` moves, and cell `to`, empty before, is filled; cells are numbered from 0 in
+    reading order, walls left out. The number of solutions is exact, however many are listed; solutions are different
+    when a move is.
 
     \b
     Examples:

@@ -87,7 +87,7 @@ def numbered_boards() -> Iterator[tuple[int, str]]:
     """The lines of standard input that are not empty, with their numbers from 1; bytes that are not UTF-8 become
     characters that no board has. Raises BoardError for a line that is much too long."""
     if sys.stdin is None:
-        raise BoardError("standard input is closed; expected boards, one a line")
+        raise BoardError("standard input is closed; expected boards, one per line")
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     number = 0
@@ -141,7 +141,7 @@ def boards_of_a_set() -> list[str]:
     found = [text for _, text in islice(numbered_boards(), MAX_NAMED + 1)]
     if not 1 <= len(found) <= MAX_NAMED:
         many = f"more than {MAX_NAMED:,}" if found else "no"
-        raise BoardError(f"standard input: {many} boards; expected 1 to {MAX_NAMED:,}, one a line")
+        raise BoardError(f"standard input: {many} boards; expected 1 to {MAX_NAMED:,}, one per line")
     return found
 
 

@@ -20,7 +20,7 @@ def main() -> NoReturn:
         import gc
 
         # Importing SQLAlchemy alone would run the garbage collector some hundred times, with nothing to free.
-        gc.set_threshold(100_000)
+        gc.set_threshold(300_000)
         from farthest.cli.app import cli
 
         cli(prog_name="farthest")

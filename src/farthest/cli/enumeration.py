@@ -11,7 +11,7 @@ import click
 
 from farthest.cli.enumeration_options import settings_options
 from farthest.cli.options import usual_options
-from farthest.cli.printing import print_drawings, print_json, print_table, warn
+from farthest.cli.printing import given_database, note, print_drawings, print_json, print_table, warn
 from farthest.documents import plain
 from farthest.errors import STOPPED_EARLY
 from farthest.safe_text import safe
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
     from farthest.coordinator.settings import Outcome, Settings, WorkersEstimate
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord
+    from farthest.models.records import FirstGoals, JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
-    from farthest.queries.states import FirstGoals
 
 
 @click.command("enumerate")
@@ -35,13 +34,23 @@ if TYPE_CHECKING:
     memory_help="Memory to use at most, such as 4GiB; not with celery.  [default: 4/5 of what is free]",
 )
 @click.option(
+    "--again",
+    is_flag=True,
+    help="Enumerate also where a finished job of the same puzzle and options is stored.",
+)
+@click.option(
     "--progress/--no-progress",
     default=None,
     help="Report progress on standard error.  [default: if it is a terminal]",
 )
 @usual_options
 def enumerate_(
-    puzzle: Puzzle, settings: Settings, progress: bool | None, database: str | None, as_json: bool
+    puzzle: Puzzle,
+    settings: Settings,
+    again: bool,
+    progress: bool | None,
+    database: str | None,
+    as_json: bool,
 ) -> None:
     """Enumerate all states of PUZZLE and keep their distances.
 
@@ -64,13 +73,35 @@ def enumerate_(
 
     settings = replace(settings, checkpoint_seconds=CHECKPOINT_SECONDS.number())
     with open_database(database, create=True) as opened:
-        outcome = run_in_foreground(
-            lambda reporter: enumerate_puzzle(puzzle, opened, settings, reporter), opened, progress
-        )
-        print_outcome(puzzle, outcome, opened, settings.origin, as_json, has_map=not settings.histogram_only)
+        known = None if again else _finished_before(puzzle, settings, opened)
+        if known is None:
+            outcome = run_in_foreground(
+                lambda reporter: enumerate_puzzle(puzzle, opened, settings, reporter), opened, progress
+            )
+        else:
+            outcome = stored_outcome(opened, known)
+            note(f"this is job {known.id}, stored on {known.created:%Y-%m-%d}; --again enumerates once more")
+        print_outcome(puzzle, outcome, opened, as_json)
     if outcome.stopped is not None:
         warn(f"stopped before the depth limit: {outcome.stopped}")
         click.get_current_context().exit(STOPPED_EARLY)
+
+
+def _finished_before(puzzle: Puzzle, settings: Settings, database: Database) -> JobRecord | None:
+    """The newest finished job of the puzzle that was asked for in the same way."""
+    from farthest.models.jobs import Jobs
+
+    asked = [settings.parameters(settings.origin or puzzle.origin)]
+    if settings.residues is None and not settings.histogram_only:  # of whichever kind the map is
+        asked.append({**asked[0], "map": "residues"})
+    return next(
+        (
+            record
+            for record in Jobs(database).finished_before(puzzle.digest, asked)
+            if record.complete or record.depth == settings.max_depth  # its memory did not end it before
+        ),
+        None,
+    )
 
 
 def run_in_foreground(
@@ -133,7 +164,7 @@ def estimate(
     from farthest.coordinator.enumeration.plan import estimated
     from farthest.models.database import database_folder
 
-    needs = estimated(puzzle, settings, database_folder(database), processes)
+    needs = estimated(puzzle, settings, database_folder(database), processes, guessing=True)
     from farthest.documents.puzzles import estimate_document, estimate_rows
 
     if as_json:
@@ -168,11 +199,6 @@ def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:
 
 BOARDS_DRAWN = 24
 
-GOALS_LISTED = 4
-
-STATES_SEARCHED = 5_000_000
-"""In larger maps goals are not searched for."""
-
 
 def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     """The outcome of a finished job, as it was at its end, without the depth where it was resumed."""
@@ -180,7 +206,9 @@ def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     from farthest.models.jobs import Jobs
     from farthest.models.maps import Maps
 
-    layers = tuple(layer.states for layer in Jobs(database).layers(record.id))
+    stored = Jobs(database).layers(record.id)
+    layers = tuple(layer.states for layer in stored)
+    classes = [layer.classes for layer in stored if layer.classes is not None]
     last = Maps(database).states(record.id, len(layers) - 1)
     return Outcome(
         job=record.id,
@@ -193,31 +221,31 @@ def stored_outcome(database: Database, record: JobRecord) -> Outcome:
         seconds=record.seconds or 0.0,
         complete=record.complete,
         resumed_from=None,
+        classes=tuple(classes) if classes and len(classes) == len(layers) else None,
     )
 
 
 def print_outcome(
-    puzzle: Puzzle,
-    outcome: Outcome,
-    database: Database,
-    origin: Origin | None,
-    as_json: bool,
-    *,
-    has_map: bool,
-    status: str | None = None,
+    puzzle: Puzzle, outcome: Outcome, database: Database, as_json: bool, *, status: str | None = None
 ) -> None:
     """The result for people, or as JSON, there with the ``status`` of its job. Warns where it differs from known
     answers."""
-    origin = origin or puzzle.origin
+    from farthest.documents.jobs import answer_rows
+    from farthest.models.jobs import Jobs
+    from farthest.models.stored_job import origin_of, stored_answers
+
+    assert outcome.job is not None, "it is stored"
+    record = Jobs(database).get(outcome.job)
+    origin, answers = origin_of(record), stored_answers(record)
     if origin == puzzle.origin:
         _warn_of_difference(puzzle, outcome)
-    sought = has_map and _goals_are_sought(puzzle, outcome, origin)
-    first = _first_goals(puzzle, outcome, database) if sought else None
+        if "goal" in answers and outcome.complete:
+            _warn_of_goal(puzzle, answers["goal"])
     if not as_json:
-        _print_outcome(puzzle, outcome, database, origin, has_map=has_map)
-        if sought:
-            _print_goals(first, outcome)
-        _print_end(puzzle, outcome, database, has_map=has_map)
+        _print_outcome(puzzle, outcome, origin)
+        for name, text in answer_rows(record, "\n  "):
+            click.echo(f"{name} {text}")
+        _print_end(puzzle, outcome, database, has_map=record.has_map)
         return
     document = plain(outcome)
     figures = [layer.document() for layer in document.pop("figures")]
@@ -226,15 +254,13 @@ def print_outcome(
             **document,
             "database": database.place,
             **({"figures": figures} if figures else {}),
-            **({"goal": first} if sought else {}),
+            **answers,
             **({} if status is None else {"status": status}),
         }
     )
 
 
-def _print_outcome(
-    puzzle: Puzzle, outcome: Outcome, database: Database, origin: Origin, *, has_map: bool
-) -> None:
+def _print_outcome(puzzle: Puzzle, outcome: Outcome, origin: Origin) -> None:
     """Layers and farthest boards."""
     from farthest.drawing.terminal import coloured
 
@@ -281,46 +307,21 @@ def _print_end(puzzle: Puzzle, outcome: Outcome, database: Database, *, has_map:
         click.echo(f"Layers kept as job {outcome.job} in {database.place}, without a map.")
         return
     click.echo(f"Map kept as job {outcome.job} in {database.place}. Ask it, for example:\n")
-    allowed = f" --allow-module {definition.module}" if definition.module else ""
-    click.echo(f"  farthest distance {outcome.job} '{board}'{allowed}")
+    options = given_database() + (f" --allow-module {definition.module}" if definition.module else "")
+    click.echo(f"  farthest distance {outcome.job} '{board}'{options}")
     if definition.has_moves:
-        click.echo(f"  farthest path {outcome.job} '{board}'{allowed}")
-    click.echo(f"  farthest states {outcome.job} --farthest{allowed}")
+        click.echo(f"  farthest path {outcome.job} '{board}'{options}")
+    click.echo(f"  farthest states {outcome.job} --farthest{options}")
 
 
-def _goals_are_sought(puzzle: Puzzle, outcome: Outcome, origin: Origin) -> bool:
-    """Whether the nearest goals are told: where a puzzle with goals is counted from its start."""
-    from_start = (origin.direction, origin.where) == ("from", "start") and origin == puzzle.origin
-    return from_start and puzzle.definition.has_origin("goal") and outcome.states <= STATES_SEARCHED
-
-
-def _first_goals(puzzle: Puzzle, outcome: Outcome, database: Database) -> FirstGoals | None:
-    """The nearest goals, None where no goal is reached. Warns where a known answer differs."""
-    from farthest.models.jobs import Jobs
-    from farthest.queries.distance_map import DistanceMap
-    from farthest.queries.states import first_goals
-
-    assert outcome.job is not None
-    found = first_goals(DistanceMap(database, Jobs(database).get(outcome.job)))
+def _warn_of_goal(puzzle: Puzzle, found: FirstGoals | None) -> None:
+    """Warns where the depth of the nearest goals differs from a known answer."""
     for known in puzzle.known:
-        if known.goal is not None and outcome.complete and known.goal != (found and found.depth):
+        if known.goal not in (None, found and found.depth):
             warn(
                 f"{puzzle.name}: the nearest goal is {known.goal} moves away by {known.source!r}; check the puzzle's "
                 "file, or its source"
             )
-    return found
-
-
-def _print_goals(first: FirstGoals | None, outcome: Outcome) -> None:
-    if first is None:
-        limit = "" if outcome.complete else f" within {len(outcome.layers) - 1} moves"
-        click.echo(f"No goal is reached{limit}.")
-        return
-    click.echo(f"goal first reached at depth {first.depth}, in {counted(first.states, 'board')}:")
-    for board in first.boards[:GOALS_LISTED]:
-        click.echo(f"  {board}")
-    if first.states > GOALS_LISTED:
-        click.echo(f"  ... and {first.states - GOALS_LISTED:,} more")
 
 
 def _warn_of_difference(puzzle: Puzzle, outcome: Outcome) -> None:

@@ -95,7 +95,7 @@ RESULT_OPTIONS = (
         multiple=True,
         shell_complete=completed("origin"),
         help="Count moves to X: goal, start, a board or moves; given several times, to the nearest of all; - reads "
-        "boards from standard input, one a line.  [default: what the puzzle says]",
+        "boards from standard input, one per line.  [default: what the puzzle says]",
     ),
     click.option("--max-depth", type=click.IntRange(min=0), metavar="N", help="Stop after layer N."),
     click.option(

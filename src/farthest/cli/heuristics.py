@@ -67,10 +67,11 @@ def heuristic(
 ) -> None:
     """Compare heuristics with the true distances of a stored map, or with --memory say which ones a search may have.
 
-    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. It says of each
-    heuristic whether it is admissible (no value is more than the distance) and consistent (no move takes away more
-    than 1), its mean, the mean of value divided by distance, and boards that prove where it is not. Exit status 1: the
-    map refutes what a heuristic claims of itself; one that claims nothing, such as misplaced+manhattan, may be wrong.
+    JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. It says of
+    each heuristic whether it is admissible (no value is more than the distance) and consistent (no move takes away
+    more than 1), its mean, the mean of value divided by distance, and boards that prove where it is not. Exit status
+    1: the map refutes what a heuristic claims of itself; one that claims nothing, such as misplaced+manhattan, may be
+    wrong.
 
     \b
     Examples:

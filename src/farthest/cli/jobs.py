@@ -18,7 +18,7 @@ from farthest.cli.options import (
     scratch_option,
     stored_jobs,
 )
-from farthest.cli.printing import print_facts, print_json, print_table
+from farthest.cli.printing import print_facts, print_json, print_table, suggesting
 from farthest.errors import FarthestError, JobError, UnavailableError
 from farthest.wording import bytes_text, counted
 
@@ -62,7 +62,7 @@ def _row(record: JobRecord) -> tuple[str, ...]:
         origin_text(record),
         record.state_now,
         "" if record.states is None else _states(record.states),
-        "" if record.depth is None else f"{record.depth}{'' if record.complete else '+'}",
+        "" if (depth := record.known_depth) is None else f"{depth}{'' if record.complete else '+'}",
         "" if record.seconds is None else _seconds(record.seconds),
         _minute(record.created),
     )
@@ -114,25 +114,35 @@ def jobs(database: str | None, as_json: bool) -> None:
 
     Of a search the board is named instead of the origin, and the depth is the length of its solutions. Long names and
     boards are cut so that a line has 100 columns at most, on a narrower terminal 80: --json and `farthest show` have
-    the whole.
+    the whole. Tables of bounds, which searches have made of no job, follow with their sizes.
 
     \b
     Example:
       farthest jobs
     """
     from farthest.documents.jobs import job_summary
+    from farthest.heuristics.table_files import TableFiles
 
     with stored_jobs(database) as (stored, opened):
         records, damages = stored.survey()
+        tables = TableFiles(opened.path, opened.place).of_bounds()
         if as_json:
-            print_json({"database": opened.place, "jobs": [job_summary(record) for record in records]})
+            print_json(
+                {
+                    "database": opened.place,
+                    "jobs": [job_summary(record) for record in records],
+                    "tables": [{"table": name, "bytes": size} for name, size in tables.items()] or None,
+                }
+            )
         elif not records and not damages:
-            click.echo(f"No jobs in {opened.place}; `farthest enumerate PUZZLE` makes one.")
+            click.echo(suggesting(f"No jobs in {opened.place}; `farthest enumerate PUZZLE` makes one."))
         else:
             print_jobs(records)
             for record in records:
                 if record.status == "queued" and record.error:
                     click.echo(f"Job {record.id} {why_waiting(record)}.")
+            for name, size in tables.items():
+                click.echo(f"Table of bounds {name}, made by a search: {bytes_text(size)}.")
         if damages:
             raise damages[0]
 
@@ -144,7 +154,7 @@ def jobs(database: str | None, as_json: bool) -> None:
 def show(job: str, database: str | None, as_json: bool) -> None:
     """Show one job: its puzzle, its state, its layers; of a search its iterations and solutions.
 
-    JOB is a job's number, or a puzzle's name for its newest finished enumeration.
+    JOB is a job's number or a puzzle's name. A name means the newest finished enumeration.
 
     \b
     Examples:
@@ -240,10 +250,10 @@ _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
 def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as_json: bool) -> None:
     """Delete jobs and all that is stored of them, without asking.
 
-    JOB is a job's number, a range of numbers such as 60-70, or a puzzle's name for its newest finished enumeration.
-    Of a range, the jobs that exist are deleted; if a job that is named alone does not exist, nothing is deleted. A
-    running job is not deleted: the others are, and the exit status is 2. The space of the jobs in the database is free
-    for later jobs; an SQLite file does not become smaller.
+    JOB is a job's number, a range of numbers such as 60-70, a puzzle's name, which means its newest finished
+    enumeration, or a table of bounds as `farthest jobs` names it. Of a range, the jobs that exist are deleted; if a job
+    that is named alone does not exist, nothing is deleted. A running job is not deleted: the others are, and the exit
+    status is 2. The space of the jobs in the database is free for later jobs; an SQLite file does not become smaller.
 
     \b
     Examples:
@@ -251,9 +261,12 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
       farthest delete 51 52 60-70
     """
     from farthest.environment import scratch_folder
+    from farthest.heuristics.table_files import TableFiles
 
     with jobs_to_change(database) as (stored, opened):
-        wanted = _wanted(stored, jobs)
+        files = TableFiles(opened.path, opened.place)
+        tables = sorted(files.of_bounds().keys() & set(jobs))
+        wanted = _wanted(stored, [text for text in jobs if text not in tables])
 
         def report(gone: _Gone) -> None:
             if not as_json:
@@ -262,11 +275,17 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
 
         deleted, problem = _delete(stored, wanted, scratch_folder(scratch, opened.folder), report)
         size = sum(one.bytes for one in deleted)
+        for name in tables:
+            size += (freed := files.remove(f"{name}.table"))
+            if not as_json:
+                click.echo(f"Deleted table {name} from {files.folder}: {bytes_text(freed)}.")
         if as_json:
             alone = len(jobs) == len(deleted) == 1 and _RANGE.fullmatch(jobs[0].strip()) is None
             named = {"job": deleted[0].job, "puzzle": deleted[0].puzzle} if alone else {}
-            print_json({**named, "deleted": deleted, "bytes": size, "database": opened.place})
-        elif len(jobs) > 1 or len(wanted) != 1:
+            print_json(
+                {**named, "deleted": deleted, "tables": tables, "bytes": size, "database": opened.place}
+            )
+        elif len(jobs) > 1 or (not tables and len(wanted) != 1):
             click.echo(f"{counted(len(deleted), 'job')} deleted: {bytes_text(size)}.")
         if problem is not None:
             raise problem

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
-from farthest.cli.printing import note
+from farthest.cli.printing import DATABASE, note
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -64,7 +64,7 @@ threads_option = click.option(
     "--threads",
     type=click.IntRange(min=1, max=4096),
     metavar="N",
-    help="Threads of this process.  [default: one a processor]",
+    help="Threads of this process.  [default: one per processor]",
 )
 
 
@@ -76,9 +76,15 @@ scratch_option = click.option(
 )
 
 
+def _keep_database(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    context.meta[DATABASE] = value
+    return value
+
+
 database_option = click.option(
     "--database",
     metavar="URL",
+    callback=_keep_database,
     shell_complete=completed("file"),
     help="SQLAlchemy URL or SQLite file; else $FARTHEST_DATABASE_URL, else farthest.db here.",
 )

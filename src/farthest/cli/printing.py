@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -72,13 +73,15 @@ def print_table(
     if width is not None:
         _narrow(widths, width - len(SEPARATOR) * (len(widths) - 1), shortened)
     sides = right.ljust(len(headings), "l")
+    lines = []
     for row in table:
         cells = []
         for cell, room, side in zip(row, widths, sides, strict=True):
             text = shortened_to(cell, room)
             blank = " " * (room - columns(text))
             cells.append(blank + text if side == "r" else text + blank)
-        click.echo(SEPARATOR.join(cells).rstrip())
+        lines.append(SEPARATOR.join(cells).rstrip())
+    click.echo("\n".join(lines))
 
 
 def _narrow(widths: list[int], room: int, shortened: Sequence[int]) -> None:
@@ -143,7 +146,8 @@ def side_by_side(drawings: Sequence[Sequence[str]], width: int | None = None) ->
 
 def columns(text: str) -> int:
     """The number of columns that a text takes on a terminal, its colours left out."""
-    text = click.unstyle(text)
+    if "\x1b" in text:
+        text = click.unstyle(text)
     if text.isascii():
         return len(text)
     import unicodedata
@@ -172,6 +176,31 @@ def stderr_is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
+DATABASE = "farthest.database"
+"""Where `--database` is in a command's context."""
+
+_COMMAND = re.compile(r"(`farthest (?!puzzles|completion|worker)[^`]*)`")
+_PASSWORD = re.compile(r"://[^/@]*:[^/@]*@")
+
+
+def given_database() -> str:
+    """` --database URL` as this command was given it, for commands that it suggests; empty where it was not, and where
+    that has a password."""
+    context = click.get_current_context(silent=True)
+    name = None if context is None else context.meta.get(DATABASE)
+    if name is None or _PASSWORD.search(name):
+        return ""
+    from shlex import quote
+
+    return f" --database {quote(name)}"
+
+
+def suggesting(text: str) -> str:
+    """The text with `--database` in the commands that it suggests, where this one was given it."""
+    option = given_database() if "`farthest " in text else ""
+    return _COMMAND.sub(lambda found: f"{found[1]}{option}`", text) if option else text
+
+
 def note(text: str) -> None:
     """Something that the user should know."""
     _tell("Note", text)
@@ -184,4 +213,4 @@ def warn(text: str) -> None:
 
 def _tell(what: str, text: str) -> None:
     end = "" if text.endswith(".") else "."
-    click.echo(f"{what}: {' '.join(text.split())}{end}", err=True)
+    click.echo(f"{what}: {' '.join(suggesting(text).split())}{end}", err=True)

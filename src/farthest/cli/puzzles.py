@@ -214,7 +214,7 @@ def random(
     database: str | None,
     as_json: bool,
 ) -> None:
-    """Print random boards of PUZZLE that can be solved, one a line.
+    """Print random boards of PUZZLE that can be solved, one per line.
 
     Each board from which moves lead to the goal has the same chance each time; a board may come twice. Where only a
     map tells which boards these are, the newest one stored is used, complete if there is one. With --depth the boards

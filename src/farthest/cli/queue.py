@@ -18,7 +18,7 @@ from farthest.cli.options import (
     json_option,
     usual_options,
 )
-from farthest.cli.printing import print_json, stderr_is_terminal
+from farthest.cli.printing import given_database, print_json, stderr_is_terminal, suggesting
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def submit(puzzle: Puzzle, settings: Settings, database: str | None, as_json: bo
         else:
             click.echo(
                 f"Job {record.id} ({record.name}) is queued in {opened.place}: at most {counted(at_most, 'state')}.\n"
-                f"A `farthest coordinator` runs it; follow it with:\n\n  farthest watch {record.id}"
+                f"{suggesting('A `farthest coordinator` runs it')}; follow it with:\n\n"
+                f"  farthest watch {record.id}{given_database()}"
             )
 
 
@@ -74,7 +75,7 @@ def submit(puzzle: Puzzle, settings: Settings, database: str | None, as_json: bo
 def cancel(job: str, database: str | None, as_json: bool) -> None:
     """Take a job out of the queue, or stop the coordinator's work on it.
 
-    JOB is a job's number, or a puzzle's name for its newest job. What was stored of it is kept: `farthest
+    JOB is a job's number or a puzzle's name. A name means the newest job. What was stored of it is kept: `farthest
     resume` goes on from there, `farthest delete` removes it.
 
     \b
@@ -96,7 +97,7 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
 def resume(job: str, here: bool, workers: Workers | None, database: str | None, as_json: bool) -> None:
     """Go on with a job that was cancelled, interrupted, or failed.
 
-    JOB is a job's number, or a puzzle's name for its newest job. It goes on from its last checkpoint: run by a
+    JOB is a job's number or a puzzle's name. A name means the newest job. It goes on from its last checkpoint: run by a
     coordinator, or with --here by this process, as `farthest enumerate` would.
 
     \b
@@ -128,7 +129,7 @@ def resume(job: str, here: bool, workers: Workers | None, database: str | None, 
 def watch(context: click.Context, job: str, database: str | None, as_json: bool) -> None:
     """Follow a job that runs elsewhere until it ends.
 
-    JOB is a job's number, or a puzzle's name for its newest job. Only the database is asked, so that any host
+    JOB is a job's number or a puzzle's name. A name means the newest job. Only the database is asked, so that any host
     may watch. Progress goes to standard error; at the end it prints what `farthest enumerate` prints. Ctrl-C ends
     the watching, not the job. Exit status 1: the job was cancelled, interrupted, or failed.
 
@@ -160,7 +161,7 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
             return
     if as_json:
         print_json({**_facts(record, opened), "error": record.error})
-    click.echo(f"Error: {_why_ended(record)}", err=True)
+    click.echo(f"Error: {suggesting(_why_ended(record))}", err=True)
     context.exit(UNFINISHED)
 
 
@@ -187,10 +188,9 @@ def _run_here(record: JobRecord, database: Database, workers: Workers, as_json: 
 
 def _show_result(record: JobRecord, outcome: Outcome, database: Database, as_json: bool) -> None:
     from farthest.cli.enumeration import print_outcome
-    from farthest.models.stored_job import origin_of, puzzle_of
+    from farthest.models.stored_job import puzzle_of
 
-    puzzle, origin, has_map = puzzle_of(record), origin_of(record), record.has_map
-    print_outcome(puzzle, outcome, database, origin, as_json, has_map=has_map, status=record.status)
+    print_outcome(puzzle_of(record), outcome, database, as_json, status=record.status)
 
 
 def _watching(record: JobRecord) -> QuietReporter:
@@ -294,7 +294,7 @@ class Follower:
     def _tell(self, message: str) -> None:
         if message != self._told:
             self._told = message
-            click.echo(message, err=True)
+            click.echo(suggesting(message), err=True)
 
 
 def _ended(record: JobRecord) -> bool:

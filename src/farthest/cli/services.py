@@ -23,7 +23,7 @@ MOST_PROCESSES = 1024
     "--concurrency",
     type=click.IntRange(min=1, max=MOST_PROCESSES),
     metavar="N",
-    help="Processes; else $FARTHEST_CONCURRENCY, else one a processor.",
+    help="Processes; else $FARTHEST_CONCURRENCY, else one per processor.",
 )
 @click.option("--name", metavar="NAME", help="A name of its own.  [default: host and process number]")
 @click.option(
@@ -82,7 +82,7 @@ def workers(as_json: bool) -> None:
 
 
 def _processes() -> int:
-    """FARTHEST_CONCURRENCY, or one a processor."""
+    """FARTHEST_CONCURRENCY, or one per processor."""
     from farthest.environment import CONCURRENCY
     from farthest.machine import cores
 

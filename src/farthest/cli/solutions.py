@@ -35,13 +35,13 @@ def draw_path(path: NamedPath) -> None:
 
 
 def show_all(opened: DistanceMap, distance: int, count: int, ways: Iterable[Way]) -> None:
-    """List solutions as moves, one a line."""
+    """List solutions as moves, one per line."""
     _show_counts(distance, count)
     list_ways((opened.named(way).moves for way in ways), count)
 
 
 def list_ways(ways: Iterable[Sequence[MoveName]], count: int) -> None:
-    """List solutions, of which there are ``count``, as moves, one a line."""
+    """List solutions, of which there are ``count``, as moves, one per line."""
     listed = 0
     for moves in ways:
         click.echo(moves_text(moves) or "(no moves)")

@@ -118,7 +118,7 @@ def solve(
 
     PUZZLE is a name of the catalogue, a parametric name or a file; BOARD is written in any reasonable form, in quotes
     where it has spaces, or as moves, "moves: R U' F2" or "scramble: ...", or is goal (the first that the puzzle draws)
-    or start. Without it the puzzle's start is solved. - reads boards from standard input, one a line, any number, and
+    or start. Without it the puzzle's start is solved. - reads boards from standard input, one per line, any number, and
     --set NAME takes those of a published set, which farthest puzzles lists; one line, or with --json one object, is
     printed for each. A line that is not a board is told on standard error, and the exit status is 1 at the end.
 

@@ -48,9 +48,9 @@ inverse_option = click.option(
 def symmetry(job: str, inverse: bool, database: str | None, as_json: bool) -> None:
     """Count the states of each layer up to symmetry.
 
-    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. A symmetry takes moves to
-    moves and leaves the origin as it is: a grid turned or mirrored, a twisty puzzle turned or mirrored as a whole.
-    States that symmetries take to each other are one class. The whole map is read.
+    JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. A symmetry
+    takes moves to moves and leaves the origin as it is: a grid turned or mirrored, a twisty puzzle turned or mirrored
+    as a whole. States that symmetries take to each other are one class. The whole map is read.
 
     \b
     Examples:
@@ -96,10 +96,10 @@ def states(
     database: str | None,
     as_json: bool,
 ) -> None:
-    """Print the boards of one layer, one a line, in key order.
+    """Print the boards of one layer, one per line, in key order.
 
-    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Boards are printed as they
-    are read: a layer may be larger than memory.
+    JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. Boards are
+    printed as they are read: a layer may be larger than memory.
 
     \b
     Examples:
@@ -166,22 +166,31 @@ def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -
     type=click.Choice(("parquet", "csv", "npz", "graphml")),
     help="What to write, whatever the ending of FILE; needed for -.",
 )
+@click.option(
+    "--cells", is_flag=True, help="With csv and parquet: a column for each cell in place of the board."
+)
 @file_options
 def export(
-    job: str, file: str, format_: str | None, force: bool, database: str | None, as_json: bool
+    job: str,
+    file: str,
+    format_: str | None,
+    cells: bool,
+    force: bool,
+    database: str | None,
+    as_json: bool,
 ) -> None:
     """Write every state to FILE: .parquet, .csv, .npz or .graphml.
 
-    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Key, board and distance of
-    each state are written in key order, a block at a time. An .npz file has the arrays keys, distances, labels (a label
-    for each cell) and tokens (the text of each label). A .parquet file needs pyarrow: pip install 'farthest[parquet]'.
-    A .graphml file has the states and moves of at most 100,000 states, and needs networkx: farthest[graph].
-    - writes to standard output, in the form that --format names.
+    JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. Key, board
+    and distance of each state are written in key order, a block at a time. An .npz file has the arrays keys,
+    distances, labels (a label for each cell) and tokens (the text of each label). A .parquet file needs pyarrow: pip
+    install 'farthest[parquet]'. A .graphml file has the states and moves of at most 100,000 states, and needs
+    networkx: farthest[graph]. - writes to standard output, in the form that --format names.
 
     \b
     Examples:
       farthest export eight-kinds eight-kinds.csv
-      farthest export 8-puzzle 8-puzzle.parquet --force
+      farthest export 8-puzzle 8-puzzle.parquet --cells --force
       farthest export 8-puzzle --format csv - | gzip > 8-puzzle.csv.gz
     """
     to_stream = file == "-"
@@ -200,7 +209,7 @@ def export(
 
     with open_job(job, database) as opened:
         target = sys.stdout.buffer if to_stream else file
-        states = opened.export(target, format=format_, force=force)
+        states = opened.export(target, format=format_, force=force, cells=cells)
         if as_json:
             print_json({"job": opened.job, "puzzle": opened.record.name, "file": file, "states": states})
         else:
@@ -218,8 +227,8 @@ def export(
 def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_json: bool) -> None:
     """Draw the states per depth to FILE: .png or .svg.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job, complete if there is one; a job of
-    --histogram-only will do. Needs matplotlib: pip install 'farthest[plot]'.
+    JOB is a job's number or a puzzle's name. A name means the newest finished job, a complete one if there is any; a
+    job of --histogram-only will do. Needs matplotlib: pip install 'farthest[plot]'.
 
     \b
     Examples:
@@ -267,14 +276,14 @@ def verify(
 ) -> None:
     """Prove a stored map by a separate, simple program.
 
-    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Every state is
-    checked, or of a large map of representatives a sample, as the report says: the distance is 0
-    exactly at the origin, every other state has a neighbour one nearer and none nearer than
-    that, and no reached state has an unreached successor. So are checksums, layers, digest and known answers, the job's
-    figures, and the readable rows of states. SQLite checks the whole database file, and digests say whether all rows of
-    the job are as they were stored. The solutions of a search are played. The job keeps the
-    mark of a proof. Exit status 0: proved; 1: disproved; 2: what
-    is stored is damaged or cannot be read, or it was not proved because the puzzle is a class that may not run.
+    JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. Every state
+    is checked, or of a large map of representatives a sample, as the report says: the distance is 0 exactly at the
+    origin, every other state has a neighbour one nearer and none nearer than that, and no reached state has an
+    unreached successor. So are checksums, layers, digest and known answers, the job's figures, and the readable rows
+    of states. SQLite checks the whole database file, and digests say whether all rows of the job are as they were
+    stored. The solutions of a search are played. The job keeps the mark of a proof. Exit status 0: proved; 1:
+    disproved; 2: what is stored is damaged or cannot be read, or it was not proved because the puzzle is a class that
+    may not run.
 
     \b
     Example:

@@ -218,7 +218,8 @@ class OwnedJob:
             if self._hand_back and (told_to or isinstance(error, UnavailableError)):
                 self._jobs.release(self.job, self._owner, None if told_to else reason)
             else:
-                self._jobs.interrupt(self.job, None if told_to else reason, owner=self._owner)
+                kept = {name: one for name, one in self._progress.items() if name == "files_depth"}
+                self._jobs.interrupt(self.job, None if told_to else reason, owner=self._owner, progress=kept)
         except FarthestError:  # the database is what failed: the lease will run out
             return
 
@@ -307,7 +308,7 @@ class Losses:
             raise self._given_up(error) from error
 
     def _given_up(self, error: LostStateError) -> StorageError:
-        text = f"{error}; this is the {self.number}th loss {self._since}"
+        text = f"{error}; lost {times(self.number)} {self._since}"
         if not self._restarts:
             return LostStateError(
                 f"{text}: look for what damages or evicts data in Redis, or take checkpoints more often"

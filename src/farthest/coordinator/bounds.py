@@ -1,4 +1,4 @@
-"""Tables of lower bounds, a bit or two a state, made by an enumeration whose map is never stored.
+"""Tables of lower bounds, a bit or two per state, made by an enumeration whose map is never stored.
 
 A map of all distances would be larger than the table by far. So the layers are found in memory, by representatives of
 symmetries, and each adds its states to bit planes, which become the table. Layers beyond the greatest number that the

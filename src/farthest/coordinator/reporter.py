@@ -80,7 +80,7 @@ class Pace:
         return self._known[-1][1] / self.at_most if self._known and self.at_most else 0.0
 
     def rate(self) -> float:
-        """States a second in the last seconds; 0 where that is not known yet."""
+        """States per second in the last seconds; 0 where that is not known yet."""
         if len(self._known) < 2:
             return 0.0
         (first_time, first_total), (last_time, last_total) = self._known[0], self._known[-1]

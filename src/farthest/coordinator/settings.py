@@ -99,10 +99,16 @@ class Estimate:
     layers_in: Literal["memory", "files", "redis"] = "memory"
     why: Annotated[str | None, "`memory` or `files`, and the reason, or null"] = None
     keys: Annotated[int | None, "of a dense space; null for a sparse one"] = None
-    states: Annotated[int | None, "the number where it is known before, or null"] = None
+    states: Annotated[
+        int | None, "the number where it is known before, or can be counted or guessed; or null"
+    ] = None
     states_from: Annotated[
         str | None,
-        "where the number comes from: published figures, the order of the group of the moves; or null",
+        "where the number comes from: published figures, the order of the group of the moves, a count just now, random "
+        "walks; or null",
+    ] = None
+    states_at_least: Annotated[
+        int | None, "how many were counted where there are too many to count; or null"
     ] = None
     engine: Annotated[str, "`gather`, `scatter` or `pattern`"] = ""
     symmetries: Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
 from farthest.models.records import FINISHED, QUEUED, RUNNING, SEARCH, Progress, Verification
-from farthest.wording import rate_text, seconds_text, times
+from farthest.wording import counted, rate_text, seconds_text, times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,7 +58,8 @@ class JobDocument(TypedDict):
     submitted: Annotated[bool, "whether it is for coordinators"]
     progress: Annotated[
         Progress | None,
-        "what its owner said last while it ran, or null: those of `depth`, `states`, `states_at_most`, `layer_states`, "
+        "what its owner said last while it ran, or null: those of `depth`, `files_depth` (of the last layer in files, "
+        "which stay when it is stopped), `states`, `states_at_most`, `layer_states`, "
         "`states_a_second` (of the last ten seconds), `seconds_left` (at most), `layers` (the states at each depth "
         "until now, up to 300 of them), `blocks`, `blocks_done`, `workers`, `resent` and `seconds` that are known; "
         "`set_back`, `set_back_depth`: how often in a row there was no room for it, and the depth of its checkpoint "
@@ -68,8 +69,9 @@ class JobDocument(TypedDict):
     ]
     result: Annotated[
         dict[str, Any] | None,
-        "of a finished search, else null: `length` (null: it is proven that there is no solution), `solutions`, "
-        "`optimal`, `nodes`, `expanded`",
+        "of a finished search `length` (null: it is proven that there is no solution), `solutions`, `optimal`, "
+        "`nodes`, `expanded`; of an enumeration, where they are known, `goal`, `from_start` and `figures`, as for "
+        "`enumerate`; else null",
     ]
     version: Annotated[
         str | None,
@@ -95,6 +97,11 @@ class EnumerationDocument(JobDocument):
         str | None, "SHA-256 of the layers alone: equal whatever is kept; null without layers"
     ]
     layer_seconds: Annotated[list[float | None], "states at each depth, and how long each layer took"]
+    classes: Annotated[
+        list[int | None] | None,
+        "of states that symmetries take to each other, at each depth, null for layers of which they were not counted; "
+        "null where they were of none",
+    ]
 
 
 class JobsDocument(TypedDict):
@@ -119,7 +126,10 @@ def origin_text(record: JobRecord) -> str:
 def map_text(record: JobRecord) -> str:
     """What is kept of a job's distances."""
     if record.status != FINISHED:
-        return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
+        if record.keys is not None:
+            return f"a checkpoint at depth {record.depth}"
+        depth = (record.progress or {}).get("files_depth")
+        return "none yet" if depth is None else f"none yet; the layers 0 to {depth} are in files"
     if not record.has_map:
         return "none: only layers and farthest boards were kept"
     kept = record.layout.get("symmetries")
@@ -171,7 +181,41 @@ def result_rows(record: JobRecord) -> Rows:
         ]
     else:
         return []
+    found += [] if record.kind == SEARCH else answer_rows(record)
     return [*found, ("seconds", seconds_text(record.seconds or 0.0)), ("digest", record.digest or "")]
+
+
+BOARDS_TOLD = 4
+
+
+def answer_rows(record: JobRecord, between: str = ", ") -> Rows:
+    """What a finished enumeration keeps of its map to tell at once: the nearest goals; what the start reaches.
+    ``between``: what is between two boards."""
+    from farthest.models.stored_job import stored_answers
+
+    answers, rows = stored_answers(record), Rows()
+    if "goal" in answers:
+        goal = answers["goal"]
+        within = "" if record.complete else f" within {record.depth} moves"
+        told = f"not reached{within}"
+        if goal is not None:
+            boards = _boards_text(goal.boards, goal.states, between)
+            told = f"first reached at depth {goal.depth}, in {boards}"
+        rows.append(("goal", told))
+    if "from_start" in answers:
+        reached = answers["from_start"]
+        leads = f"leads to {reached.states:,} of the {record.states or 0:,} states"
+        if reached.depth is not None:
+            boards = _boards_text(reached.boards, reached.farthest, between)
+            leads += f"; the farthest of these are {reached.depth} moves away, {boards}"
+        rows.append(("start", leads))
+    return rows
+
+
+def _boards_text(boards: Sequence[str], number: int, between: str) -> str:
+    told = boards[:BOARDS_TOLD]
+    more = [f"... and {number - len(told):,} more"] if number > len(told) else []
+    return f"{counted(number, 'board')}:{between.removeprefix(',')}{between.join([*told, *more])}"
 
 
 LAYER = ("depth", "states", "seconds")
@@ -208,7 +252,7 @@ def _of_enumeration(known: Progress) -> Iterator[tuple[str, str]]:
     if "layer_states" in known:
         yield "in the last layer", f"{known['layer_states']:,}"
     if known.get("states_a_second"):
-        yield "states a second", rate_text(known["states_a_second"])
+        yield "states per second", rate_text(known["states_a_second"])
     if known.get("blocks"):
         yield "blocks done", f"{known.get('blocks_done') or 0:,} of {known['blocks']:,}"
     if "seconds_left" in known and not whole:
@@ -225,7 +269,7 @@ def _of_search(known: Progress) -> Iterator[tuple[str, str]]:
     if "pieces_waiting" in known:
         yield "pieces waiting", f"{known['pieces_waiting']:,}"
     if "nodes_a_second" in known:
-        yield "nodes a second", rate_text(known["nodes_a_second"])
+        yield "nodes per second", rate_text(known["nodes_a_second"])
 
 
 def _of_both(known: Progress) -> Iterator[tuple[str, str]]:
@@ -241,7 +285,8 @@ def _of_both(known: Progress) -> Iterator[tuple[str, str]]:
 
 def job_fields(record: JobRecord) -> dict[str, Any]:
     """The fields of a job whose values are not the record's attributes of that name."""
-    return {"job": record.id, "puzzle": record.name, "status": record.state_now}
+    state, depth = record.state_now, record.known_depth
+    return {"job": record.id, "puzzle": record.name, "status": state, "depth": depth}
 
 
 def job_summary(record: JobRecord) -> JobDocument:
@@ -253,6 +298,7 @@ def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> En
     """One enumeration with its layers."""
     from farthest.models.chunks import layers_digest  # its codecs are no part of lists of jobs
 
+    classes = [layer.classes for layer in layers]
     return filled(
         EnumerationDocument,
         record,
@@ -260,4 +306,5 @@ def enumeration_document(record: JobRecord, layers: Sequence[LayerRecord]) -> En
         layers=[layer.states for layer in layers],
         layers_digest=layers_digest([layer.states for layer in layers]) if layers else None,
         layer_seconds=[layer.seconds for layer in layers],
+        classes=classes if any(classes) else None,
     )

@@ -138,10 +138,19 @@ def estimate_document(puzzle: Puzzle, needs: Estimate) -> EstimateDocument:
     return EstimateDocument(**plain(needs), puzzle=puzzle.name, fits=needs.problem is None)
 
 
+def _states_row(needs: Estimate) -> str:
+    most = f"at most {needs.states_at_most:,}"
+    if needs.states is not None:
+        number = f"{needs.states:,} by {needs.states_from}"
+        return number if needs.states == needs.states_at_most else f"{number} ({most})"
+    if needs.states_at_least is not None:
+        return f"more than {needs.states_at_least:,}, the layers that a second finds; {most}"
+    return most
+
+
 def estimate_rows(needs: Estimate) -> Rows:
     """What people read of an estimate."""
-    known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
-    rows = [("states", f"at most {needs.states_at_most:,}{known}")]
+    rows = [("states", _states_row(needs))]
     if needs.keys is not None:
         rows.append(("keys", f"{needs.keys:,}"))
     moves = "both ways" if needs.both_ways else "one way"
@@ -154,7 +163,12 @@ def estimate_rows(needs: Estimate) -> Rows:
     if needs.layers_in == "files":
         place = "files" if needs.scratch is None else f"files in {needs.scratch}"
     rows.append(("kept in", f"{place}: {needs.why}" if needs.why else place))
-    rows.append(("memory", f"{bytes_text(needs.memory)} of {bytes_text(needs.memory_limit)} allowed"))
+    allowed = f"{bytes_text(needs.memory_limit)} allowed"
+    unknown = needs.states is None and needs.memory == needs.memory_limit
+    memory = (
+        f"grows with the states found; {allowed}" if unknown else f"{bytes_text(needs.memory)} of {allowed}"
+    )
+    rows.append(("memory", memory))
     if needs.layers_in == "files":
         rows.append(("disk at the peak", bytes_text(needs.layers_disk)))
         if needs.written:

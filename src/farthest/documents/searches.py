@@ -136,7 +136,7 @@ def search_document(record: JobRecord, searches: Searches) -> SearchDocument:
     )
 
 
-ITERATION = ("bound", "nodes", "nodes a second", "solutions", "pieces", "seconds")
+ITERATION = ("bound", "nodes", "nodes per second", "solutions", "pieces", "seconds")
 """The headings of ``iteration_rows``."""
 
 

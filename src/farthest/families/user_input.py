@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     """Text, ``goal``, ``start``, ``moves: ...``, or the number in each cell: an array has one dimension."""
 
     GivenTarget = GivenBoard | Sequence[GivenBoard]
-    """A board, or a set of boards; a text of several lines that is no board is a set too, a board a line."""
+    """A board, or a set of boards; a text of several lines that is no board is a set too, a board per line."""
 
     GivenOrigin = Origin | GivenTarget
     """Text may be as in a puzzle's file, ``to goal``, ``from start``; boards have the puzzle's own direction."""

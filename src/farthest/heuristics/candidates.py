@@ -1,7 +1,8 @@
 """Which patterns ``auto`` may take for a puzzle, as heuristics; the coordinator judges them (docs/searching.md).
 
-Sliding puzzles with one blank and distinct pieces: partitions into additive patterns. Permutation puzzles: for each set
-of pieces the most that fit the memory, and what is declared for a puzzle. No other family has patterns.
+Sliding puzzles with one blank and distinct pieces: partitions into additive patterns. Hanoi: the same, of discs.
+Permutation puzzles: for each set of pieces the most that fit the memory, and what is declared for a puzzle. No other
+family has patterns.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import perm
 from typing import TYPE_CHECKING
 
@@ -43,8 +45,8 @@ BOUNDS: dict[str, tuple[tuple[str, dict[str, Form]], ...]] = {
         for form in ((2, 9, 1), (2, 8, 2), (2, 8, 4), (2, 8, 8))
     )
 }
-"""The same with tables of bounds, made without maps: heuristics, and by pattern bits of a number, the base, and how many
-entries share a number; the best first."""
+"""The same with tables of bounds, made without maps: heuristics, and by pattern bits of a number, the base, and how
+many entries share a number; the best first."""
 
 MOST_LOOK_UPS = 12
 """A heuristic that looks more up for a board searches fewer boards than it cuts off."""
@@ -83,6 +85,8 @@ def candidates(puzzle: Puzzle, memory: int) -> list[Candidate]:
         return []
     if puzzle.family == "sliding":
         return list(_partitions(puzzle, memory))
+    if puzzle.family == "hanoi":
+        return list(_discs(puzzle, memory))
     if puzzle.family == "permutation":
         return [*declared(puzzle), *_of_sets(puzzle, memory)]
     return []
@@ -184,6 +188,36 @@ def partition_of(puzzle: Puzzle, groups: Sequence[tuple[int, ...]], name: str = 
     parts = "+".join(MARK + pattern_of_labels(puzzle, labels).text for labels in groups)
     mirrored = SYMMETRIC if symmetries(definition, definition.goals) else ""
     return Candidate(name or mirrored + parts, tuple(tables), added=True)
+
+
+# Hanoi
+
+
+def _discs(puzzle: Puzzle, memory: int) -> Iterator[Candidate]:
+    """For each size of groups, the largest first, the greater of two sums: groups from the largest disc on, and from
+    the smallest. Groups of one size mostly have one map."""
+    from farthest.families.hanoi.definition import Hanoi
+
+    hanoi = puzzle.defined_as(Hanoi)
+    for size in range(hanoi.discs - 1, 0, -1):
+        if not SMALLEST <= hanoi.pegs**size <= memory:
+            continue
+        from_smallest = [
+            range(first, min(first + size, hanoi.discs)) for first in range(0, hanoi.discs, size)
+        ]
+        from_largest = [range(max(0, end - size), end) for end in range(hanoi.discs, 0, -size)]
+        sums = [
+            [pattern_of_labels(puzzle, group) for group in groups] for groups in (from_largest, from_smallest)
+        ]
+        first: dict[str, Pattern] = {}
+        for pattern in chain(*sums):
+            first.setdefault(pattern.puzzle.digest, pattern)
+        tables = tuple(
+            Table((pattern,), pieces=tuple(each.labels for each in sums[0] if each.puzzle.digest == digest))
+            for digest, pattern in first.items()
+        )
+        texts = ("+".join(MARK + pattern.text for pattern in patterns) for patterns in sums)
+        yield Candidate(",".join(dict.fromkeys(texts)), tables, added=True)
 
 
 # Permutation puzzles

@@ -70,13 +70,14 @@ class AdditivePattern:
 
 
 class PlainPattern:
-    """The distance of the board with all pieces outside the pattern made equal. A table with a base tells none up to
-    that, and all from there on."""
+    """The distance of the board with all pieces outside the pattern made equal, or left out. A table with a base tells
+    none up to that, and all from there on. ``labels``: of the pieces whose moves alone are counted, else empty."""
 
     admissible = True
 
     def __init__(self, name: str, pattern: Pattern, found: PatternMap) -> None:
         self.name = name
+        self.labels = pattern.labels if pattern.additive else ()
         self._pattern = pattern
         self._found = found
         self._distances: Distances = found.distances
@@ -87,7 +88,9 @@ class PlainPattern:
         return _told(self._distances, codes)
 
     def terms(self) -> list[list[Component]] | None:
-        """Where distances are below 255."""
+        """Where distances are below 255, and no pieces are left out."""
+        if self.labels:
+            return None
         if isinstance(self._distances, numpy.ndarray) and self._distances.dtype != numpy.uint8:
             return None
         cells = tuple(range(self._pattern.puzzle.definition.cells))
@@ -122,15 +125,15 @@ def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy
 
 class Sum:
     """``A+B``. Admissible where it adds up additive pattern databases without a common piece: no move is counted twice.
-    Other sums claim nothing."""
-
-    consistent = False
+    Then it is consistent where all of them are: a move changes one of them. Other sums claim nothing."""
 
     def __init__(self, name: str, parts: Sequence[Heuristic]) -> None:
         self.name = name
         self._parts = parts
-        labels = [set(part.labels) for part in parts if isinstance(part, AdditivePattern)]
+        found = [part for part in parts if isinstance(part, AdditivePattern | PlainPattern) and part.labels]
+        labels = [set(part.labels) for part in found]
         self.admissible = len(labels) == len(parts) and not any(a & b for a, b in combinations(labels, 2))
+        self.consistent = self.admissible and all(part.consistent for part in found)
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         total = numpy.zeros(len(boards), dtype=numpy.int32)
@@ -237,15 +240,13 @@ def some_boards(puzzle: Puzzle, goal: Board) -> Boards:
 
     space = PermutationBoards(puzzle, Origin(), [goal])
     moves = permutation(puzzle).generators
-    boards = numpy.array([goal] * COMPARED, dtype=numpy.uint8)
+    boards = numpy.array([goal], dtype=numpy.uint8)
     from farthest.random_source import RandomSource
 
     rng = RandomSource(1)
     for _ in range(MOVES):
-        chosen = numpy.array([rng.below(len(moves)) for _ in range(COMPARED)])
-        for number in numpy.unique(chosen).tolist():
-            rows = chosen == number
-            boards[rows] = space.moved(boards[rows], moves[number])
+        halves = (boards, boards) if len(boards) < COMPARED else (boards[::2], boards[1::2])
+        boards = numpy.concatenate([space.moved(half, moves[rng.below(len(moves))]) for half in halves])
     return boards
 
 

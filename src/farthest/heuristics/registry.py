@@ -153,6 +153,15 @@ def _of_lights(puzzle: Puzzle) -> str | None:
     return None if puzzle.family == "lights" else "it counts the lamps of the family lights"
 
 
+def _of_presses(puzzle: Puzzle) -> str | None:
+    if puzzle.family != "lights":
+        return "it counts the presses of the family lights"
+    from farthest.families.lights.definition import Lights
+    from farthest.heuristics.presses import presses_problem
+
+    return presses_problem(puzzle.defined_as(Lights))
+
+
 def _of_pegs(puzzle: Puzzle) -> str | None:
     if puzzle.family != "pegs":
         return "it counts the pegs of the family pegs"
@@ -186,6 +195,13 @@ def _lamps(puzzle: Puzzle, goals: Goals) -> Heuristic:
     return counts.wrong_lamps(puzzle.defined_as(Lights), goals, puzzle.metric)
 
 
+def _presses(puzzle: Puzzle, goals: Goals) -> Heuristic:
+    from farthest.families.lights.definition import Lights
+    from farthest.heuristics.presses import Presses
+
+    return Presses(puzzle.defined_as(Lights), goals, puzzle.metric)
+
+
 def _distances(name: str) -> Callable[[Puzzle, Goals], Heuristic]:
     return lambda puzzle, goals: CellSums(name, [nearest_table(_sliding(puzzle), goal) for goal in goals])
 
@@ -200,6 +216,7 @@ SIMPLE: dict[str, Simple] = {
     "gap": Simple(_of_pancakes, lambda puzzle, goals: GapCounts(_permutation(puzzle), goals)),
     "discs": Simple(_of_hanoi, _discs),
     "lamps": Simple(_of_lights, _lamps),
+    "presses": Simple(_of_presses, _presses),
     "pegs": Simple(_of_pegs, lambda puzzle, goals: counts.SparePegs(goals)),
 }
 """Of those for one puzzle the weakest comes first."""
@@ -215,6 +232,7 @@ STRONGEST = (
     "nearest",
     "misplaced",
     "discs",
+    "presses",
     "lamps",
     "pegs",
     "zero",
@@ -351,7 +369,7 @@ class _Reader:
             raise self._error(
                 name, f"is a stored map, and no database is open; use {default_heuristic(self.puzzle)!r}"
             )
-        if pattern.additive:
+        if not pattern.puzzle.definition.has_moves:
             return self._additive(name, pattern, self.load_map)
         return PlainPattern(name, pattern, self.load_map(pattern.puzzle))
 

@@ -1,4 +1,4 @@
-"""Where the files of tables are, how one is made once by all processes of a machine, and how those of a job are
+"""Where the files of tables are, how one is made once by all processes of a machine, and how they are
 removed."""
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
 
 
+DIGITS = 16
+"""Of a puzzle's digest in the name of its table; a job's number has fewer."""
+
+
 def bounds_name(puzzle: Puzzle, form: TableForm) -> str:
     """The name of a table of bounds of a puzzle, of which there is no map."""
     shared = f"-{form.shared}" if form.shared > 1 else ""
-    return f"{puzzle.digest[:16]}-{form.bits}{shared}"
+    return f"{puzzle.digest[:DIGITS]}-{form.bits}{shared}"
 
 
 def bounds_facts(puzzle: Puzzle) -> dict[str, Any]:
@@ -64,10 +68,15 @@ class TableFiles:
             raise OSError(f"{self._path(name)}: what was written cannot be read")
         return made
 
-    def remove(self, job: int) -> int:
-        """Removes the tables of a job; how many bytes they had."""
+    def of_bounds(self) -> dict[str, int]:
+        """The bytes of each table of bounds by its name: no job has it."""
+        paths = sorted(self.folder.glob(f"{'?' * DIGITS}-*.table"))
+        return {path.stem: path.stat().st_size for path in paths}
+
+    def remove(self, pattern: str) -> int:
+        """Removes the files whose names match, such as ``7-*``, those of a job; how many bytes they had."""
         size = 0
-        for path in self.folder.glob(f"{job}-*"):
+        for path in self.folder.glob(pattern):
             with suppress(OSError):
                 size += path.stat().st_size
                 path.unlink()
@@ -77,7 +86,9 @@ class TableFiles:
 
     def bounds_files(self, puzzle: Puzzle, most: int) -> list[Path]:
         """Tables of bounds of a puzzle with at most so many bytes, the largest first."""
-        sized = [(path.stat().st_size, path) for path in self.folder.glob(f"{puzzle.digest[:16]}-*.table")]
+        sized = [
+            (path.stat().st_size, path) for path in self.folder.glob(f"{puzzle.digest[:DIGITS]}-*.table")
+        ]
         return [path for size, path in sorted(sized, reverse=True) if size <= most]
 
     def _path(self, name: str) -> Path:

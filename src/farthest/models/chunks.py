@@ -1,6 +1,6 @@
 """Chunks of a distance map: some keys with their distances, encoded as the payload of a row; the digests of results.
 
-A payload is one zstd frame of the distances of consecutive keys, in key order: one byte a key
+A payload is one zstd frame of the distances of consecutive keys, in key order: one byte per key
 (``zstd:uint8``, 255 = no distance) or two, little endian (``zstd:uint16``, 65535 = no distance). Its checksum is the
 SHA-256 of the payload, in hexadecimal, so that any tool can check a chunk without decompressing it.
 

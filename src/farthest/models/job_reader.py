@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from operator import index
@@ -159,6 +159,18 @@ class JobReader:
     def finished_maps(self, puzzle_digest: str) -> Records:
         """The finished enumerations with a map of the puzzle with this digest, newest first."""
         return self._newest_first(puzzle.c.digest == puzzle_digest, job.c.status == FINISHED, job.c.has_map)
+
+    def finished_before(self, puzzle_digest: str, asked: Sequence[Mapping[str, Any]]) -> Records:
+        """The finished enumerations of the puzzle with one of these parameters, newest first, without those that are
+        not what was stored."""
+        wanted = (
+            _select_jobs()
+            .where(puzzle.c.digest == puzzle_digest, job.c.status == FINISHED, job.c.kind == ENUMERATION)
+            .where(job.c.parameters.in_([canonical(each) for each in asked]))
+            .order_by(job.c.id.desc())
+        )
+        with self._database.read() as connection:
+            return [*_readable(connection, wanted, Damages())]
 
     def _newest_first(self, *conditions: ColumnElement[bool]) -> Records:
         with self._database.read() as connection:

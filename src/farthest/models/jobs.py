@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -25,6 +25,7 @@ from farthest.models.records import (
     QUEUED,
     RUNNING,
     SEARCH,
+    Answers,
     JobRecord,
     LayerRecord,
     Setbacks,
@@ -294,7 +295,7 @@ class Jobs(JobReader):
             check_owners(connection)
             size = _stored_bytes(connection, job_id)
             remove_map_files(connection, self._database, job_id)
-            size += TableFiles(self._database.path, self._database.place).remove(job_id)
+            size += TableFiles(self._database.path, self._database.place).remove(f"{job_id}-*")
             # Locked before its jobs are counted: a job that another process adds now is counted, or waits.
             connection.execute(select(puzzle.c.id).where(puzzle.c.id == record.puzzle_id).with_for_update())
             connection.execute(delete(job).where(job.c.id == job_id))
@@ -349,16 +350,41 @@ class Jobs(JobReader):
             change_job(connection, job_id, owner, finished(values))
             seal(connection, job_id, {})
 
-    def interrupt(self, job_id: int, error: str | None = None, *, owner: str | None = None) -> None:
-        """Marks a job as stopped where it may be resumed (Ctrl-C, a full disk); it has no owner any more."""
-        self._stop(job_id, INTERRUPTED, error, owner)
+    def add_answers(self, job_id: int, answers: Answers) -> None:
+        """Adds to the result of a finished enumeration."""
+        with self._database.write() as connection:
+            held = self.get(job_id).result or {}
+            told = {name: one and asdict(cast("Any", one)) for name, one in answers.items()}
+            change_job(connection, job_id, None, {"result": canonical({**held, **told})})
+            seal(connection, job_id, {})
+
+    def interrupt(
+        self,
+        job_id: int,
+        error: str | None = None,
+        *,
+        owner: str | None = None,
+        progress: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Marks a job as stopped where it may be resumed (Ctrl-C, a full disk); it has no owner any more. ``progress``:
+        what is known of what it goes on from."""
+        self._stop(job_id, INTERRUPTED, error, owner, progress)
 
     def fail(self, job_id: int, error: str, *, owner: str | None = None) -> None:
         """Marks a job as failed: it need not be resumed, and ``find_interrupted`` leaves it out."""
         self._stop(job_id, FAILED, error, owner)
 
-    def _stop(self, job_id: int, status: str, error: str | None, owner: str | None) -> None:
+    def _stop(
+        self,
+        job_id: int,
+        status: str,
+        error: str | None,
+        owner: str | None,
+        progress: Mapping[str, Any] | None = None,
+    ) -> None:
         values = {**NOBODYS, "status": status, "error": error}
+        if progress:
+            values["progress"] = json.dumps(dict(progress))
         with self._database.write() as connection:
             change_job(connection, job_id, owner, values)
 

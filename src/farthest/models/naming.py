@@ -92,13 +92,13 @@ def a_search(record: JobRecord, verb: str) -> JobError:
     mend = {
         FINISHED: f"it is finished, {shown} what it found",
         RUNNING: f"it is running, {shown} how far it is",
-        INTERRUPTED: f"the `farthest solve` command that began it goes on with it, {shown} how far it is",
+        INTERRUPTED: f"to go on with it, give the same `farthest solve` command again; {shown} how far it is",
     }.get(
         record.state_now,
-        f"it is {record.state_now}, and the `farthest solve` command that began it begins again",
+        f"it is {record.state_now}; the `farthest solve` command that began it begins again",
     )
     return JobError(
-        f"job {record.id} ({record.name}) is a search, expected an enumeration: searches cannot be {verb}; {mend}"
+        f"job {record.id} ({record.name}) is a search, and only enumerations can be {verb}; {mend}"
     )
 
 

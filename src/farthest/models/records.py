@@ -218,6 +218,34 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstGoals:
+    """The goal states nearest the origin: their ``depth``, how many there are, and the first of them as texts."""
+
+    depth: int
+    states: int
+    boards: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedStates:
+    """The ``states`` of a map that moves lead to from the start. The farthest of them: their ``depth``, None where
+    there are none, how many they are, and the first of them as texts."""
+
+    states: int
+    depth: int | None
+    farthest: int
+    boards: list[str]
+
+
+class Answers(TypedDict, total=False):
+    """What an enumeration keeps of its map to tell at once (``queries.states.answers_of``). ``goal``: None where none
+    is reached."""
+
+    goal: FirstGoals | None
+    from_start: ReachedStates
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
     """One property that was proved: how many states or values were checked."""
 
@@ -240,6 +268,7 @@ class Progress(TypedDict, total=False):
     """What the owner of a running job has reported last; docs/commands.md says what each field means."""
 
     depth: int
+    files_depth: int
     states: int
     states_at_most: int
     layer_states: int
@@ -358,6 +387,11 @@ class JobRecord:
     def keeps_residues(self) -> bool:
         """Whether the map is, or will be, a residue map in a file."""
         return self.parameters.get("map") == "residues"
+
+    @property
+    def known_depth(self) -> int | None:
+        """``depth``, or of an unfinished job without checkpoints that of the last layer in its files."""
+        return self.depth if self.depth is not None else (self.progress or {}).get("files_depth")
 
     @property
     def abandoned(self) -> bool:

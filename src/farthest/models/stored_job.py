@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from farthest.models.records import (
     SEARCH,
+    Answers,
     EnumerationParameters,
     SearchParameters,
     SearchResult,
@@ -48,6 +49,18 @@ def search_result(record: JobRecord) -> SearchResult | None:
     if record.kind != SEARCH or record.result is None:
         return None
     return _declared(SearchResult, record, "result")
+
+
+def stored_answers(record: JobRecord) -> Answers:
+    """What an enumeration keeps of its map to tell at once. Raises StorageError where that cannot have been stored."""
+    if record.kind == SEARCH or record.result is None:
+        return {}
+    import msgspec
+
+    try:
+        return msgspec.convert(record.result, Answers)
+    except msgspec.ValidationError as error:
+        raise damaged("job", record.id, f"column result: {error}", record.id) from None
 
 
 def _declared(kind: type[Declared], record: JobRecord, column: Literal["parameters", "result"]) -> Declared:

@@ -1,4 +1,4 @@
-"""The text that names a board or the boards of an origin: words, boards, moves, or a set of them, one a line."""
+"""The text that names a board or the boards of an origin: words, boards, moves, or a set of them, one per line."""
 
 from __future__ import annotations
 

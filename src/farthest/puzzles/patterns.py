@@ -16,6 +16,7 @@ PIECES   a token; a range of numbers, 1-7; a set's name; all
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from farthest.errors import PuzzleError
@@ -84,7 +85,10 @@ class Names:
 
 
 class PatternMaker(Protocol):
-    """Makes the definitions of patterns of one family's puzzles."""
+    """Makes the definitions of patterns of one family's puzzles. ``adds_up``: whether those that are not plain count
+    the moves of their own pieces alone, so that distances of patterns without a common piece may be added up."""
+
+    adds_up: bool
 
     def names(self, definition: PuzzleDefinition) -> Names:
         """What a pattern of the puzzle can name."""
@@ -354,11 +358,12 @@ def pattern_of_labels(parent: Puzzle, labels: Sequence[int]) -> Pattern:
     return _pattern(parent, Choice(False, tuple((label,) for label in labels)), parent.name)
 
 
+@lru_cache(maxsize=64)
 def _pattern(parent: Puzzle, choice: Choice, place: str) -> Pattern:
     maker = _maker(parent, place)
     made, relabel = maker.make(parent.definition, parent.metric, choice, place)
     name = written(choice, maker.names(parent.definition))
-    additive = not made.has_moves
+    additive = maker.adds_up and not choice.plain
     puzzle = replace(
         parent,
         name=f"{parent.name}{MARK}{name}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -128,7 +129,7 @@ class Origin:
         return f"{self.direction} {where_text(self.where)}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Puzzle:
     """What is enumerated: ``definition`` says what can be arranged how, ``metric`` what counts as one move."""
 
@@ -176,14 +177,14 @@ class Puzzle:
         drawn: str = import_module("farthest.drawing.svg").puzzle_svg(self)
         return drawn
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of the canonical JSON of what decides the result: family, metric, definition."""
         import hashlib
         import json
 
         deciding = {"family": self.family, "metric": self.metric, self.family: self.definition.deciding()}
-        canonical = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
+        canonical = json.dumps(deciding, sort_keys=True, separators=(",", ":"), default=asdict)
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
     def to_json(self) -> str:

@@ -196,7 +196,9 @@ class DistanceMap(StoredMap):
 
     # --- tables and graphs -------------------------------------------------------------------------------
 
-    def to_pandas(self, what: What = "states", *, distance: int | None = None) -> pandas.DataFrame:
+    def to_pandas(
+        self, what: What = "states", *, distance: int | None = None, cells: bool = False
+    ) -> pandas.DataFrame:
         """A table of the states (of one ``distance``; None: all), with the columns that `export` writes; or of the
         "layers": depth, states, seconds.
 
@@ -205,14 +207,16 @@ class DistanceMap(StoredMap):
         from farthest.queries.exports import columns, optional
 
         library = optional("pandas", "frames", "to_pandas")
-        return library.DataFrame(columns(self, what, distance))
+        return library.DataFrame(columns(self, what, distance, cells=cells))
 
-    def to_polars(self, what: What = "states", *, distance: int | None = None) -> polars.DataFrame:
+    def to_polars(
+        self, what: What = "states", *, distance: int | None = None, cells: bool = False
+    ) -> polars.DataFrame:
         """As `to_pandas`, with polars."""
         from farthest.queries.exports import columns, optional
 
         library = optional("polars", "frames", "to_polars")
-        table: polars.DataFrame = library.DataFrame(columns(self, what, distance))
+        table: polars.DataFrame = library.DataFrame(columns(self, what, distance, cells=cells))
         return table
 
     def graph(self) -> networkx.DiGraph:
@@ -227,16 +231,24 @@ class DistanceMap(StoredMap):
 
     # --- files and proof ---------------------------------------------------------------------------------
 
-    def export(self, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False) -> int:
+    def export(
+        self,
+        file: str | Path | BinaryIO,
+        *,
+        format: str | None = None,
+        force: bool = False,
+        cells: bool = False,
+    ) -> int:
         """Write key, board and distance of every state to a .parquet, .csv or .npz file, or at most 100,000 states and
         their moves to a .graphml file; returns the number of states.
 
         ``format``: "parquet", "csv", "npz" or "graphml", where the ending does not say it; needed where ``file`` is a
-        stream of bytes. Raises OutputError where the file cannot be written, or exists and ``force`` is not given.
+        stream of bytes. ``cells``: of .parquet and .csv, a column for each cell in place of the board's text. Raises
+        OutputError where the file cannot be written, or exists and ``force`` is not given.
         """
         from farthest.queries.exports import export_map
 
-        return export_map(self, file, format=format, force=force)
+        return export_map(self, file, format=format, force=force, cells=cells)
 
     def plot(self, file: str | Path | None = None, *, log: bool = False, force: bool = False) -> Drawing:
         """Draw the number of states at each depth, for a notebook; and to a .png or .svg file where one is given.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from farthest.models.records import LayerRecord
     from farthest.queries.stored_map import StoredMap
-    from farthest.spaces.contract import Codes, Space
+    from farthest.spaces.contract import Boards, Codes, Space
 
 
 if TYPE_CHECKING:
@@ -54,8 +55,25 @@ def layer_columns(layers: Sequence[LayerRecord]) -> dict[str, Any]:
     }
 
 
-def columns(opened: StoredMap, what: What, depth: int | None) -> dict[str, Any]:
-    """Of ``states`` (at ``depth``; None: all): ``key`` (uint64), in a sparse map ``code``, ``board`` (text),
+def board_columns(opened: StoredMap, boards: Boards, *, cells: bool) -> dict[str, list[Any]]:
+    """The texts of boards as ``board``; or with ``cells`` what is in each cell, ``cell_0`` and so on, then of pieces
+    that can be turned how each is, ``turn_0`` and so on: tokens as text where the family has them, else numbers."""
+    definition = opened.puzzle.definition
+    if not cells:
+        return {"board": definition.texts(boards)}
+    tokens, places = getattr(definition, "tokens", None), getattr(definition, "slots", definition.cells)
+    held = boards[:, :places] if tokens is None else numpy.array(tokens)[boards[:, :places]]
+    found = {f"cell_{cell}": column.tolist() for cell, column in enumerate(held.T)}
+    return found | {f"turn_{slot}": column.tolist() for slot, column in enumerate(boards[:, places:].T)}
+
+
+def _example(opened: StoredMap, *, cells: bool) -> dict[str, list[Any]]:
+    """``board_columns`` of one board."""
+    return board_columns(opened, numpy.array(opened.space.origins[:1], dtype=numpy.uint8), cells=cells)
+
+
+def columns(opened: StoredMap, what: What, depth: int | None, *, cells: bool = False) -> dict[str, Any]:
+    """Of ``states`` (at ``depth``; None: all): ``key`` (uint64), in a sparse map ``code``, ``board_columns``,
     ``distance`` (uint8 or uint16). Of ``layers``: ``depth`` and ``states`` (int64), ``seconds`` (float64, perhaps NaN).
 
     Raises ResourceError for more than ``MOST_STATES`` states, JobError beyond the last layer.
@@ -72,17 +90,19 @@ def columns(opened: StoredMap, what: What, depth: int | None) -> dict[str, Any]:
             f"job {opened.job}: {states:,} states, a table holds at most {MOST_STATES:,}; name a depth, "
             "or write a file with export"
         )
-    keys, codes, boards, distances = [], [], list[str](), []
+    keys, codes, distances = [], [], []
+    boards: dict[str, list[Any]] = {}
     for block in opened.state_blocks(depth):
         keys.append(block.keys)
         codes.append(block.codes)
-        boards += opened.puzzle.definition.texts(block.labels)
+        for name, column in board_columns(opened, block.labels, cells=cells).items():
+            boards.setdefault(name, []).extend(column)
         distances.append(block.distances)
     found: dict[str, Any] = {"key": numpy.concatenate(keys)}
     if opened.space.keys is None:
         joined = numpy.concatenate(codes)
         found["code"] = joined if opened.space.code_bytes == 8 else joined.astype(object)
-    return {**found, "board": boards, "distance": numpy.concatenate(distances)}
+    return {**found, **boards, "distance": numpy.concatenate(distances)}
 
 
 # Graphs
@@ -165,11 +185,17 @@ def layers_parquet(layers: Sequence[LayerRecord]) -> bytes:
 
 
 def export_map(
-    distance_map: StoredMap, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False
+    distance_map: StoredMap,
+    file: str | Path | BinaryIO,
+    *,
+    format: str | None = None,
+    force: bool = False,
+    cells: bool = False,
 ) -> int:
     """Write all states of the map to a file, in the format that its ending names; returns the number of states.
 
-    ``.parquet`` and ``.csv``: columns key, code (sparse maps only), board (text), distance. ``.npz``: arrays ``keys``
+    ``.parquet`` and ``.csv``: columns key, code (sparse maps only), board (text), distance; with ``cells`` a column for
+    each cell in place of the board (`board_columns`). ``.npz``: arrays ``keys``
     (uint64), ``codes`` (sparse maps only; uint64, or uint8 of shape (states, bytes)), ``distances`` (uint8 or uint16),
     ``labels`` (uint8, a label for each cell) and, where labels are written as tokens, ``tokens`` (the text of each).
     ``.graphml``: the graph of `state_graph`. ``format``: "parquet", "csv", "npz" or "graphml", whatever the ending is.
@@ -178,20 +204,24 @@ def export_map(
     """
     if isinstance(file, str | Path):
         file = Path(file)
-        write = _writer(form_of(file, tuple(_WRITERS)) if format is None else f".{format}")
+        write = _writer(form_of(file, tuple(_WRITERS)) if format is None else f".{format}", cells=cells)
         with written_file(file, force=force) as part, part.open("wb") as stream:
             write(distance_map, stream)
     else:
-        write = _writer(f".{format}")
+        write = _writer(f".{format}", cells=cells)
         with io.BufferedWriter(_Unseekable(file)) as stream:
             write(distance_map, stream)
     return distance_map.states
 
 
-def _writer(form: str) -> Callable[[StoredMap, BinaryIO], None]:
+def _writer(form: str, *, cells: bool) -> Callable[..., None]:
     if form not in _WRITERS:
         raise OutputError(f"format {form[1:]}: expected parquet, csv, npz or graphml")
-    return _WRITERS[form]
+    if not cells:
+        return _WRITERS[form]
+    if form not in (".csv", ".parquet"):
+        raise OutputError(f"format {form[1:]}: it has no columns for cells; expected csv or parquet")
+    return partial(_WRITERS[form], cells=True)
 
 
 class _Unseekable(io.RawIOBase):
@@ -214,16 +244,17 @@ class _Unseekable(io.RawIOBase):
         self._stream.flush()
 
 
-def _write_csv(distance_map: StoredMap, file: BinaryIO) -> None:
+def _write_csv(distance_map: StoredMap, file: BinaryIO, *, cells: bool = False) -> None:
     sparse = distance_map.space.keys is None
     with io.TextIOWrapper(file, encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(("key", "code", "board", "distance") if sparse else ("key", "board", "distance"))
+        names = _example(distance_map, cells=cells)
+        writer.writerow(("key", *(["code"] if sparse else []), *names, "distance"))
         for block in distance_map.state_blocks():
-            texts = distance_map.puzzle.definition.texts(block.labels)
-            columns: list[Iterable[Any]] = [block.keys.tolist(), text_cells(texts), block.distances.tolist()]
-            if sparse:
-                columns.insert(1, _code_texts(distance_map.space, block.codes))
+            boards = board_columns(distance_map, block.labels, cells=cells).values()
+            codes = [_code_texts(distance_map.space, block.codes)] if sparse else []
+            texts = (text_cells(each) if isinstance(each[0], str) else each for each in boards)
+            columns: list[Iterable[Any]] = [block.keys.tolist(), *codes, *texts, block.distances.tolist()]
             writer.writerows(zip(*columns, strict=True))
 
 
@@ -239,7 +270,7 @@ def _code_bytes(space: Space, codes: Codes) -> NDArray[numpy.uint8]:
     return numpy.ascontiguousarray(codes).view(numpy.uint8).reshape(-1, space.code_bytes)
 
 
-def _write_parquet(distance_map: StoredMap, file: BinaryIO) -> None:
+def _write_parquet(distance_map: StoredMap, file: BinaryIO, *, cells: bool = False) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -249,9 +280,14 @@ def _write_parquet(distance_map: StoredMap, file: BinaryIO) -> None:
         ) from None
     space = distance_map.space
     code = pyarrow.uint64() if space.code_bytes == 8 else pyarrow.binary(space.code_bytes)
-    columns = {"key": pyarrow.uint64(), "board": pyarrow.string()}
+    kinds = {
+        name: pyarrow.string() if isinstance(column[0], str) else pyarrow.uint8()
+        for name, column in _example(distance_map, cells=cells).items()
+    }
+    columns = {"key": pyarrow.uint64()}
     if space.keys is None:
-        columns = {"key": pyarrow.uint64(), "code": code, "board": pyarrow.string()}
+        columns["code"] = code
+    columns |= kinds
     columns["distance"] = pyarrow.from_numpy_dtype(distance_map.unit)
     schema = pyarrow.schema(
         [pyarrow.field(name, kind, nullable=False) for name, kind in columns.items()],
@@ -259,8 +295,9 @@ def _write_parquet(distance_map: StoredMap, file: BinaryIO) -> None:
     )
     with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=["distance"]) as writer:
         for block in distance_map.state_blocks():
-            texts = distance_map.puzzle.definition.texts(block.labels)
-            arrays = [pyarrow.array(block.keys), pyarrow.array(texts), pyarrow.array(block.distances)]
+            boards = board_columns(distance_map, block.labels, cells=cells)
+            texts = (pyarrow.array(column, type=kinds[name]) for name, column in boards.items())
+            arrays = [pyarrow.array(block.keys), *texts, pyarrow.array(block.distances)]
             if space.keys is None:
                 plain = space.code_bytes == 8
                 codes = block.codes if plain else [row.tobytes() for row in _code_bytes(space, block.codes)]
@@ -313,4 +350,9 @@ def _write_member(
             stream.write(block.astype(dtype, copy=False).tobytes())
 
 
-_WRITERS = {".parquet": _write_parquet, ".csv": _write_csv, ".npz": _write_npz, ".graphml": _write_graphml}
+_WRITERS: dict[str, Callable[..., None]] = {
+    ".parquet": _write_parquet,
+    ".csv": _write_csv,
+    ".npz": _write_npz,
+    ".graphml": _write_graphml,
+}

@@ -235,7 +235,7 @@ def _row(puzzle: Puzzle, run: Run) -> list[object]:
 
 
 def _route(puzzle: Puzzle, run: Run, is_target: Callable[[Board], bool]) -> str:
-    """A heading, and the boards of the way, one a line, the board to be solved first."""
+    """A heading, and the boards of the way, one per line, the board to be solved first."""
     if run.failed is not None:
         return f"board {run.number}: given up\n{puzzle.definition.format_board(run.board)}\n\n"
     if run.length is None:

@@ -18,6 +18,7 @@ import numpy
 from farthest import _kernel
 from farthest.errors import JobError, MissingMapError, PuzzleError, ResourceError
 from farthest.families.permutation.representatives import look_up_of
+from farthest.heuristics.candidates import BOUNDS
 from farthest.heuristics.contract import PatternMap, WholePatternMap
 from farthest.heuristics.table_files import TableFiles, bounds_facts
 from farthest.heuristics.tables import Table, TableForm, best_base, read_table, write_table
@@ -31,7 +32,7 @@ from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import MARK, Origin, Puzzle
 from farthest.queries.stored_map import StoredMap
 from farthest.spaces import compile_space, reduced_space
-from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, reduced
+from farthest.spaces.contract import FULL_KEYS, NO_KEY, REPRESENTATIVES, reduced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -263,16 +264,25 @@ def missing_map(place: str, puzzle: Puzzle, what: str = "") -> MissingMapError:
 
 
 def _enumeration(puzzle: Puzzle) -> str:
-    """The command that makes the map. A puzzle from a file cannot be named by its name, and the file is not known
-    here."""
+    """The command that makes the map, or its table of bounds. A puzzle from a file cannot be named by its name, and the
+    file is not known here."""
+    parent, _, tokens = puzzle.name.partition(MARK)
     try:
         named = find(puzzle.name)
     except PuzzleError:
         named = None
-    if named is not None and named.digest == puzzle.digest:
-        return f"`farthest enumerate {puzzle.name}` first"
-    parent, _, tokens = puzzle.name.partition(MARK)
-    return f"`farthest enumerate FILE{MARK}{tokens}` first, where FILE is the file of {parent}"
+    whole = (
+        " --map full" if puzzle.definition.arrangements() > FULL_KEYS else ""
+    )  # else residues, of no use here
+    if named is None or named.digest != puzzle.digest:
+        return f"`farthest enumerate FILE{MARK}{tokens}{whole}` first, where FILE is the file of {parent}"
+    bounded = {f"{parent}{MARK}{text}" for _, forms in BOUNDS.get(parent, ()) for text in forms}
+    if any(found is not None and found.digest == puzzle.digest for found in map(find, bounded)):
+        return (
+            f"`farthest solve {parent} BOARD --memory 4GiB` once, which makes a table of bounds in its place "
+            f"(`farthest heuristic {parent} --memory 4GiB` tells the sizes)"
+        )
+    return f"`farthest enumerate {puzzle.name}{whole}` first"
 
 
 _lock = threading.Lock()

@@ -202,7 +202,7 @@ SMALL_PART = 256
 """A layer is found from the origins on if it and those before have at most one in so many of the keys ..."""
 
 LAYER_BYTES = 64
-"""... and fit in memory with so many bytes a state."""
+"""... and fit in memory with so many bytes per state."""
 
 MISSING, ORIGIN, ELSEWHERE, TOO_LONG = range(4)
 """Why the kernel's walks end (kernel/include/farthest/residues.hpp)."""

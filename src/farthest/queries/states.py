@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from farthest.errors import JobError
+from farthest.machine import cores
+from farthest.models.records import Answers, FirstGoals, ReachedStates
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import family
 from farthest.puzzles.origin import origin_patterns
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.paths import as_bytes
-from farthest.spaces.contract import scatter
+from farthest.spaces import compile_space
+from farthest.spaces.contract import NO_KEY, scatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,21 +26,12 @@ if TYPE_CHECKING:
     from farthest.puzzles.family import Symmetries
     from farthest.queries.stored_map import StoredMap
     from farthest.random_source import RandomSource
-    from farthest.spaces.contract import Boards, Codes
+    from farthest.spaces.contract import Boards, Codes, Space
 
 
 # The goals nearest to the start, in a map that is counted from the start.
 
 BOARDS_KEPT = 24
-
-
-@dataclass(frozen=True, slots=True)
-class FirstGoals:
-    """The goal states nearest the origin: their ``depth``, how many there are, and the first of them as texts."""
-
-    depth: int
-    states: int
-    boards: list[str]
 
 
 def first_goals(distance_map: StoredMap) -> FirstGoals | None:
@@ -62,6 +57,64 @@ def first_goals(distance_map: StoredMap) -> FirstGoals | None:
             states += len(found)
             boards += definition.texts(found[: BOARDS_KEPT - len(boards)])
     return None if depth < 0 else FirstGoals(depth, states, boards)
+
+
+# The states of a map to goals that can be reached from the start: goals have others around them too.
+
+STATES_SEARCHED = 5_000_000
+"""In larger maps the nearest goals are not searched for."""
+
+STATES_FLOODED = 2_000_000
+"""Of more states it is not found out which can be reached."""
+
+
+def reached_from_start(distance_map: StoredMap) -> ReachedStates | None:
+    """Of a map of distances to its origin; None where moves lead from the start to too many states."""
+    puzzle = distance_map.puzzle
+    space = compile_space(puzzle, Origin("from", "start"), distance_map.record.layout)
+    codes = space.encode(numpy.array(space.origins, dtype=numpy.uint8))
+    if codes.dtype.kind == "u" and (codes == numpy.uint64(NO_KEY)).any():
+        return None  # the map has no key for the start
+    seen = before = codes[:0]
+    farthest: list[Codes] = []
+    states, deepest, flooded = 0, -1, 0
+    while len(codes):
+        flooded += len(codes)
+        if flooded > STATES_FLOODED:
+            return None
+        distances = distance_map.lookup(codes)
+        states += int((distances >= 0).sum())
+        if (depth := int(distances.max())) > deepest:
+            farthest, deepest = [], depth
+        if depth == deepest >= 0:
+            farthest.append(codes[distances == depth])
+        # Where moves can be taken back, what they lead to is new or in the last two layers.
+        seen, before = numpy.concatenate((before if space.undirected else seen, codes)), codes
+        codes, _ = numpy.unique(
+            _successors(space, codes), return_index=True
+        )  # which sorts: quicker than hashes here
+        codes = codes[~numpy.isin(codes, seen, assume_unique=True)]
+    found = numpy.concatenate([codes, *farthest])
+    texts = puzzle.definition.texts(space.decode(numpy.sort(found)[:BOARDS_KEPT]))
+    return ReachedStates(states, None if deepest < 0 else deepest, len(found), texts)
+
+
+def _successors(space: Space, codes: Codes) -> Codes:
+    """The codes one move away from the origin, perhaps repeated."""
+    if space.engine == "scatter":
+        found = memoryview(scatter(space).successors(codes.tobytes(), cores()))
+        return numpy.frombuffer(found, dtype=codes.dtype)
+    moved = space.neighbours(space.decode(codes), toward=False)
+    return numpy.concatenate([codes[:0], *(space.encode(boards) for _, _, boards in moved)])
+
+
+def answers_of(distance_map: StoredMap) -> Answers:
+    """What a job keeps of its map to tell at once: where moves are counted from the origin, the nearest goals, else
+    what the start reaches. Nothing of large maps."""
+    if distance_map.origin.direction == "from":
+        return {"goal": first_goals(distance_map)} if distance_map.states <= STATES_SEARCHED else {}
+    reached = reached_from_start(distance_map) if distance_map.states <= STATES_FLOODED else None
+    return {} if reached is None else {"from_start": reached}
 
 
 # Random states of a stored map: of one layer, or of all layers.

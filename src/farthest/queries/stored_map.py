@@ -14,7 +14,7 @@ from farthest.errors import BoardError, JobError, ResourceError, UnreachableErro
 from farthest.families.user_input import board_given, is_plain
 from farthest.models.chunks import UNREACHED
 from farthest.models.job_reader import JobReader
-from farthest.models.stored_job import origin_of, puzzle_of, space_of
+from farthest.models.stored_job import origin_of, puzzle_of, space_of, stored_answers
 from farthest.queries.lookup import FullReader
 from farthest.spaces.contract import reduced
 from farthest.wording import bytes_text
@@ -220,6 +220,8 @@ class StoredMap:
         ``boards``: each as for `distance`, or an integer array of shape (boards, cells) holding labels. Raises
         BoardError where one is malformed, with its number from 1.
         """
+        if self._nearest_goal is not None and not isinstance(boards, (str, numpy.ndarray)):
+            boards = map(self._meant, boards)
         with self._named:
             labels = label_rows(self.puzzle, boards)
         if not len(labels):
@@ -234,7 +236,7 @@ class StoredMap:
         """All distances in key order, shape (keys,), uint8 or uint16; the type's largest value where there is none. In
         a sparse map those of all states, in the order of their codes.
 
-        It takes one or two bytes a key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and
+        It takes one or two bytes per key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and
         back. Raises ResourceError where that is more than four fifths of the free memory.
         """
         from farthest.machine import memory_limit
@@ -337,7 +339,18 @@ class StoredMap:
     def labels(self, board: GivenBoard) -> tuple[int, ...]:
         """The label of each cell of a board. Raises BoardError where it is malformed."""
         with self._named:
-            return board_given(self.puzzle, board)
+            return board_given(self.puzzle, self._meant(board))
+
+    @cached_property
+    def _nearest_goal(self) -> str | None:
+        """Of a map that is not counted from the goal the first of the nearest goals, where the job keeps them."""
+        kept = stored_answers(self.record).get("goal")
+        return kept.boards[0] if kept and kept.boards else None
+
+    def _meant(self, board: GivenBoard) -> GivenBoard:
+        """The board; ``goal`` is the nearest one of such a map."""
+        nearest = self._nearest_goal
+        return nearest if nearest and isinstance(board, str) and board.strip() == "goal" else board
 
     def text(self, board: GivenBoard) -> str:
         """The canonical text of a board. Raises BoardError where it is malformed."""

@@ -17,6 +17,7 @@ from farthest import _kernel
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.heuristics.contract import LinearConflict, Matching, PatternTable, Table
 from farthest.heuristics.registry import open_heuristic
+from farthest.puzzles.puzzle import MARK
 from farthest.search.contract import Node, PieceResult
 from farthest.search.expansion import MoveNumbers, children, forward_space, judged, least
 
@@ -92,10 +93,14 @@ class BatchEngine:
         """Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
         self.problem = problem
         self.heuristic = heuristic
-        from farthest.search.levels import Splitter
+        from farthest.search.levels import MOST_BOARDS, Splitter
 
         self.space = forward_space(problem.puzzle, problem.board)
         self._splitter = Splitter(self.space, problem, heuristic)
+        if MARK in problem.heuristic:  # patterns cut so much off that memory is the limit
+            self.widest = MOST_BOARDS
+        elif problem.heuristic == "presses":  # the distance itself: there is a solution below each board
+            self.widest = self.parts
 
     def lower_bound(self, board: Board) -> int:
         row = numpy.array([board], dtype=numpy.uint8)

@@ -28,16 +28,18 @@ if TYPE_CHECKING:
     Keys = NDArray[Any]
 
 
-def board_keys(boards: Boards) -> Keys:
-    """For boards, uint8 (N, cells), values (N,) that are equal where the boards are: uint64 up to 8 cells, else
-    ``S<cells>``. They exist for spaces too large for codes too."""
-    cells = boards.shape[1]
-    if cells > 8:
+def board_keys(boards: Boards, contents: int = 256) -> Keys:
+    """For boards, uint8 (N, cells), of numbers below ``contents``, values (N,) that are equal where the boards are:
+    uint64 where these have room, else ``S<cells>``. They exist for spaces too large for codes too."""
+    cells, bits = boards.shape[1], max(1, (contents - 1).bit_length())
+    if cells * bits > 64:
         # Numpy drops zero bytes at the end of byte strings; strings of equal length stay different.
         return numpy.ascontiguousarray(boards).view(f"S{cells}").reshape(-1)
-    padded = numpy.zeros((len(boards), 8), dtype=numpy.uint8)
-    padded[:, :cells] = boards
-    return padded.view(numpy.uint64).reshape(-1)
+    keys = numpy.zeros(len(boards), dtype=numpy.uint64)
+    for cell in range(cells):
+        keys <<= numpy.uint64(bits)
+        keys |= boards[:, cell]
+    return keys
 
 
 class ClosedSet:
@@ -189,7 +191,7 @@ def breadth_first_split(
     """
     board = numpy.array([problem.board], dtype=numpy.uint8)
     met, numbers = ClosedSet(), MoveNumbers()
-    met.add(board_keys(board))
+    met.add(board_keys(board, problem.puzzle.definition.contents))
     start = judged(problem, heuristic, board, 0, bound)
     keep = start.goals | start.open
     ones = numpy.ones(int(keep.sum()), dtype=numpy.int64)
@@ -226,7 +228,8 @@ def _next_level(
     bound: int,
 ) -> tuple[Level, int | None]:
     """The level at ``depth`` that the children form, and the least depth + heuristic that the bound cut off."""
-    keys, firsts, inverse = numpy.unique(board_keys(found.boards), return_index=True, return_inverse=True)
+    found_keys = board_keys(found.boards, problem.puzzle.definition.contents)
+    keys, firsts, inverse = numpy.unique(found_keys, return_index=True, return_inverse=True)
     fresh = ~met.holds(keys)
     met.add(keys[fresh])
     # In the order in which they were found; then only those that the bound allows.
@@ -260,12 +263,12 @@ def nearest_goal(space: MoveSource, problem: Problem, most: int) -> int | None:
     """A lower bound of the distance to the nearest goal, from a breadth-first search up to a level with ``most``
     boards, or ``MOST_BOARDS`` in all. None: no goal can be reached."""
     boards = numpy.array([problem.board], dtype=numpy.uint8)
-    met, numbers = ClosedSet(), MoveNumbers()
-    met.add(board_keys(boards))
+    met, numbers, contents = ClosedSet(), MoveNumbers(), problem.puzzle.definition.contents
+    met.add(board_keys(boards, contents))
     depth, kept = 0, 1
     while len(boards) < most and kept < MOST_BOARDS and not problem.at_target(boards).any():
         found = children(space, boards, numbers)
-        keys, firsts = numpy.unique(board_keys(found.boards), return_index=True)
+        keys, firsts = numpy.unique(board_keys(found.boards, contents), return_index=True)
         fresh = ~met.holds(keys)
         if not fresh.any():
             return None

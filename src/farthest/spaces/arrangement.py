@@ -433,8 +433,8 @@ class ArrangementSpace:
             labels = [board[cell] for cell in self.layout.slots]
             if digit_parity(self.layout.classes, labels) != self.layout.parity[slot]:
                 return (
-                    "parity: all pieces are distinct, so half of all boards cannot be reached from the other half, and "
-                    "this one is in the wrong half (it would be in the right one with any two pieces exchanged)"
+                    "parity: where all pieces are distinct, only half of the boards can be reached, and this one is "
+                    "in the other half; exchange any two pieces to get one that can be reached"
                 )
         return None
 

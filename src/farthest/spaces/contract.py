@@ -301,6 +301,9 @@ def read_layout(fields: Mapping[str, Any], kind: type[T], version: int) -> T:
 
 MAX_KEYS = 2**62
 
+FULL_KEYS = 2**30
+"""Most keys of a map whose distances are stored unless something else is asked for."""
+
 
 def check_keys(puzzle: Puzzle, keys: int, mend: str, *, what: str = "arrangements") -> None:
     """Raises ResourceError where there are more keys than can be numbered. ``mend``: what makes them fewer."""

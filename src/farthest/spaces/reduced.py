@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from farthest import _kernel
 from farthest.arrays import np
+from farthest.errors import StorageError
 from farthest.spaces.arrangement import WORD_BITS
 from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, check_version, damaged_layout
 
@@ -56,6 +57,17 @@ class Symmetry(Protocol):
 
 
 S = TypeVar("S", bound=Symmetry)
+
+
+def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The rows that differ, in the order of their bytes, and for each row the number of its like among them.
+
+    ``numpy.unique`` by rows compares structured arrays, where a Ctrl-C becomes a TypeError; strings of bytes do not."""
+    if not rows.shape[1]:
+        return rows[:1], np.zeros(len(rows), dtype=np.intp)
+    strings = np.ascontiguousarray(rows).view(f"S{rows.shape[1] * rows.itemsize}").ravel()
+    once, which = np.unique(strings, return_inverse=True)
+    return once.view(rows.dtype).reshape(-1, rows.shape[1]), which
 
 
 class DigitImages(NamedTuple):
@@ -212,7 +224,7 @@ class Representatives(ABC):
         names = np.empty((sum(map(len, rows)), 8 + self.cells), dtype=np.uint8)
         names[:, :8] = np.concatenate(rows).astype(">u8").view(np.uint8).reshape(-1, 8)
         names[:, 8:] = np.concatenate(found)
-        once = np.unique(names.view(f"S{names.shape[1]}").ravel()).view(np.uint8).reshape(-1, names.shape[1])
+        once, _ = distinct_rows(names)
         return once[:, :8].copy().view(">u8").ravel().astype(np.intp), once[:, 8:]
 
     def alike(self, codes: Codes) -> Codes:
@@ -388,7 +400,7 @@ class _Tables:
         found = np.empty((len(outer), len(self.lists)), dtype=np.int64)
         for place, lists in enumerate(self.lists):
             name, rows, there, values = self._cut.digit_images(place, outer, pull, symmetry)
-            each, which = np.unique(rows, axis=0, return_inverse=True)
+            each, which = distinct_rows(rows)
             numbers = []
             for row in each:
                 numbers.append(self._known.setdefault((place, name, row.tobytes()), len(lists)))
@@ -396,7 +408,7 @@ class _Tables:
                     terms = values(row)
                     made = np.where(terms < 0, self._none[place], terms * self._weights[there])
                     lists.append(made.astype(np.uint16 if place == len(self._cut.line) else np.uint32))
-            found[:, place] = np.array(numbers)[which.ravel()]
+            found[:, place] = np.array(numbers)[which]
         return found
 
 
@@ -475,6 +487,11 @@ def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], Space | Non
     check_version(layout, VERSION)
     order = layout.get("symmetries")
     space = space_of(order) if isinstance(order, int) else None
+    if space is not None and space.layout_fields() == layout | {"halved": True} != layout:
+        raise StorageError(
+            "stored key layout: an earlier version of farthest wrote this map of representatives, with twice as many "
+            "keys, which this one does not read; enumerate the puzzle again, or use that version"
+        )
     if space is None or space.layout_fields() != layout:
         raise damaged_layout(f"{layout!r}")
     return space

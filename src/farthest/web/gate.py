@@ -118,7 +118,7 @@ class Gate:
         changes = method not in READING
         known = self._known(headers)
         if self._settings.needs_token and not known and not path.startswith(OPEN_PATHS):
-            raise RefusalError(401, "this server answers to who has its token")
+            raise RefusalError(401, "enter the token that this server was started with")
         if not changes or is_question(method, path):
             return
         origin = headers.get("origin")

@@ -104,7 +104,7 @@ def test_a_run_is_followed_through_a_cut_connection(
     known = stopped_in_its_midst(run, server.folder / "maps.db", number)
     expect_status(followed, "running")
     live = followed.locator("#live")
-    for figure in (known["depth"] + 1, f"{known['states']:,} of at most 239,500,800", "states a second"):
+    for figure in (known["depth"] + 1, f"{known['states']:,} of at most 239,500,800", "states per second"):
         expect(live).to_contain_text(str(figure))
     line.cut()
     lost = followed.get_by_text("The connection to the server is lost")

@@ -16,5 +16,5 @@ def test_how_often_redis_was_restarted() -> None:
             losses.add(LostStateError("gone"), restarted=restarts > 5)
         told.append(str(caught.value))
     assert "restarted" not in told[0]
-    assert "gone; this is the 6th loss since then, and Redis was restarted once: see its log." in told[1]
+    assert "gone; lost 6 times since then, and Redis was restarted once: see its log." in told[1]
     assert "restarted 6 times: see its log." in told[2]

@@ -47,8 +47,8 @@ def test_layers_by_growth() -> None:
     first = (1, 2, 4, 9, 20, 37, 63, 122, 232, 431, 781, 1392, 2494)  # Korf and Schultze 2005
     grown = layers_by_growth(space, 40)
     assert grown[:13] == first
-    assert len(grown) == 41
-    assert grown[40] > 6_000_000
+    assert sum(grown) <= 239_500_800
+    assert grown[32] > 1_000_000
     assert layers_by_growth(compile_space(load("pancake-4")), 9) == (1, 3, 6, 11, 3, 0)
 
 
@@ -160,8 +160,8 @@ def test_redis_at_its_fullest_by_the_model_of_workers(name: str, measured: float
     """Bytes a state of Redis's whole memory, as they were measured: docs/scaling.md."""
     space = gather(compile_space(load(name)))
     made = cut_for_workers(space, 2**22)
-    found = attempt_bytes(space, made, None, None, blobs_in_redis=True)
+    found = attempt_bytes(space, made, Settings(), None, blobs_in_redis=True)
     assert found.redis / space.keys == pytest.approx(measured, rel=0.12)
-    elsewhere = attempt_bytes(space, made, None, None, blobs_in_redis=False)
+    elsewhere = attempt_bytes(space, made, Settings(), None, blobs_in_redis=False)
     assert elsewhere.redis < 2**23
     assert elsewhere.blobs == found.blobs < found.redis / FULLEST

@@ -81,7 +81,7 @@ def test_a_search_goes_on_after_any_number_of_losses_with_progress_between_them(
 
 @pytest.mark.usefixtures("often")
 def test_a_search_that_gets_nowhere_for_losses_ends(problem: Problem) -> None:
-    with pytest.raises(LostStateError, match="this is the 9th loss since anything was stored"):
+    with pytest.raises(LostStateError, match="lost 9 times since anything was stored"):
         solve_problem(problem, SearchSettings(threads=1), None, Losing(1))
 
 

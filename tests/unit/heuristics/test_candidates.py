@@ -4,7 +4,8 @@ from itertools import chain
 
 import pytest
 
-from farthest.coordinator.search.judging import expected_layers, judged
+from farthest.coordinator.enumeration.resources import layers_by_growth
+from farthest.coordinator.search.judging import judged
 from farthest.families.sliding.definition import sliding
 from farthest.heuristics.candidates import candidates, grown_groups, look_ups
 from farthest.puzzles.catalogue import load
@@ -40,6 +41,7 @@ def test_groups_are_a_partition_into_connected_ones(name: str, size: int) -> Non
         ("24-puzzle", 2**28, "6-6-6-6"),
         ("15-puzzle", 2**28, "sym:@1-3.5-7.10+@8.9.11-15+@4"),
         ("15-puzzle-blank-first", 2**30, "7-8"),
+        ("hanoi-4-10", 2**15, "@4-10+@1-3,@1-7+@8-10"),
         ("8-puzzle", 1000, "sym:@1.2+@4.5+@3.6+@7.8"),
     ],
 )
@@ -50,7 +52,7 @@ def test_the_best_within_the_memory(name: str, memory: int, first: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["pancake-9", "lights-3x3", "hanoi-4-5", "eight-kinds", "8-puzzle@plain:1-4"]
+    "name", ["pancake-9", "lights-3x3", "hanoi-3-4", "eight-kinds", "8-puzzle@plain:1-4"]
 )
 def test_puzzles_without_candidates(name: str) -> None:
     assert candidates(load(name), 2**28) == []
@@ -72,10 +74,10 @@ def test_look_ups_by_symmetry(puzzle: str, pattern: str, expected: int) -> None:
 
 @pytest.mark.parametrize("name", ["cube-2x2x2-htm@places:all", "pyraminx@edges", "cube-2x2x2-htm@turns:all"])
 def test_the_expected_mean_is_near_the_true_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.coordinator.search.judging.GROWN_STATES", 100)
+    monkeypatch.setattr("farthest.coordinator.enumeration.resources.FEW_STATES", 100)
     space = compile_space(load(name), Origin())
     true = [len(boards) for boards in layers_of_boards(space)]
-    assert mean(expected_layers(space)) == pytest.approx(mean(true), rel=0.1)
+    assert mean(list(layers_by_growth(space))) == pytest.approx(mean(true), rel=0.1)
 
 
 def mean(layers: list[int] | list[float]) -> float:

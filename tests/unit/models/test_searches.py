@@ -95,10 +95,10 @@ def test_a_name_never_means_a_search(searches: Searches, jobs: Jobs, search: int
 
 
 def test_a_search_is_not_queued(jobs: Jobs, search: int) -> None:
-    with pytest.raises(JobError, match="searches cannot be queued; it is running"):
+    with pytest.raises(JobError, match="only enumerations can be queued; it is running"):
         jobs.requeue(search)
     jobs.interrupt(search, owner=ME)
-    with pytest.raises(JobError, match="goes on with it"):
+    with pytest.raises(JobError, match="to go on with it, give the same `farthest solve` command"):
         jobs.requeue(search)
     assert jobs.claim_next("host/3/0") is None
 

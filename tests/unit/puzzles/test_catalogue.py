@@ -233,7 +233,7 @@ def test_few_names_are_those_of_several_puzzles() -> None:
         ("pancakes", ["pancake-N", "burnt-pancake-N"]),
         ("towers of hanoi", ["hanoi-PEGS-DISCS", "hanoi-cyclic-PEGS-DISCS", "hanoi-adjacent-PEGS-DISCS"]),
         ("lights out", ["lights-ROWSxCOLUMNS", "lights-torus-ROWSxCOLUMNS", "lights-ROWSxCOLUMNS-cCOLOURS"]),
-        ("top spin", ["topspin-N-K"]),
+        ("top spin", ["topspin-N-K", "topspin-N-K-free"]),
         ("RUF", ["cube-3x3x3-ur", "cube-3x3x3-ur-qtm", "cube-3x3x3-urf-edges"]),
         ("water jugs", ["die-hard-jugs", "jugs-8-5-3"]),
         ("rush hour", ["rush-hour-51", "rush-hour-58", "rush-hour-60", "rush-BOARD"]),

@@ -34,6 +34,7 @@ from farthest.spaces import compile_space
         ("cube-3x3x3@places:BR=FL=BL=FR.turns:all", "cube-3x3x3@FR=FL=BL=BR.turns:corners.edges"),
         ("cube-3x3x3@edges.turns:edges.places:URF", "cube-3x3x3@edges.places:URF"),
         ("cube-2x2x2-htm@places:DFR=URF.ULB", "cube-2x2x2-htm@places:ULB.URF=DFR"),
+        ("hanoi-cyclic-4-12@12.1-3", "hanoi-cyclic-4-12@1-3.12"),
     ],
 )
 def test_names(name: str, canonical: str) -> None:
@@ -61,6 +62,16 @@ def test_an_additive_pattern_keeps_its_pieces_and_the_place_of_the_blank() -> No
         [0, 1, 2, 3, 4, 5, 6, 7] + [0] * 8,
         [0] * 8 + [7, 6, 5, 4, 3, 2, 1, 0],
     ]
+
+
+def test_a_pattern_of_discs_is_the_puzzle_of_these() -> None:
+    """So all patterns of as many discs have one map."""
+    parent = load("hanoi-4-9")
+    pattern = pattern_of(parent, "2.5.9")
+    assert pattern.additive
+    assert pattern.puzzle.digest == load("hanoi-4-3").digest
+    boards = np.array([[0, 1, 2, 3, 0, 1, 2, 3, 0]], dtype=np.uint8)
+    assert pattern.boards(boards).tolist() == [[1, 0, 0]]
 
 
 def test_a_plain_pattern_makes_the_other_pieces_alike() -> None:
@@ -183,13 +194,16 @@ def test_a_pattern_of_a_file(tmp_path: Path) -> None:
         ("8-puzzle-slide@1", "the metric is slide; additive patterns need step; write plain: after @"),
         (
             "die-hard-jugs@1",
-            "patterns are of sliding and permutation puzzles, and this is of the family jugs",
+            "patterns are of sliding and permutation and hanoi puzzles, and this is of the family jugs",
         ),
         ("pancake-9@1-9", "the pattern has all pieces, so none are alike"),
         ("15-puzzle@plain:1-15", "the pattern has all pieces, so none are alike"),
         ("burnt-pancake-5@1-5", "the pattern has all pieces, so none are alike"),
         ("burnt-pancake-5@places:1-5.turns:all", "the pattern has all pieces, so none are alike"),
         ("15-puzzle@plain:1=2", "= joins alike pieces in patterns of permutation puzzles"),
+        ("hanoi-4-5@1-5", "the pattern has all discs; leave some out"),
+        ("hanoi-4-5@plain:1", "a pattern of hanoi leaves the other discs out, .* leave out plain:"),
+        ("hanoi-4-5@1=2", "all discs differ; leave out ="),
         ("15-puzzle@places:1", "no piece is written 'places:1'"),
         ("cube-3x3x3@UR=URF", "UR and URF never stand in each other's places"),
         ("cube-3x3x3@UR=UF.UF", "piece UF is there twice"),

@@ -108,7 +108,7 @@ def test_no_text(board: object) -> None:
 @pytest.mark.parametrize(
     ("labels", "problem"),
     [
-        ([1, 2, 3], "board for 8-puzzle: 3 labels, expected 9, one a cell"),
+        ([1, 2, 3], "board for 8-puzzle: 3 labels, expected 9, one per cell"),
         ([1, 2, 3, 4, 5, 6, 7, 8, 9], "cell 8 holds 9, expected a label from 0 to 8"),
         ([1, 2, 3, 4, 5, 6, 7, 8, -1], "cell 8 holds -1, expected a label from 0 to 8"),
         ([1, 2, 3, 4, 5, 6, 7, 8, 0.5], "cell 8 holds 0.5, expected a label from 0 to 8"),

@@ -31,7 +31,7 @@ HANOI = [
     ("pegs = 3\ndiscs = 2\narcs = [[0, 0]]", "joins a cell with itself"),
     (
         'pegs = 3\ndiscs = 2\ngoal = "222"',
-        "[hanoi] goal: goal '222': 3 pegs, expected 2, one a disc; write the peg",
+        "[hanoi] goal: goal '222': 3 pegs, expected 2, one per disc; write the peg",
     ),
     ('pegs = 3\ndiscs = 2\ngoal = "23"', "goal '23': disc 2 is on '3', expected a peg from 0 to 2"),
     ('pegs = 3\ndiscs = 2\nstart = "*0"', "start '*0': disc 1 is on '*', expected a peg from 0 to 2"),
@@ -103,7 +103,7 @@ JUGS = [
     ),
     (
         'capacities = [3, 5]\ngoal = "4"',
-        "goal '4': 1 amount, expected 2, one a jug; write the amounts, such as '0 0'",
+        "goal '4': 1 amount, expected 2, one per jug; write the amounts, such as '0 0'",
     ),
     ('capacities = [3, 5]\ngoal = "4 0"', "goal '4 0': jug 1 holds '4', expected 0 to 3"),
     ('capacities = [3, 5]\nstart = "* 0"', "start '* 0': jug 1 holds '*', expected 0 to 3"),
@@ -170,7 +170,7 @@ def test_wrong_names(name: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("hanoi-3-3", "", "0 pegs, expected 3, one a disc; write the peg of each disc"),
+        ("hanoi-3-3", "", "0 pegs, expected 3, one per disc; write the peg of each disc"),
         ("hanoi-3-3", "0123", "4 pegs, expected 3"),
         ("hanoi-3-3", "003", "disc 3 is on '3', expected a peg from 0 to 2"),
         ("hanoi-3-3", "0 -1 0", "disc 2 is on '-1'"),

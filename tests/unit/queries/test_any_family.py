@@ -13,11 +13,12 @@ import toy
 from farthest.errors import BoardError, JobError, StorageError, UnreachableError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
+from farthest.models.records import FirstGoals
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.paths import nearer_moves, walk
-from farthest.queries.states import FirstGoals, first_goals
+from farthest.queries.states import first_goals
 
 CASES = [
     (codes, both_ways, direction)

@@ -67,6 +67,8 @@ CASES = [
     pytest.param("pyraminx", 2, "goal", 24, marks=pytest.mark.slow),
     pytest.param("skewb", 1, "goal", 24, marks=pytest.mark.slow),
     ("topspin-7-4", 4, "goal", 2),
+    ("topspin-7-4-free", None, "goal", 14),
+    ("reversals-5", None, "goal", 2),
     ("lrx-6", 6, "goal", 2),
     pytest.param(HALF_TURNS, 2, "goal", 48, marks=pytest.mark.slow),
     (ALIKE, None, "goal", 2),

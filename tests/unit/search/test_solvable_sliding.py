@@ -164,7 +164,7 @@ def test_many_graphs() -> None:
 @pytest.mark.parametrize(
     ("name", "board", "begins"),
     [
-        ("8-puzzle", "123456870", "parity: all pieces are distinct"),
+        ("8-puzzle", "123456870", "parity: where all pieces are distinct"),
         ("15-puzzle", "1 2 3 4/5 6 7 8/9 10 11 12/13 15 14 0", "parity"),
         ("3-puzzle", "0 2 / 1 3", "order: the pieces can only go round"),
         ("wilson-theta", "2134560", "Wilson's theta graph: 120 of its"),

@@ -76,9 +76,30 @@ def test_distances_are_those_of_the_plain_model(name: str) -> None:
     check(SAMPLES[name])
 
 
-@pytest.mark.parametrize("name", ["pancake-6", "burnt-pancake-4", "topspin-6-4", "lrx-6"])
+@pytest.mark.parametrize(
+    "name", ["pancake-6", "burnt-pancake-4", "reversals-5", "topspin-6-4", "topspin-7-4-free", "lrx-6"]
+)
 def test_puzzles_of_any_size(name: str) -> None:
     check(load(name))
+
+
+@pytest.mark.parametrize(("size", "width"), [(3, 3), (5, 4), (6, 4), (7, 3), (7, 4), (8, 4)])
+def test_a_ring_that_is_turned_freely(size: int, width: int) -> None:
+    """Any pieces beside each other may be reversed; rings that are one another turned are one board."""
+    ring = tuple(range(1, size + 1))
+    found, queue = {ring: 0}, [ring]
+    for each in queue:
+        for first in range(size):
+            turned = each[first:] + each[:first]
+            after = turned[:width][::-1] + turned[width:]
+            held = after.index(1)
+            after = after[held:] + after[:held]
+            if after not in found:
+                found[after] = found[each] + 1
+                queue.append(after)
+    puzzle = load(f"topspin-{size}-{width}-free")
+    texts = {puzzle.definition.format_board(board): depth for board, depth in distances(puzzle).items()}
+    assert texts == {" ".join(map(str, after[1:])): depth for after, depth in found.items()}
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY
+from farthest.spaces.reduced import distinct_rows
 from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
@@ -220,6 +221,10 @@ def test_a_layout_that_is_not_the_puzzle_s_is_refused() -> None:
     for change in ({"symmetries": 5}, {"symmetries": "6"}, {"version": 2}, {"more": 1}):
         with pytest.raises(StorageError, match="stored key layout"):
             compile_space(puzzle, None, {**fields, **change})
+    with pytest.raises(
+        StorageError, match=r"earlier version of farthest wrote this map .* enumerate the puzzle again"
+    ):
+        compile_space(load("dino-cube"), None, {**fields, "symmetries": 4})
 
 
 def test_keys_out_of_range() -> None:
@@ -269,3 +274,12 @@ def test_states_that_are_not_closed_under_symmetries_end_the_enumeration() -> No
     store = MemoryStore(space.kernel, [space.keys_of(space.origins)[0] + 1], distances=False)
     with pytest.raises(StorageError, match=r"depth \d+, shard \d+: its new states are not closed"):
         sum(next_layer(store, ThreadsExecutor(1), depth) for depth in range(1, 9))
+
+
+@pytest.mark.parametrize("width", [0, 1, 5])
+def test_distinct_rows_are_those_of_numpy_and_no_structured_array(width: int) -> None:
+    rows = np.random.default_rng(3).integers(-1, 2, (300, width), dtype=np.int64)
+    once, which = distinct_rows(rows)
+    assert sorted(map(tuple, once.tolist())) == sorted(map(tuple, np.unique(rows, axis=0).tolist()))
+    assert once[which].tolist() == rows.tolist()
+    assert once.dtype == rows.dtype  # a structured one makes a TypeError of Ctrl-C

@@ -13,6 +13,7 @@ from sqlalchemy import text
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.errors import JobError, PuzzleError, ResourceError, StorageError
+from farthest.heuristics.candidates import WITH_CORNERS
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
@@ -71,6 +72,13 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(database: Datab
         wanted = f"no finished map of {name}@1-4; run `farthest enumerate FILE@1-4` first, where FILE is the file of"
         with pytest.raises(JobError, match=f"{wanted} {name}$"):
             PatternMaps(database)(of_file)
+    large = {
+        "corners.UR.UF": "enumerate cube-3x3x3@corners.UR.UF --map full",
+        WITH_CORNERS: "solve cube-3x3x3 BOARD",
+    }
+    for tokens, command in large.items():  # by default it would have residues; of bounds there is no map
+        with pytest.raises(JobError, match=f"run `farthest {command}"):
+            PatternMaps(database)(load(f"cube-3x3x3@{tokens}"))
     stored(database, NAME, max_depth=5)
     with pytest.raises(JobError, match="except job 1, which is cut off by --max-depth"):
         PatternMaps(database)(load(NAME))

@@ -12,7 +12,7 @@ from farthest.coordinator.enumeration.resources import layers_by_growth, publish
 from farthest.coordinator.settings import MapKind, Settings
 from farthest.errors import PuzzleError, ResourceError
 from farthest.spaces import compile_space, reduced_runs_space, reduced_space
-from farthest.spaces.contract import PACKED, gather
+from farthest.spaces.contract import FULL_KEYS, PACKED, gather
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.machine import Machine
@@ -33,9 +33,6 @@ PACKED_COST = 4
 
 DENSE_WITH_WORKERS = 2**35
 """Bytes of bitmaps that a run by workers takes at most where only some layers are asked for."""
-
-FULL_KEYS = 2**30
-"""Most keys of a map whose distances are stored unless something else is asked for."""
 
 MOST_MAP_KEYS = 2**40
 """Most keys of a dense map: a byte for each key is made and compressed, so such a map takes about an hour."""

@@ -139,13 +139,14 @@ class CheckpointTimes:
 class FoundLayers:
     """The layers found, and how they are reported. ``states``: of each layer; ``seconds``: what each took; ``classes``:
     of its states by symmetries, where they were counted.
-    ``recorder``: the job, whose progress is stored for those who watch it."""
+    ``recorder``: the job, whose progress is stored for those who watch it. ``in_files``: whether the layers stay."""
 
     def __init__(self, reporter: Reporter) -> None:
         self.states: list[int] = []
         self.seconds: list[float] = []
         self.classes: list[int | None] = []
         self.recorder: JobRecorder | None = None
+        self.in_files = False
         self._reporter = reporter
         self._pace = Pace()
 
@@ -190,6 +191,7 @@ class FoundLayers:
         self.store(
             {
                 "depth": self.depth,
+                "files_depth": self.depth if self.in_files else None,
                 "layer_states": self.states[-1],
                 "states": self.total,
                 "seconds": sum(self.seconds),
@@ -303,7 +305,7 @@ class Enumeration:
             self._reporter.notice(f"stopping; the layers stay in {self._backend.folder}")
         else:
             self._reporter.notice(
-                "stopping after this layer; nothing of it is kept, as there are no checkpoints"
+                "stopping after this layer; this run stores no checkpoints, so the same command will begin again"
             )
 
     def _stored_depth(self) -> int | None:
@@ -390,6 +392,7 @@ class Enumeration:
         self._reporter.notice(f"{error}; {back}")
 
     def _attempt(self, store: JobStore, stop: StopRequest) -> Outcome:
+        self._found.in_files = self._backend.folder is not None
         self._found.go_on_with(())
         self._exhausted = False
         self._resume(store, self._poll_at_once(stop))

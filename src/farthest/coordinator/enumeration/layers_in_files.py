@@ -6,6 +6,7 @@ import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from math import exp, log2
@@ -26,7 +27,7 @@ from farthest.spaces.contract import reduced, reduced_runs
 from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
-from farthest.stores.folder.journal import EnumerationFolder, file_bytes, same_identity
+from farthest.stores.folder.journal import EnumerationFolder, another_format, file_bytes, same_identity
 from farthest.stores.folder.plan import WantedError, cut_for_files, shard_classes
 from farthest.stores.folder.reduced_runs_store import ReducedRunsFolderStore
 from farthest.stores.folder.run_files import RENEWED
@@ -78,10 +79,11 @@ class LayersInFiles(ABC):
         marks = ""
         if self.without_map is not None:
             marks = f", with those that the residue map is made of (--map none needs {bytes_text(self.without_map)})"
+        others = (another_format(folder, header, self._identity()) for folder, header in self._headers())
         return ResourceError(
             f"puzzle {self._space.puzzle.name}: its layers need about {bytes_text(disk)} of disk at the peak"
             f"{marks}, but {self.scratch} has {bytes_text(free)} free; name a folder with more room with "
-            "--scratch, or allow more memory with --memory"
+            + "; ".join(["--scratch, or allow more memory with --memory", *filter(None, others)])
         )
 
     def begun_bytes(self) -> int:
@@ -92,13 +94,13 @@ class LayersInFiles(ABC):
 
     def begun(self) -> Iterator[Path]:
         """Folders of earlier attempts at the same enumeration."""
+        return (folder for folder, header in self._headers() if same_identity(header, self._identity()))
+
+    def _headers(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Folders of any enumeration, with their headers."""
         for header in self.scratch.glob("farthest-*/header"):
-            try:
-                found = read_json_object(header.read_text())
-            except (OSError, ValueError):
-                continue
-            if same_identity(found, self._identity()):
-                yield header.parent
+            with suppress(OSError, ValueError):
+                yield header.parent, read_json_object(header.read_text())
 
     def _identity(self) -> dict[str, Any]:
         """What those who go on with the layers must have in common."""

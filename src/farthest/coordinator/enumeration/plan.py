@@ -63,6 +63,7 @@ from farthest.stores.blocks import searches_in_place
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
+    from farthest.coordinator.enumeration.guess import Guess
     from farthest.coordinator.enumeration.layers_in_files import LayersInFiles
     from farthest.coordinator.enumeration.workers_model import AttemptBytes
     from farthest.families.sliding.patterns import PatternSpace
@@ -123,9 +124,11 @@ def plan(
     space: Space | None = None,
     *,
     in_files: bool = False,
+    guess: Guess | None = None,
 ) -> Plan:
     """The plan of enumerating a puzzle. ``space``: of a job that was begun; its layout stays. ``in_files``: layers that
-    may be in files are to be. Where the run is to be refused, the plan says why.
+    may be in files are to be. ``guess``: how many states there are where that is not known. Where the run is to be
+    refused, the plan says why.
 
     Raises PuzzleError, BoardError (of the origin), SettingError (of a folder), and ResourceError where not even that
     much can be said."""
@@ -133,7 +136,7 @@ def plan(
     space = space or space_for(puzzle, settings, machine)
     check_countable(space, settings)
     settings = with_kind_of_map(space, settings, stored=machine.stored)
-    drawn = _Planner(space, settings, machine, in_files=in_files)
+    drawn = _Planner(space, settings, machine, in_files=in_files, guess=guess)
     if settings.workers == "celery":
         return drawn.by_workers()
     return {"gather": drawn.gathered, "scatter": drawn.scattered, "pattern": drawn.of_pattern}[space.engine]()
@@ -154,11 +157,14 @@ def check_workers(puzzle: Puzzle, settings: Settings) -> None:
 class _Planner:
     """Plans one enumeration whose space and kind of map are chosen."""
 
-    def __init__(self, space: Space, settings: Settings, machine: Machine, *, in_files: bool) -> None:
+    def __init__(
+        self, space: Space, settings: Settings, machine: Machine, *, in_files: bool, guess: Guess | None
+    ) -> None:
         self._space = space
         self._settings = settings
         self._machine = machine
         self._in_files = in_files
+        self._guess = None if guess is None or guess.source is None else (guess.states, guess.source)
         self._name = f"puzzle {space.puzzle.name}"
         self._map = map_kind(space, settings)
 
@@ -226,7 +232,7 @@ class _Planner:
         space, settings, limit = scatter(self._space), self._settings, self._machine.memory
         if (kept := reduced_runs(space)) is not None:
             return self._representatives(kept)
-        total, _ = known_states(space) or (0, "")
+        total, _ = known_states(space) or self._guess or (0, "")
         states = total if total and settings.max_depth is None else None
         found = self._runs(space, states)
         files = self._runs_in_files(space, found, states)
@@ -329,7 +335,7 @@ class _Planner:
         return found.unless(files.want_of_disk())
 
     def of_pattern(self) -> Plan:
-        """An additive pattern: the working arrays, and a byte a placement."""
+        """An additive pattern: the working arrays, and a byte per placement."""
         space = cast("PatternSpace", self._space)
         memory = space.kernel.work_bytes + space.keys + PROCESS_BYTES
         found = self._begun(space.keys, memory, map_bytes(self._map, space.keys))
@@ -369,7 +375,7 @@ class _Planner:
         if space.engine == "gather":
             cut = cut_for_workers(gather(space), BLOCK_SIZE.size())
             form = found.form
-            needed = attempt_bytes(gather(space), cut, settings.max_depth, form, blobs_in_redis=in_redis)
+            needed = attempt_bytes(gather(space), cut, settings, form, blobs_in_redis=in_redis)
             disk = map_bytes(self._map, most, 0 if form is None else form.words * 8)
         else:
             cut = None
@@ -393,7 +399,7 @@ class _Planner:
     def _begun(self, states_at_most: int, memory: int, disk: int, **facts: Any) -> Plan:
         """A plan with what the space itself tells."""
         space = self._space
-        states, states_from = known_states(space, own_origin=True) or (None, None)
+        states, states_from = known_states(space, own_origin=True) or self._guess or (None, None)
         gathers = space.engine == "gather"
         both_ways = (
             gather(space).kernel.reversible if gathers else space.engine == "pattern" or space.undirected
@@ -550,11 +556,30 @@ class _Planner:
 
 
 def estimated(
-    puzzle: Puzzle, settings: Settings, folder: Path | None, processes: Sequence[int] = ()
+    puzzle: Puzzle,
+    settings: Settings,
+    folder: Path | None,
+    processes: Sequence[int] = (),
+    *,
+    guessing: bool = False,
 ) -> Estimate:
     """The estimate of the plan of a run by threads. ``folder``: of the database's file, None where it is none.
-    ``processes``: numbers of workers' processes to tell the time of. Raises as ``plan`` does."""
-    found = plan(puzzle, settings, Machine(settings, None if folder is None else folder / "farthest.db"))
+    ``processes``: numbers of workers' processes to tell the time of. ``guessing``: states are counted or sampled, which
+    takes seconds, where nobody knows how many there are. Raises as ``plan`` does."""
+    machine = Machine(settings, None if folder is None else folder / "farthest.db")
+    found = plan(puzzle, settings, machine)
+    if (
+        guessing
+        and found.space.engine == "scatter"
+        and found.needs.states is None
+        and settings.max_depth is None
+    ):
+        from farthest.coordinator.enumeration.guess import guessed_states
+
+        guess = guessed_states(scatter(found.space))
+        found = plan(puzzle, settings, machine, found.space, guess=guess)
+        if guess.source is None:
+            found = found.needing(states_at_least=guess.states)
     if not processes:
         return found.needs
     from farthest.coordinator.enumeration.workers_model import worker_needs

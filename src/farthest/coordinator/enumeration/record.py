@@ -221,6 +221,8 @@ class JobRecorder(OwnedJob):
                 written.append(self._write_result(found, file))
                 if file is not None:
                     file.writer.publish()  # last: the job is known to be ours, and all else is written
+                if not self._settings.histogram_only and _has_answers(found.space):
+                    self._add_answers()
             return written[-1]
 
         with self._residue_file(found) if self._settings.residues else nullcontext() as file:
@@ -254,6 +256,15 @@ class JobRecorder(OwnedJob):
             owner=self._owner,
         )
         return digest
+
+    def _add_answers(self) -> None:
+        """Stores what the map tells at once, with the job: nobody need ask for it."""
+        from farthest.queries.distance_map import DistanceMap
+        from farthest.queries.states import answers_of
+
+        answers = answers_of(DistanceMap(self._database, self._jobs.get(self.job)))
+        if answers:
+            self._jobs.add_answers(self.job, answers)
 
     def _rows(self, found: Found) -> Iterable[Row]:
         """Readable rows: of all states where they are not too many and have distances, else of the last layer."""
@@ -320,6 +331,17 @@ class JobRecorder(OwnedJob):
             )
             digest = map_digest(tuple(found.layers), form, written.sections)
             yield ResidueFile(files, row, digest, writer)
+
+
+def _has_answers(space: Space) -> bool:
+    """Whether a job of the space keeps ``queries.states.answers_of`` its map."""
+    definition, origin = space.puzzle.definition, space.origin
+    if not definition.has_moves:
+        return False
+    if origin.direction == "from":
+        return origin.where != "goal" and definition.has_origin("goal")
+    # All states are joined to the start where moves can be taken back and lead to one board.
+    return definition.has_origin("start") and not (space.undirected and len(space.origins) == 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import ceil, erf, exp, sqrt
+from math import ceil, erf, exp, expm1, sqrt
 from time import thread_time
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.settings import STATE_ROWS, MapKind
-from farthest.spaces.contract import known_states
+from farthest.spaces.contract import gather, known_states
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -29,11 +29,15 @@ LARGEST_SHARE = {True: 0.19, False: 0.4}
 whether the layers are of two colours, as those of sliding boards (0.18 of a colour at most from 10 cells on), or not,
 as those of pancakes (0.36)."""
 
+LARGEST_OF_UNITED = 0.65
+"""The same where all states so far are kept, as of cubes, whose layers grow ten times and then end at once: 0.55 and
+0.57 of the cube of three colours, 0.71 of the places of its pieces. So its edges take the disk that they took."""
+
 FEW_STATES = 2**13
 """Of so many states the first layers are found to see how they grow: some hundredths of a second."""
 
-MOST_STATES = 2**62
-"""Larger layers are not worked out."""
+MOST_LAYERS, MOST_STATES = 10_000, 2**62
+"""More layers, and larger ones, are not worked out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,9 @@ def published_layers(space: Space, max_depth: int) -> tuple[int, ...]:
     return ()
 
 
-def layers_by_growth(space: Space, max_depth: int) -> tuple[int, ...]:
-    """About as many layers as are asked for: the first ones, which are found here, and the next as if they grew as the
-    last of these did. In most spaces layers grow less and less, so there are rarely more."""
+def layers_by_growth(space: Space, max_depth: int = MOST_LAYERS) -> tuple[int, ...]:
+    """About as many layers as are asked for: the first ones, which are found here; then as many more states as if the
+    moves from a layer, at the rate at which the last of these layers grew, led to any of the states that are left."""
     from farthest.search.solvable import layers_of_boards
 
     layers: list[int] = []
@@ -66,9 +70,12 @@ def layers_by_growth(space: Space, max_depth: int) -> tuple[int, ...]:
         layers.append(len(boards))
         if len(layers) > max_depth or sum(layers) >= FEW_STATES:
             break
-    growth = layers[-1] / layers[-2] if len(layers) > 1 else 1.0
-    while len(layers) <= max_depth and 0 < layers[-1] < MOST_STATES:
-        layers.append(ceil(layers[-1] * growth))
+    reached, _ = known_states(space) or (space.keys or MOST_STATES, "")
+    left = min(reached, MOST_STATES) - sum(layers)
+    growth = layers[-1] / layers[-2] if len(layers) > 1 else 0.0
+    while len(layers) <= max_depth and left > 0 and layers[-1] > 0:
+        layers.append(round(left * -expm1(-growth * layers[-1] / left)))
+        left -= layers[-1]
     return tuple(layers)
 
 
@@ -82,7 +89,7 @@ def expected_layers(space: Space, *, keys: int, in_place: bool, max_depth: int |
     end = None if max_depth is None else max_depth + 1
     if published is not None and published.layers:
         return ExpectedLayers(published.layers[:end], True, f"published: {published.source}")
-    share = LARGEST_SHARE[in_place]
+    share = LARGEST_OF_UNITED if gather(space).kernel.united else LARGEST_SHARE[in_place]
     reached, _ = known_states(space) or (keys, "")
     states = _bell(min(reached, keys), share / 2 if in_place else share)[:end]
     named = "of one colour" if in_place else "of all"

@@ -25,6 +25,7 @@ from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS
 from farthest.stores.blocks import Blocks, cut_for_workers, searches_in_place
 from farthest.stores.contract import excluded
+from farthest.stores.redis.gather_store import BLOBS_SHARE
 from farthest.stores.redis.records import LEAST_CHUNKS
 from farthest.stores.residues import residue_form
 from farthest.worker.enumeration import BlockChoice
@@ -46,7 +47,7 @@ SMALL_LAYER_BLOCKS = 256
 
 @dataclass(frozen=True)
 class Shape:
-    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in stores/contract.py.
+    """A space cut into blocks. ``layers``: keys of the states by depth. ``exclude``: as in stores/contract.py.
 
     ``active[c]``: blocks that layers of colour c can have states in, with the keys that these can be at; without
     colours both are the same. ``bitmap``: bytes of a block's bitmap. ``sources(b)``: the blocks that moves lead
@@ -66,8 +67,10 @@ class Shape:
     sources: Callable[[int], list[int]]
 
     @classmethod
-    def of_space(cls, space: GatherSpace, made: Cut, layers: Sequence[int] = ()) -> Shape:
-        """The shape of the search of a space that is cut so, with these layers."""
+    def of_space(
+        cls, space: GatherSpace, made: Cut, layers: Sequence[int] = (), *, counted_only: bool = False
+    ) -> Shape:
+        """The shape of the search of a space that is cut so, with these layers. ``counted_only``: no map is made."""
         kernel, blocks = made.kernel, Blocks(made.kernel.shards, made.per_block)
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
@@ -90,7 +93,12 @@ class Shape:
         return cls(
             name=space.puzzle.name,
             layers=tuple(layers),
-            exclude=excluded(graded=False, undirected=kernel.reversible, alternating=in_place),
+            exclude=excluded(
+                graded=False,
+                undirected=kernel.reversible,
+                alternating=in_place,
+                united=kernel.united and counted_only,
+            ),
             keys=kernel.keys,
             shards=kernel.shards,
             lines=kernel.lines,
@@ -104,6 +112,11 @@ class Shape:
     def blocks_at(self, depth: int) -> dict[int, int]:
         """The blocks of a layer, with the keys in each that its states can be at."""
         return self.active[depth % 2]
+
+    @property
+    def united(self) -> bool:
+        """Whether blobs have all states so far."""
+        return self.exclude == "united"
 
     @cached_property
     def sizes(self) -> tuple[Counter[int], Counter[int]]:
@@ -139,6 +152,10 @@ class Locality:
 
 LAYERS_PLAYED = 4
 
+NEAREST, NEAREST_BEND = 1.1, 0.7
+"""Where layers are united, how often a process reads a block in a layer: so many times the part of all that it holds,
+to minus that power. Fitted to the cube's edges (docs/symmetry.md: 5.6, 3.7, 2.8, 1.9 times with 10, 20, 30, 50 %)."""
+
 CHECKPOINT_SECONDS = 60.0
 """Between two checkpoints, by default."""
 
@@ -154,8 +171,12 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
     """Plays some layers in which all blocks have states, with the workers' own way to choose and to keep blocks.
 
     Processes take turns, as if all steps took equally long. Where there are few blocks, luck decides much: then it is
-    the mean of several plays.
+    the mean of several plays. Where layers are united nothing is played, as that takes long.
     """
+    if shape.united:
+        held = max(1, (memory - memory // BLOBS_SHARE) // shape.bitmap) / shape.blocks
+        times = NEAREST * min(held, 1.0) ** -NEAREST_BEND + (workers - 1) * held
+        return Locality(1 - min(1.0, times / shape.inputs_per_block), 0.0)
     plays = [_played(shape, workers, memory, seed) for seed in range(max(1, min(20, 2000 // shape.blocks)))]
     return Locality(
         before=fmean(play.before for play in plays),
@@ -250,7 +271,7 @@ class Costs:
     shard_memory: float = 330.0
     kernel_memory: float = 62.0
     process_memory: float = 70e6
-    # The database: bytes a key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
+    # The database: bytes per key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
     map_bytes: float = 0.42
 
 
@@ -259,7 +280,7 @@ COSTS = Costs()
 
 @dataclass(frozen=True)
 class Cluster:
-    """The machines and the settings. ``network``: bytes a second of one Redis node, both ways together. ``cores``: of
+    """The machines and the settings. ``network``: bytes per second of one Redis node, both ways together. ``cores``: of
     the one machine that everything runs on; None: every process has a core. ``blobs_in_redis``: or in a place of their
     own, whose time the model does not know. ``residues``: the form of a residue map, else None; with it
     ``histogram_only`` is true, for there are no checkpoints."""
@@ -395,9 +416,10 @@ class _Model:
         self._shape = shape
         self._cluster = cluster
         self._locality = locality
-        self._blobs = [layer_bytes(shape, depth, states) for depth, states in enumerate(shape.layers)]
-        self._sizes = [size for _, size in self._blobs]
         self._found = list(accumulate(shape.layers))
+        kept = self._found if shape.united else shape.layers
+        self._blobs = [layer_bytes(shape, depth, states) for depth, states in enumerate(kept)]
+        self._sizes = [size for _, size in self._blobs]
 
     def prediction(self) -> Prediction:
         shape, cluster = self._shape, self._cluster
@@ -432,10 +454,10 @@ class _Model:
         blocks = len(shape.blocks_at(depth))
         before = shape.layers[depth - 1]
         sent = before > cluster.small_states or small_blocks(shape, before) > SMALL_LAYER_BLOCKS
-        written, (blobs, _) = self._size(depth), layer_bytes(shape, depth, states)
+        blobs, written = self._blobs[depth] if depth < len(self._blobs) else (0.0, 0.0)
         sources = self._size(depth - 1) * shape.inputs_per_block * blocks
         sources /= max(1, len(shape.blocks_at(depth - 1)))
-        two_before, visited = self._size(depth - 2), 0.0
+        two_before, visited = 0.0 if shape.united else self._size(depth - 2), 0.0
         if shape.exclude == "all":
             _, visited = layer_bytes(shape, depth, self._found[min(depth, len(self._found) - 1)])
             _, two_before = layer_bytes(shape, depth, self._found[depth - 1])
@@ -455,11 +477,13 @@ class _Model:
     def _seconds(self, depth: int, blocks: int, written: float, read: float) -> dict[str, float]:
         """The seconds of a layer that is sent out, by who is busy."""
         shape, cluster, locality = self._shape, self._cluster, self._locality
-        fetched = blocks * (shape.inputs_per_block * (1 - locality.before) + 1 - locality.two_before)
+        fetched = shape.inputs_per_block * (1 - locality.before) + (not shape.united) * (
+            1 - locality.two_before
+        )
         pulled = blocks * shape.bitmap * (COSTS.fresh_seconds + shape.inputs_per_block * COSTS.kernel_seconds)
         worker = (
             blocks * (COSTS.step_seconds + COSTS.celery_seconds * cluster.celery)
-            + (pulled + fetched * shape.bitmap * COSTS.fill_seconds) * self._touched(depth - 1)
+            + (pulled + blocks * fetched * shape.bitmap * COSTS.fill_seconds) * self._touched(depth - 1)
             + read * COSTS.decode_seconds
             + written * COSTS.encode_seconds
         )
@@ -479,7 +503,7 @@ class _Model:
         """The part of a layer's lines that hold a state: the others are passed by."""
         shape = self._shape
         lines = shape.lines * sum(shape.blocks_at(depth).values()) / shape.keys
-        return 1 - exp(-shape.layers[depth] / lines)
+        return 1 - exp(-(self._found if shape.united else shape.layers)[depth] / lines)
 
     def _marked(self, end: int) -> float:
         """Bytes of the layers before the depth ``end`` that a residue map is made of."""
@@ -554,7 +578,7 @@ class AttemptBytes:
 def attempt_bytes(
     space: GatherSpace,
     made: Cut,
-    max_depth: int | None,
+    settings: Settings,
     residues: ResidueForm | None,
     *,
     blobs_in_redis: bool,
@@ -562,7 +586,7 @@ def attempt_bytes(
     """The bytes of an attempt at a space of bitmaps: of the layers that steps need, and those that a residue map is
     made of."""
     cluster = Cluster(histogram_only=True, residues=residues, blobs_in_redis=blobs_in_redis, small_states=0)
-    prediction = predict(_expected_shape(space, made, max_depth), cluster, Locality(0.0, 0.0))
+    prediction = predict(_expected_shape(space, made, settings), cluster, Locality(0.0, 0.0))
     return AttemptBytes(_fullest(prediction, cluster), int(prediction.blobs))
 
 
@@ -583,7 +607,7 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
     if space.engine != "gather":
         return ()
     gathered = gather(space)
-    shape = _expected_shape(gathered, cut_for_workers(gathered, BLOCK_SIZE.size()), settings.max_depth)
+    shape = _expected_shape(gathered, cut_for_workers(gathered, BLOCK_SIZE.size()), settings)
     found = []
     for number in processes:
         cluster = Cluster(
@@ -610,7 +634,9 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
     return tuple(found)
 
 
-def _expected_shape(space: GatherSpace, made: Cut, max_depth: int | None) -> Shape:
-    shape = Shape.of_space(space, made)
-    layers = expected_layers(space, keys=shape.keys, in_place=shape.exclude == "before", max_depth=max_depth)
-    return replace(shape, layers=layers.states)
+def _expected_shape(space: GatherSpace, made: Cut, settings: Settings) -> Shape:
+    counted_only = not settings.stores_distances and not settings.residues
+    shape = Shape.of_space(space, made, counted_only=counted_only)
+    states, in_place = made.kernel.states, shape.exclude == "before"
+    layers = expected_layers(space, keys=states, in_place=in_place, max_depth=settings.max_depth).states
+    return replace(shape, layers=tuple(layer * shape.keys // states for layer in layers))

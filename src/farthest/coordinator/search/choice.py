@@ -2,8 +2,8 @@
 
 1. An unfinished search of the same board goes on with its own heuristic.
 2. All distances of the puzzle, where they are stored.
-3. For about a second the simple heuristic, which needs no table: so a small search waits for none. For a tenth of that
-   where tables are stored.
+3. For about a second the simple heuristic, which needs no table: so a small search waits for none. Not where tables are
+   stored, which are opened sooner.
 4. The best that the stored maps of patterns give; for about a second where better ones can be made.
 5. What is made now: all distances of the puzzle where these are few, else the tables of the best candidate.
 """
@@ -53,9 +53,6 @@ WHOLE_STATES = 2**30
 
 CLEARLY = 0.5
 """Moves, on average, by which tables that are to be made must be better than those that are stored."""
-
-WITH_TABLES = 0.1
-"""Seconds for which the simple heuristic is tried where there are tables."""
 
 SAMPLED = 64
 """Random boards that tell the mean of the simple heuristic."""
@@ -110,8 +107,9 @@ class Choice:
             yield Stage(MAP)
             return
         if self._settled is None:
-            yield Stage(self.simple, 1.0 if self.kept is None else WITH_TABLES)
-            if self.kept is not None and self._may_make:
+            if self.kept is None:
+                yield Stage(self.simple, 1.0)
+            elif self._may_make:
                 # Before it is asked what else could be made, which takes a second too.
                 yield Stage(self.kept.text, 1.0)
             self._settled = self._made() or self.simple
@@ -164,9 +162,8 @@ class Choice:
         from farthest.heuristics.candidates import candidates, declared
 
         memory = memory_limit(self._settings.memory)
-        by_rule = (
-            candidates(self._puzzle, memory) if self._puzzle.family == "sliding" else declared(self._puzzle)
-        )
+        few = self._puzzle.family == "permutation"  # by rule there are as many as memory allows
+        by_rule = declared(self._puzzle) if few else candidates(self._puzzle, memory)
         wanted = [*stored_candidates(database, self._puzzle), *by_rule]
         found = [judged(each, database, stored=True) for each in wanted]
         return self._best([each for each in found if each and each.bytes <= memory])

@@ -11,21 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from math import exp
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.bounds import bounds_bytes
 from farthest.coordinator.enumeration.plan import estimated
+from farthest.coordinator.enumeration.resources import layers_by_growth
 from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError
 from farthest.heuristics.candidates import Candidate, Table
 from farthest.heuristics.table_files import TableFiles, bounds_name
 from farthest.heuristics.tables import TableForm
 from farthest.models.job_reader import JobReader
+from farthest.puzzles.patterns import pattern_of_labels
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.pattern_maps import complete_map, table_bytes
 from farthest.spaces import compile_space
-from farthest.spaces.contract import known_states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,14 +36,12 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Space
 
+COUNTED_STATES = 2**13
+"""Patterns of discs with so many states are counted, and means of larger ones follow."""
+
 CONFLICTS = 2.6
 """Moves that two pieces of an additive pattern need more than alone, times the cells of the board, on average: an
 estimate, not a measured figure. It orders candidates only."""
-
-GROWN_STATES = 2**13
-"""The first layers of a pattern up to so many states are found, to see how they grow."""
-
-DEEPEST = 10_000
 
 
 class JudgedTable:
@@ -85,15 +83,15 @@ class JudgedTable:
 
     @cached_property
     def layers(self) -> Sequence[float]:
-        """The states at each distance, known or expected; not of additive patterns. Of a table of bounds at 0 those of
-        which it proves nothing."""
+        """The states at each distance, known or expected; not of patterns without moves. Of a table of bounds at 0
+        those of which it proves nothing."""
         if self.stored is not None and self._database is not None:
             return [layer.states for layer in JobReader(self._database).layers(self.stored.id)]
-        layers = expected_layers(self.space)
+        layers: Sequence[float] = layers_by_growth(self.space)
         if self.bounds is None:
             return layers
         base, most, shared = self.bounds.base, self.bounds.base + self.bounds.top, self.bounds.shared
-        more = [sum(layers[depth:]) for depth in range(len(layers) + 1)]  # states at a depth or farther
+        more = [float(sum(layers[depth:])) for depth in range(len(layers) + 1)]  # states at a depth or farther
         if shared > 1:  # the least of so many, as if by chance
             more = [more[0] * (each / more[0]) ** shared for each in more]
             layers = [here - after for here, after in pairwise(more)]
@@ -104,6 +102,8 @@ class JudgedTable:
         """Of the sum of its look-ups where they are added up."""
         if self.stored is not None:
             return len(self.table.pieces) * _mean(self.layers)
+        if self.puzzle.family == "hanoi":
+            return len(self.table.pieces) * _mean_of_discs(self.puzzle)
         return sum(_additive_mean(self.table.same[0].parent, pieces) for pieces in self.table.pieces)
 
     def needs(self, settings: Settings, folder: Path | None) -> Estimate:
@@ -146,30 +146,13 @@ def judged(candidate: Candidate, database: Database | None, *, stored: bool = Fa
             mean = _greatest([(table.layers, table.table.look_ups) for table in tables])
     except FarthestError:
         return None
+    if size > 2**20:
+        size -= size % 2**10  # a few keys beside a map of 2^28 bytes do not make it too large
     return Judged(candidate, tables, mean, size)
 
 
 def _form(bits: int, base: int, shared: int) -> TableForm:
     return TableForm(bits, base, never=False, shared=shared)
-
-
-def expected_layers(space: Space) -> list[float]:
-    """The first layers, which are found; then as many more states as if the moves from a layer, at the rate at which
-    the last of these layers grew, led to any of the states that are left."""
-    from farthest.search.solvable import layers_of_boards
-
-    reached, _ = known_states(space) or (space.keys or 0, "")
-    layers: list[float] = []
-    for boards in layers_of_boards(space):
-        layers.append(len(boards))
-        if not len(boards) or sum(layers) >= GROWN_STATES:
-            break
-    growth = layers[-1] / layers[-2] if len(layers) > 1 else 0.0
-    left = reached - sum(layers)
-    while left >= 1 and layers[-1] >= 1 and len(layers) < DEEPEST:
-        layers.append(left * (1 - exp(-growth * layers[-1] / left)))
-        left -= layers[-1]
-    return layers
 
 
 def _mean(layers: Sequence[float]) -> float:
@@ -198,3 +181,23 @@ def _additive_mean(puzzle: Puzzle, pieces: Sequence[int]) -> float:
     table = nearest_table(definition, definition.goals[0])
     alone = sum(float(table[piece].mean()) for piece in pieces)
     return alone + CONFLICTS / cells * len(pieces) * (len(pieces) - 1) / 2
+
+
+def _mean_of_discs(puzzle: Puzzle) -> float:
+    """The mean distance, known of as many discs as have ``COUNTED_STATES``. From there on its logarithm grows as the
+    power 1 / (pegs - 2) of the number of discs does, as the numbers of J. S. Frame and B. M. Stewart do."""
+    from farthest.families.hanoi.definition import Hanoi
+    from farthest.search.solvable import layers_of_boards
+
+    definition = puzzle.defined_as(Hanoi)
+    known = [0.0]
+    for discs in range(1, definition.discs + 1):
+        if definition.pegs**discs > COUNTED_STATES:
+            break
+        few = puzzle if discs == definition.discs else pattern_of_labels(puzzle, range(discs)).puzzle
+        known.append(_mean([len(boards) for boards in layers_of_boards(compile_space(few, Origin()))]))
+    mean, rate = known[-1], known[-1] / known[-2] if len(known) > 2 else 1.0
+    power = 1 / max(1, definition.pegs - 2) - 1
+    for discs in range(len(known), definition.discs + 1):
+        mean *= rate ** ((discs / (len(known) - 1)) ** power)
+    return mean

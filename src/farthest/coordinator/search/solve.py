@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf
 from time import monotonic, perf_counter
@@ -237,25 +237,19 @@ def pattern_heuristic(puzzle: Puzzle, board: Board, storage: SearchStorage) -> s
     raise AssertionError("the last stage has no limit")
 
 
+@dataclass(eq=False)
 class _Search(ABC):
     """One search. ``recorder``: its job; None while the search is not stored."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        settings: SearchSettings,
-        storage: SearchStorage | None,
-        reporter: SearchReporter,
-    ) -> None:
-        self._problem = problem
-        self._settings = settings
-        self._storage = storage
-        self._reporter = reporter
-        self._optimal = True
-        self._recorder: SearchRecorder | None = None
-        self._layout: dict[str, Any] = {}  # how the search is cut into pieces
-        self._due: float | None = None  # when the search is to become a job
-        self._stack = ExitStack()
+    _problem: Problem
+    _settings: SearchSettings
+    _storage: SearchStorage | None
+    _reporter: SearchReporter
+    _optimal: bool = field(default=True, init=False)
+    _recorder: SearchRecorder | None = field(default=None, init=False)
+    _due: float | None = field(default=None, init=False)  # when the search is to become a job
+    _layout: dict[str, Any] = field(default_factory=dict, init=False)  # how the search is cut into pieces
+    _stack: ExitStack = field(default_factory=ExitStack, init=False)
 
     def run(self) -> SearchOutcome:
         """The result. Raises as ``Solver.solve`` does."""
@@ -396,19 +390,11 @@ class _MapSearch(_Search):
             return self._finish(self._outcome(length, solutions, paths, (), seconds=perf_counter() - begun))
 
 
+@dataclass(eq=False)
 class _GraphSearch(_Search):
     """A search that keeps all boards that it found."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        settings: SearchSettings,
-        storage: SearchStorage | None,
-        reporter: SearchReporter,
-        heuristic: Heuristic,
-    ) -> None:
-        super().__init__(problem, settings, storage, reporter)
-        self._heuristic = heuristic
+    _heuristic: Heuristic
 
     def _search(self) -> SearchOutcome:
         from farthest.search.plain import search_plain
@@ -437,34 +423,24 @@ class _GraphSearch(_Search):
             )
 
 
+@dataclass(eq=False)
 class _IterativeSearch(_Search):
-    """A search whose iterations are searched by an executor, stored, and begun again where their working state is
-    lost."""
+    """A search whose iterations are searched by an executor, stored, and begun again where their working state is lost.
+    ``answer_before``: found before; it is shown, and decides nothing. ``limit``: it ends with TriedInVainError after
+    about so many seconds of a thread; nodes are what counts."""
 
-    _deepening: Deepening
-    _executor: SearchExecutor
-    _stop: StopRequest
+    _heuristic: Heuristic
+    _answer_before: Way | None
+    _limit: float | None = None
+    _most: int | None = field(default=None, init=False)  # nodes
+    _latest: float = field(default=inf, init=False)  # by the clock
+    _deepening: Deepening = field(init=False)
+    _executor: SearchExecutor = field(init=False)
+    _stop: StopRequest = field(init=False)
 
-    def __init__(
-        self,
-        problem: Problem,
-        settings: SearchSettings,
-        storage: SearchStorage | None,
-        reporter: SearchReporter,
-        heuristic: Heuristic,
-        answer: Way | None,
-        limit: float | None = None,
-    ) -> None:
-        """``answer``: found before; it is shown, and decides nothing. ``limit``: it ends with TriedInVainError after
-        about so many seconds of a thread; nodes are what counts."""
-        super().__init__(problem, settings, storage, reporter)
-        self._heuristic = heuristic
-        self._answer_before = answer
-        self._answers = Answers(problem, heuristic)
-        self._optimal = heuristic.admissible
-        self._limit = limit
-        self._most: int | None = None  # nodes
-        self._latest = inf  # by the clock
+    def __post_init__(self) -> None:
+        self._answers = Answers(self._problem, self._heuristic)
+        self._optimal = self._heuristic.admissible
 
     def _search(self) -> SearchOutcome:
         engine = engine_with(self._problem, self._heuristic)

@@ -17,5 +17,6 @@ FAMILY = Family(
     parametric="definition.hanoi_by_name",
     solvable="space.solvable",
     picture="definition.picture",
+    patterns="patterns.HanoiPatterns",
     hold="definition.hold",
 )

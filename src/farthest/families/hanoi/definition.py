@@ -89,7 +89,9 @@ class Hanoi(DigitPuzzle):
         if pegs <= 10 and len(tokens) == 1:
             tokens = list(tokens[0])
         if len(tokens) != discs:
-            raise BoardError(f"{place}: {counted(len(tokens), 'peg')}, expected {discs}, one a disc; {mend}")
+            raise BoardError(
+                f"{place}: {counted(len(tokens), 'peg')}, expected {discs}, one per disc; {mend}"
+            )
         board = []
         for disc, token in enumerate(tokens, 1):
             if token == "*" and wildcards:

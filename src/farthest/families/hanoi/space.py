@@ -18,6 +18,7 @@ from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.random_source import RandomSource
+    from farthest.spaces.contract import Boards
     from farthest.spaces.digits import Digits, Step
     from farthest.spaces.reduced import RepresentativeSpace
 
@@ -62,6 +63,9 @@ class HanoiBoards(DigitBoards):
     def arcs(self, *, forward: bool) -> list[tuple[int, int]]:
         """From peg to peg. Made backward, a move takes the disc from where it lies back to where it was."""
         return [(a, b) if forward else (b, a) for a, b in self.definition.arcs]
+
+    def digits(self, boards: Boards) -> Digits:
+        return boards
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
         discs = self.definition.discs

@@ -62,7 +62,7 @@ class Jugs(DigitPuzzle):
         tokens = text.replace(",", " ").replace("/", " ").split()
         if len(tokens) != len(self.capacities):
             raise BoardError(
-                f"{place}: {counted(len(tokens), 'amount')}, expected {len(self.capacities)}, one a jug; {mend}"
+                f"{place}: {counted(len(tokens), 'amount')}, expected {len(self.capacities)}, one per jug; {mend}"
             )
         values = []
         for jug, (token, capacity) in enumerate(zip(tokens, self.capacities, strict=True), 1):

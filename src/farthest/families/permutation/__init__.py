@@ -10,7 +10,9 @@ FAMILY = Family(
     forms=(
         ("pancake-N", "pancakes, pancake sorting by prefix reversals"),
         ("burnt-pancake-N", "burnt pancakes"),
+        ("reversals-N", "sorting by reversals of any block"),
         ("topspin-N-K", "Top Spin"),
+        ("topspin-N-K-free", "Top Spin whose ring is turned freely"),
         ("lrx-N", "a ring turned left and right, and an exchange"),
     ),
     files=(".tws", ".def", ".gap", ".g"),

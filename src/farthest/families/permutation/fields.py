@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import factorial, prod
 from typing import Any
@@ -34,7 +34,7 @@ _SHOWN = ("net", "turns")
 """Fields that do not decide what is enumerated."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PermutationFields(GoalPuzzle):
     """The slots, pieces, moves and goals of a permutation puzzle.
 
@@ -78,7 +78,7 @@ class PermutationFields(GoalPuzzle):
         problems = ((name, board_problem(self, board)) for name, board in self.named_boards)
         return next((f"{name}: {problem}" for name, problem in problems if problem), None)
 
-    @property
+    @cached_property
     def oriented(self) -> bool:
         """Whether boards tell orientations."""
         return any(modulus > 1 for modulus in self.moduli)
@@ -93,7 +93,7 @@ class PermutationFields(GoalPuzzle):
         """Labels, and orientations."""
         return max(len(self.tokens), *self.moduli)
 
-    @property
+    @cached_property
     def slot_orbits(self) -> tuple[int, ...]:
         """The orbit of each slot."""
         return tuple(
@@ -101,7 +101,7 @@ class PermutationFields(GoalPuzzle):
             for _, orbit in sorted((slot, orbit) for orbit, own in enumerate(self.orbits) for slot in own)
         )
 
-    @property
+    @cached_property
     def slot_moduli(self) -> tuple[int, ...]:
         """The number of orientations in each slot."""
         return tuple(self.moduli[orbit] for orbit in self.slot_orbits)
@@ -123,7 +123,7 @@ class PermutationFields(GoalPuzzle):
 
     def deciding(self) -> dict[str, Any]:
         """All but the net and the turns."""
-        return {name: value for name, value in asdict(self).items() if name not in _SHOWN}
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _SHOWN}
 
     def after(self, board: Board, to: Sequence[int], delta: Sequence[int]) -> Board:
         """The board after a move."""

@@ -1,20 +1,23 @@
-"""Permutation puzzles of any size by name: ``pancake-7``, ``burnt-pancake-5``, ``topspin-8-4``, ``lrx-6``."""
+"""Permutation puzzles of any size by name: ``pancake-7``, ``burnt-pancake-5``, ``reversals-6``, ``topspin-8-4``,
+``lrx-6``, and ``topspin-8-4-free``, whose ring is turned freely: piece 1 holds it."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble
 from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.moves import Move, listed
+from farthest.families.permutation.groups import Turns
+from farthest.families.permutation.moves import MAX_MOVES, Move, listed
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.wording import shown
 
 _PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.json")
-_NAME = re.compile(r"(pancake|burnt-pancake|topspin|lrx)-([0-9]+)(?:-([0-9]+))?")
+_NAME = re.compile(r"(pancake|burnt-pancake|reversals|topspin|lrx)-([0-9]+)(?:-([0-9]+)(-free)?)?")
 
 
 def parametric_puzzle(name: str) -> Puzzle | None:
@@ -22,32 +25,45 @@ def parametric_puzzle(name: str) -> Puzzle | None:
     found = _NAME.fullmatch(name)
     if not found or (found[1] == "topspin") != (found[3] is not None):
         return None
-    slots = _number(
-        name, found[2], 1 if found[1] == "burnt-pancake" else 3 if found[1] == "lrx" else 2, MAX_SLOTS
-    )
+    free = found[4] is not None
+    least = 1 if found[1] == "burnt-pancake" else 3 if found[1] == "lrx" or free else 2
+    most = int((2 * MAX_MOVES) ** 0.5) if found[1] == "reversals" else MAX_SLOTS
+    slots = _number(name, found[2], least, most)
+    width, turns = slots, None
     if found[1] == "pancake":
         title = f"{slots} pancakes: turn over the top ones"
         moves = [_reversal(slots, top, burnt=False) for top in range(2, slots + 1)]
     elif found[1] == "burnt-pancake":
         title = f"{slots} pancakes burnt on one side: turn over the top ones"
         moves = [_reversal(slots, top, burnt=True) for top in range(1, slots + 1)]
+    elif found[1] == "reversals":
+        title = f"{slots} pieces in a row: reverse any that are beside each other"
+        moves = [
+            _block_reversal(slots, first, last) for first in range(slots) for last in range(first + 1, slots)
+        ]
     elif found[1] == "topspin":
         width = _number(name, found[3] or "", 2, slots)
         title = f"TopSpin: {slots} pieces on a ring, {width} of them on the turntable"
-        moves = [*_turns(slots), _reversal(slots, width, burnt=False)]
+        if free:
+            title += "; the ring is turned freely"
+            moves = [_reversal_on_ring(slots, width, first) for first in range(slots)]
+            turns = Turns((1,), (_turns(slots)[0],))
+        else:
+            moves = [*_turns(slots), replace(_reversal(slots, width, burnt=False), name="F")]
     else:
         title = f"{slots} pieces on a ring: turn it left or right, exchange the first two"
         moves = [*_turns(slots), Move("X", (1, 0, *range(2, slots)), (0,) * slots)]
-    if found[1] == "topspin":
-        moves[-1] = Move("F", moves[-1].to, moves[-1].delta)
-    return _puzzle("-".join([found[1], str(slots), *([str(width)] if found[3] else [])]), title, slots, moves)
+    size = f"{slots}-{width}" if found[3] else str(slots)
+    return _puzzle(f"{found[1]}-{size}{found[4] or ''}", title, moves, turns)
 
 
-def _puzzle(name: str, title: str, slots: int, generators: Sequence[Move]) -> Puzzle:
+def _puzzle(name: str, title: str, generators: Sequence[Move], turns: Turns | None) -> Puzzle:
     modulus = 2 if name.startswith("burnt") else 1
+    slots = len(generators[0].to)
     moves = listed(generators, [modulus] * slots, "generator", inverses=True)
     assert moves is not None  # at most one for each slot, and its inverse
-    pieces = tuple((str(number), 0) for number in range(1, slots + 1))
+    first = 1 if turns is None else 2  # piece 1 is held
+    pieces = tuple((str(number), 0) for number in range(first, first + slots))
     return Puzzle(
         name=name,
         title=title,
@@ -56,13 +72,25 @@ def _puzzle(name: str, title: str, slots: int, generators: Sequence[Move]) -> Pu
         metric="generator",
         origin=Origin(),
         known=_published(name),
-        definition=assemble([PieceSet("", modulus, pieces)], moves),
+        definition=replace(assemble([PieceSet("", modulus, pieces)], moves), turns=turns),
     )
 
 
 def _reversal(slots: int, top: int, burnt: bool) -> Move:
     to = (*range(top - 1, -1, -1), *range(top, slots))
     return Move(str(top), to, tuple(int(burnt and slot < top) for slot in range(slots)))
+
+
+def _block_reversal(slots: int, first: int, last: int) -> Move:
+    to = (first + last - slot if first <= slot <= last else slot for slot in range(slots))
+    return Move(f"{first + 1}-{last + 1}", tuple(to), (0,) * slots)
+
+
+def _reversal_on_ring(slots: int, width: int, first: int) -> Move:
+    """The pieces from one on are reversed, then the ring is turned until that of its last slot is there again."""
+    to = [2 * first + width - 1 - slot if (slot - first) % slots < width else slot for slot in range(slots)]
+    home = tuple((slot - to[-1] - 1) % slots for slot in to[:-1])
+    return Move(str((first + 1) % slots + 1), home, (0,) * (slots - 1))
 
 
 def _turns(slots: int) -> list[Move]:

@@ -2,7 +2,7 @@
 
 Each is written as GAP writes permutations: a product of cycles, or products and powers of those before it by name; or
 as the images of the points from 1, ``[2,3,1,5,4]``. A group stands for its generators: ``Group((1,2,3),(4,5))``,
-``MathieuGroup(24)``.
+``MathieuGroup(24)``; so does a list, as GAP prints generators: ``[ (1,2,3,4,5), (1,2) ]``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PLACE = "generators"
 FORM = '"(1,2,3)(4,5); (1,5)" or "a=(1,2,3)(4,5); b=(1,5)"'
 
 _NAMED = re.compile(r"\s*(?:(?P<name>[^\s:=()\[\];,*/^]+)\s*:?=)?(?P<value>.*)", re.DOTALL)
-_GROUP = re.compile(rf"\s*(?:\(|\[\s*\d|(?:{'|'.join((*GROUPS, *NAMED))})\s*\()")
+_GROUP = re.compile(rf"\s*(?:\(|\[\s*[\d(]|(?:{'|'.join((*GROUPS, *NAMED))})\s*\()")
 
 
 def is_generators(text: str) -> bool:
@@ -66,13 +66,15 @@ def read_generators(text: str) -> list[Generator]:
             raise reader.fail(number, f"nothing is there, expected cycles; write {FORM}")
         value = reader.expression()
         reader.ends(number)
+        if isinstance(value, list) and value and all(isinstance(each, Perm) for each in value):
+            value = reader.called("Group", value, number)
+        elif isinstance(value, list):  # the images of the points from 1
+            value = reader.called("PermList", [value], number)
         if isinstance(value, Group):
             if name:
                 reader.variables[name] = value
             generators += [(generator.name, generator.images) for generator in value.generators]
             continue
-        if isinstance(value, list):  # the images of the points from 1
-            value = reader.called("PermList", [value], number)
         if not isinstance(value, Perm):
             raise reader.fail(number, f"it is no permutation; write {FORM}")
         if name:

@@ -200,7 +200,7 @@ def read_cycles(text: str, slots: int, first: int) -> Images:
 def read_images(values: Sequence[object], slots: int, first: int) -> list[int]:
     """The permutation given by the slot that the content of each slot goes to. Raises NotationError."""
     if len(values) != slots:
-        raise NotationError(f"{len(values)} images, expected {slots}, one a slot")
+        raise NotationError(f"{len(values)} images, expected {slots}, one per slot")
     to = []
     for value in values:
         if type(value) is not int:

@@ -7,7 +7,7 @@ orientations has several *rings* of them, each of which goes round as the piece 
 The table ``[permutation.net]`` has the stickers laid flat:
 
 colours  = { U = "white", F = "green" }   # a sign for each colour
-squares  = """                            # a grid of unit squares, one row a line; . where there is none
+squares  = """                            # a grid of unit squares, one row per line; . where there is none
 . . U:1 U:2                               # the colour on the goal, the slot, and behind + the orientation that it shows
 F F:3+1 . .                               # without a slot: a sticker that no move touches
 R:1b . . .                                # a letter behind the slot: of a piece with more stickers than orientations

@@ -65,6 +65,8 @@ def pattern_net(puzzle: Permutation, pattern: Permutation, relabel: Sequence[int
 
 
 class PermutationPatterns:
+    adds_up = False
+
     def names(self, definition: PuzzleDefinition) -> Names:
         own = cast(Permutation, definition)
         sets: dict[str, list[int]] = {}

@@ -200,6 +200,7 @@ def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | No
     return tuple(levels)
 
 
+@lru_cache(maxsize=16)
 def _tells_all_apart(definition: PermutationFields, origin: Board) -> bool:
     """Whether no element but the unit leaves all pieces where they are that are like no other."""
     if max(definition.counts) == 1 and not any(definition.ignore):

@@ -201,7 +201,7 @@ class _GeneratorsTable(Table):
                 if isinstance(to, list) and isinstance(twist, list):
                     if len(twist) != slots or any(type(turn) is not int for turn in twist):
                         raise NotationError(
-                            f"twist: expected {slots} whole numbers, one a slot; correct the array"
+                            f"twist: expected {slots} whole numbers, one per slot; correct the array"
                         )
                     return read_images(to, slots, first), list(twist)
         except NotationError as error:

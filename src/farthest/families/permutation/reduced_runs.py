@@ -25,7 +25,7 @@ from farthest.families.permutation.scatter_space import PackedPermutationSpace
 from farthest.families.permutation.symmetries import Pieces
 from farthest.spaces.contract import PACKED_REPRESENTATIVES
 from farthest.spaces.packed import CONTENTS
-from farthest.spaces.reduced import subgroup
+from farthest.spaces.reduced import distinct_rows, subgroup
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -199,7 +199,7 @@ class ReducedRunsSpace(PackedPermutationSpace):
         for first in range(0, len(boards), step):
             contents = self.contents(boards[first : first + step])
             images = [_applied(each, contents) for each in self._symmetries]
-            found = np.unique(np.concatenate([found, *images]), axis=0)
+            found, _ = distinct_rows(np.concatenate([found, *images]))
             if most is not None and len(found) >= most:
                 break
         return self.boards(found[:most])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from farthest.families.permutation.gather_space import PermutationSpace
-from farthest.spaces.reduced import RepresentativeSpace
+from farthest.spaces.reduced import RepresentativeSpace, distinct_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,8 +138,7 @@ class _Sides:
                 ],
                 axis=1,
             )
-            _, of_list, which = np.unique(told, axis=0, return_index=True, return_inverse=True)
-            which = which.ravel()
+            _, of_list = np.unique(which := distinct_rows(told)[1], return_index=True)
             if len(of_list) * self._sizes[side] > MOST_TERMS:
                 return None
             more = np.stack([self._added(side, int(lead), int(symmetry[lead])) for lead in of_list])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -56,6 +56,7 @@ def automorphisms(moves: Sequence[Element], slot_of: Sequence[int]) -> Iterator[
     """
     basis = _basis(moves)
     kinds = {move: _cycle_lengths(move) for move in moves}
+    alike = {kind: [move for move in moves if kinds[move] == kind] for kind in set(kinds.values())}
     kind_of_product = cache(lambda first, second: _cycle_lengths(product(first, second)))
     tried = 0
 
@@ -66,11 +67,11 @@ def automorphisms(moves: Sequence[Element], slot_of: Sequence[int]) -> Iterator[
             yield images
             return
         move = basis[len(images)]
-        for image in moves:
+        for image in alike[kinds[move]]:
             tried += 1
             if tried > MOST_TRIED:
                 raise TooManyError
-            if kinds[image] == kinds[move] and all(
+            if all(
                 kind_of_product(move, other) == kind_of_product(image, there)
                 for other, there in zip(basis, images, strict=False)
             ):
@@ -311,6 +312,7 @@ class _TurnsHome:
         return labels.ravel()[source], turned
 
 
+@lru_cache(maxsize=2)
 def symmetries(definition: Permutation, fixed: Board) -> Symmetries:
     """All conjugations that fix the board, and the inversion unless pieces are alike, orientations do not count, or
     moves cannot be taken back. Raises ResourceError where the moves are too many to be tried."""

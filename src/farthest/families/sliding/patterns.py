@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 
 class SlidingPatterns:
+    adds_up = True
+
     def names(self, definition: PuzzleDefinition) -> Names:
         """The blank cannot be named."""
         tokens = ("", *cast(Sliding, definition).tokens[1:])

@@ -103,9 +103,8 @@ class Classes(ABC):
             )
         if not isinstance(block, ListedBlock):
             return (
-                f"parity: all pieces{place} are distinct, so half of all boards cannot be reached from the other half, "
-                "and this one is in the wrong half (it would be in the right one with any two of these "
-                "pieces exchanged)"
+                f"parity: where all pieces{place} are distinct, only half of the boards can be reached, and this one "
+                "is in the other half; exchange any two of these pieces to get one that can be reached"
             )
         if block.name == THETA:
             return (

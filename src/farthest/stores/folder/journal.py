@@ -39,6 +39,7 @@ import msgspec
 
 from farthest.errors import LostStateError, NoRoomError, StorageError, is_full
 from farthest.untrusted_json import read_json_object
+from farthest.wording import shown
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -288,8 +289,9 @@ class EnumerationFolder:
             raise LostStateError(f"{header}: the file is damaged: {error}") from error
         if not same_identity(found, identity):
             raise StorageError(
-                f"{header}: the layers in this folder are of another enumeration, or of another version of farthest; "
-                "name another folder with --scratch, or remove this one"
+                another_format(self.path, found, identity)
+                or f"{header}: the layers in this folder are of another enumeration, or of another version of "
+                "farthest; name another folder with --scratch, or remove this one"
             )
         self.key = blake2b(text.encode(), digest_size=16).digest()
         return list(self._journal())
@@ -364,6 +366,18 @@ def same_identity(header: Mapping[str, Any], identity: Mapping[str, Any]) -> boo
     """Whether a folder's header is of that enumeration, in however many units."""
     found = {name: value for name, value in header.items() if name != "units"}
     return json.dumps(found, sort_keys=True) == json.dumps(dict(identity), sort_keys=True)
+
+
+def another_format(folder: Path, header: Mapping[str, Any], identity: Mapping[str, Any]) -> str | None:
+    """Why layers of the same enumeration cannot be gone on with that another version has left in a folder, and what is
+    to be done; None where the header is no such one."""
+    number, ours = header.get("format"), identity["format"]
+    if number == ours or not same_identity(header, {**identity, "format": number}):
+        return None
+    return (
+        f"{folder} has layers of this enumeration that another version of farthest wrote, in format {shown(number)}; "
+        f"this version goes on with format {ours} alone: finish with the version that began, or remove the folder"
+    )
 
 
 def _line(layer: LayerFigures) -> bytes:

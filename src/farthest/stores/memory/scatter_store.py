@@ -1,6 +1,6 @@
 """The store of spaces given by their successors, in this process's memory: each layer of each shard is a sorted run.
 
-A run is held as the kernel codes it (kernel/include/farthest/run_blob.hpp), about a byte or two a state. A layer is
+A run is held as the kernel codes it (kernel/include/farthest/run_blob.hpp), about a byte or two per state. A layer is
 stepped in two parts: all successors of the layer before go into the outboxes, as soon as the first of its shards is
 stepped (in several turns where they do not all have room: ``CandidatesInTurns``); then each shard takes its own out,
 without those that are not new (``contract.Excluded``). All states found are kept in runs that double in size.

@@ -1,7 +1,7 @@
 """The coordinator's side of an attempt in Redis by the scatter engine: begins it, restores it, reads its results.
 
-All layers stay in the place of blobs until the end, as sorted runs of a byte or two a state: checkpoints are made from
-them alone, by the coordinator.
+All layers stay in the place of blobs until the end, as sorted runs of a byte or two per state: checkpoints are made
+from them alone, by the coordinator.
 """
 
 from __future__ import annotations

@@ -107,7 +107,8 @@ class Representatives:
         boards = self.boards(codes)
         images = [each.images(boards) for each in self.maps]
         own = [image[self.codes(image) == codes] for image in images]
-        return np.unique(np.concatenate(own), axis=0)
+        strings = np.concatenate(own).view(f"S{boards.shape[1]}")  # by rows, Ctrl-C would become a TypeError
+        return np.unique(strings).view(boards.dtype).reshape(-1, boards.shape[1])
 
     def strays(self, boards: Boards) -> NDArray[np.intp]:
         """The rows of boards of which no image is the board of their code."""

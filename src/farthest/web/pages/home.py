@@ -207,7 +207,7 @@ def sign_in(told: str = "") -> str:
     return page(
         "Sign in",
         p(class_="message", role="alert")[told] if told else None,
-        p["This server answers to who has its token, the value of FARTHEST_WEB_TOKEN where it was started."],
+        p["Enter the token that this server was started with, the value of FARTHEST_WEB_TOKEN."],
         form(method="post", action="/sign-in")[
             # Without a name, a browser that keeps passwords does not know whose this is.
             field(type="text", name="name", value="farthest", autocomplete="username", hidden=True),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 MOST_STATES = 20_000_000
 """Of maps that are written as files here."""
 
-EXPORT = "`farthest export` writes it"
+EXPORT = "use `farthest export`"
 
 
 def map_forms() -> tuple[str, ...]:
@@ -54,9 +54,9 @@ def map_forms() -> tuple[str, ...]:
 def why_no_map(record: JobRecord, puzzle: Puzzle) -> str:
     """Why the map of a finished job is not written here; empty where it is."""
     if puzzle.definition.module:
-        return f"its boards are those of a class of a user; {EXPORT}"
+        return f"this server does not run the puzzle's Python class; {EXPORT}"
     if (record.states or 0) > MOST_STATES:
-        return f"its map has {record.states or 0:,} states; {EXPORT}"
+        return f"it has {record.states or 0:,} states; {EXPORT}"
     return ""
 
 
@@ -90,7 +90,7 @@ def _map_file(record: JobRecord, puzzle: Puzzle, line: Node) -> Node:
     if not record.has_map or record.status != FINISHED:
         return None
     refused = why_no_map(record, puzzle)
-    return li[f"The map is not written here: {refused}."] if refused else line
+    return li[f"The map cannot be downloaded here: {refused}."] if refused else line
 
 
 def cite(record: JobRecord, puzzle: Puzzle) -> Node:
@@ -185,7 +185,10 @@ def known_answers(found: JobFound) -> Node:
     if not rows and found.record.state_now in ENDABLE:
         return p["They are compared with those of this job when it has ended."]
     if not rows:
-        return p["They are of the whole map from the puzzle's own origin, which this job does not have."]
+        return p[
+            "The published figures are for the whole map, counted from the puzzle's own origin. This job counted "
+            "something else."
+        ]
     return rows_of(("figure", "published", "this job", "source"), rows, numbers=(1,))
 
 
@@ -252,7 +255,7 @@ def _verified(record: JobRecord) -> Node:
     """What `farthest verify` has proved last."""
     proof = record.verified
     if proof is None:
-        return f"no: `farthest verify {record.id}` proves it"
+        return f"not yet: run `farthest verify {record.id}`"
     what = "proved" if record.has_map else "nothing wrong was found"
     when = f"{what} on {proof.made:%Y-%m-%d %H:%M} UTC by farthest {proof.version}, in {seconds_text(proof.seconds)}"
     checks = rows_of(
