@@ -34,8 +34,8 @@ wheel: $(VENV)/.build-tools  ## build a wheel in dist/: for every Python from 3.
 	@$(call compile,the kernel) $(PIP) wheel -v --no-deps $(BUILD_KERNEL) --wheel-dir dist .
 	@ls dist/*.whl
 
-demo: $(VENV)/.installed  ## install into .venv, enumerate the puzzle eight-kinds, show its job
-	$(BIN)/farthest enumerate eight-kinds
+demo: $(VENV)/.installed  ## install into .venv, enumerate the 8-puzzle, show its job
+	$(BIN)/farthest enumerate 8-puzzle
 	$(BIN)/farthest jobs
 
 test: lint kernel-tests python-tests sanitize slow  ## everything that CI runs

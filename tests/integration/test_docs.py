@@ -79,8 +79,9 @@ def test_the_python_of_the_readme() -> None:
     (code,) = fenced("README.md", "python")
     names = run_lines("README.md", code)
     assert isinstance(names["m"], farthest.DistanceMap)
-    assert len(names["m"].path("┘│└/─□─/┐│┌")) == 31
-    assert names["m"].layers[:5] == (1, 4, 8, 8, 16)
+    assert len(names["m"].path("867254301")) == 32
+    assert names["m"].layers[:5] == (1, 2, 4, 8, 16)
+    assert len(names["m"].farthest()) == 2
     names["m"].close()
 
 
@@ -104,9 +105,9 @@ def test_every_public_name_is_described() -> None:
 
 
 def test_statements_that_are_shown_ask_one_of_several_maps() -> None:
-    with farthest.enumerate("eight-kinds") as first:
+    with farthest.enumerate("8-puzzle") as first:
         boards = sorted(first.farthest())
-    farthest.enumerate("eight-kinds", origin=Origin("from", "start")).close()
+    farthest.enumerate("8-puzzle", origin=Origin("from", "start")).close()
     database = sqlite3.connect("farthest.db")
     for document in ("README.md", "docs/formats.md"):
         text = (ROOT / document).read_text(encoding="utf-8")
@@ -118,12 +119,19 @@ def test_statements_that_are_shown_ask_one_of_several_maps() -> None:
     database.close()
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/puzzles.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/puzzles.md", "docs/recipes.md"])
 def test_puzzle_files_that_are_shown_are_valid(document: str) -> None:
     shown = [text for text in fenced(document, "toml") if "family" in tomllib.loads(text)]
     assert shown
     for text in shown:
         assert parse_puzzle(text, document).definition.cells
+
+
+def test_the_box_of_the_recipes_can_be_solved(run: Run) -> None:
+    (text,) = fenced("docs/recipes.md", "toml")
+    Path("box.toml").write_text(text, encoding="utf-8")
+    assert "goal first reached at depth 15, in 1 board" in run("enumerate", "box.toml").stdout
+    assert run("path", "box", "goal").stdout.startswith("15 moves, ")
 
 
 def test_worked_examples_of_keys() -> None:

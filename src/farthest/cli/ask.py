@@ -39,16 +39,17 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
     """Print the distance of each BOARD, one per line.
 
     JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. A BOARD is
-    written in any reasonable form, in quotes where it has spaces; goal, the first that the puzzle draws, and start
-    are boards too, and "moves: R U' F2" or "scramble: R U' F2" is the board that these moves make of the goal. -
-    reads boards from standard input, one per line, any number; empty lines are skipped. A board without a distance
-    gives "unreachable", or ">N" where the map ends at depth N; for a board of the command line the reason follows. A
-    line that is not a board ends the command with exit status 2, after the boards before it are answered.
+    written in any reasonable form, in quotes where it has spaces; goal and start are boards too (in a map that is
+    counted from elsewhere, goal is the nearest one), and "moves: R U' F2" or "scramble: R U' F2" is the board that
+    these moves make of the goal. - reads boards from standard input, one per line, any number; empty lines are
+    skipped. A board without a distance gives "unreachable", or ">N" where the map ends at depth N; for a board of the
+    command line the reason follows. A line that is not a board ends the command with exit status 2, after the boards
+    before it are answered.
 
     \b
     Examples:
-      farthest distance eight-kinds '┘│└/─□─/┐│┌'
       farthest distance 8-puzzle '8 6 7 / 2 5 4 / 3 0 1' 647850321
+      farthest distance eight-kinds '┘│└/─□─/┐│┌'
       farthest distance cube-2x2x2-htm "scramble: R U' F2 R2"
       farthest distance 8-puzzle - < boards.txt
       farthest distance 8-puzzle - --nearest < boards.txt
@@ -136,7 +137,7 @@ def path(
     database: str | None,
     as_json: bool,
 ) -> None:
-    """Show one optimal solution of BOARD, or list all.
+    """Show a shortest solution of BOARD, or list all.
 
     JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. BOARD may
     be goal, start or moves, as for distance, and "moves: (MOVES)'", with the moves of a path to the goal, is the
@@ -147,7 +148,7 @@ def path(
 
     \b
     Examples:
-      farthest path eight-kinds '┘│└/─□─/┐│┌'
+      farthest path 8-puzzle 867254301
       farthest path 8-puzzle '8 6 7 / 2 5 4 / 3 0 1' --all
       farthest path 8-puzzle 867254301 --all --limit 5 --json
       farthest path 8-puzzle 867254301 --svg solution.svg

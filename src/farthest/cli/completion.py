@@ -40,7 +40,9 @@ _PART = re.compile(r"(?:.*[,+])?(?:sym:)?", re.DOTALL)
 @click.argument("shell", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what lets SHELL (bash, zsh or fish) complete commands, options, puzzles, jobs, heuristics and files.
+    """Print a completion script for bash, zsh or fish.
+
+    With it the shell completes commands, options, puzzles, jobs, heuristics and files.
 
     \b
     Examples:

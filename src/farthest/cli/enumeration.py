@@ -61,7 +61,7 @@ def enumerate_(
 
     \b
     Examples:
-      farthest enumerate eight-kinds
+      farthest enumerate 8-puzzle
       farthest enumerate 8-puzzle --from start --json
       farthest enumerate sliding-3x4 --map none --memory 2GiB
       farthest enumerate sliding-3x4 --map residues
@@ -150,10 +150,11 @@ PROCESSES = (1, 8, 64, 512)
 def estimate(
     puzzle: Puzzle, settings: Settings, processes: tuple[int, ...], database: str | None, as_json: bool
 ) -> None:
-    """Say what an enumeration of PUZZLE will need: states, memory, disk, time; nothing is enumerated.
+    """Say what an enumeration of PUZZLE will need.
 
-    The options are those of `farthest enumerate`, which decides by the same figures. What does not fit is told with the
-    nearest choice that does.
+    That is states, memory, disk and time; nothing is stored. Where nobody knows how many states there are, they are
+    counted for a second, or sampled by random walks. The options are those of `farthest enumerate`, which decides by
+    the same figures. What does not fit is told with the nearest choice that does.
 
     \b
     Examples:

@@ -61,7 +61,7 @@ def _puzzle(context: click.Context, parameter: click.Parameter, value: str | Non
 workers_option = click.option(
     "--workers",
     type=click.Choice(["threads", "celery"]),
-    help="Who steps the layers: threads of this process, or `farthest worker` processes on any hosts, "
+    help="What finds the layers: threads of this process, or `farthest worker` processes on any hosts, "
     "through Redis.  [default: threads]",
 )
 
@@ -102,7 +102,7 @@ RESULT_OPTIONS = (
         "--map",
         "map_",
         type=click.Choice(["full", "residues", "none"]),
-        help="Keep all distances; a bit or two of each, in a file; or the layers and farthest boards only.  "
+        help="Keep all distances; one or two bits of each, in a file; or only the layers and farthest boards.  "
         "[default: full; residues beyond 2^30 keys]",
     ),
     click.option(
@@ -111,7 +111,7 @@ RESULT_OPTIONS = (
         shell_complete=_symmetry_words,
         default="auto",
         metavar="auto|none|N",
-        help="Keep one state of those that all symmetries, or a group of N, take to each other.  [default: auto, where "
+        help="Keep one state of each class by symmetry: by all symmetries, or a group of N.  [default: auto, where "
         "it pays]",
     ),
     click.option("--histogram-only", is_flag=True, help="The same as --map none."),

@@ -65,7 +65,9 @@ def heuristic(
     database: str | None,
     as_json: bool,
 ) -> None:
-    """Compare heuristics with the true distances of a stored map, or with --memory say which ones a search may have.
+    """Compare heuristics with true distances.
+
+    The distances are those of a stored map. With --memory it says instead which heuristics a search may have.
 
     JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. It says of
     each heuristic whether it is admissible (no value is more than the distance) and consistent (no move takes away

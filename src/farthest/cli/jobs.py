@@ -152,14 +152,15 @@ def jobs(database: str | None, as_json: bool) -> None:
 @database_option
 @json_option
 def show(job: str, database: str | None, as_json: bool) -> None:
-    """Show one job: its puzzle, its state, its layers; of a search its iterations and solutions.
+    """Show one job: its puzzle, its state, its layers.
 
-    JOB is a job's number or a puzzle's name. A name means the newest finished enumeration.
+    Of a search it shows iterations and solutions. JOB is a job's number or a puzzle's name. A name means the newest
+    finished enumeration.
 
     \b
     Examples:
       farthest show 1
-      farthest show eight-kinds --json
+      farthest show 8-puzzle --json
     """
     with stored_jobs(database) as (stored, opened):
         record = stored.find(job)

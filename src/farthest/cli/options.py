@@ -72,7 +72,7 @@ scratch_option = click.option(
     "--scratch",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder for layers that do not fit the memory; else $FARTHEST_SCRATCH, else that of the database.",
+    help="Folder for layers that do not fit in memory.  [default: $FARTHEST_SCRATCH, else that of the database]",
 )
 
 
@@ -86,7 +86,7 @@ database_option = click.option(
     metavar="URL",
     callback=_keep_database,
     shell_complete=completed("file"),
-    help="SQLAlchemy URL or SQLite file; else $FARTHEST_DATABASE_URL, else farthest.db here.",
+    help="SQLite file or SQLAlchemy URL.  [default: $FARTHEST_DATABASE_URL, else farthest.db]",
 )
 
 
@@ -109,7 +109,7 @@ allow_module_option = click.option(
     multiple=True,
     expose_value=False,
     callback=_allow,
-    help="Let puzzle classes of this Python module run; else those of $FARTHEST_PUZZLE_MODULES. May be repeated.",
+    help="Let puzzle classes of this Python module run, besides those of $FARTHEST_PUZZLE_MODULES; may be repeated.",
 )
 """Of every command that runs puzzle classes; in force until the command ends."""
 

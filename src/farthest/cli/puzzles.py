@@ -52,7 +52,7 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
     \b
     Examples:
       farthest puzzles
-      farthest puzzles eight-kinds
+      farthest puzzles 8-puzzle
       farthest puzzles rush hour
       farthest puzzles sliding-3x4
       farthest puzzles cube-3x3x3@corners --symmetry
@@ -214,11 +214,11 @@ def random(
     database: str | None,
     as_json: bool,
 ) -> None:
-    """Print random boards of PUZZLE that can be solved, one per line.
+    """Print random boards of PUZZLE that can be solved.
 
-    Each board from which moves lead to the goal has the same chance each time; a board may come twice. Where only a
-    map tells which boards these are, the newest one stored is used, complete if there is one. With --depth the boards
-    are states of that layer of that map.
+    One is printed per line. Each board from which moves lead to the goal has the same chance each time; a board may
+    come twice. Where only a map tells which boards these are, the newest one stored is used, complete if there is
+    one. With --depth the boards are states of that layer of that map.
 
     \b
     Examples:
@@ -318,18 +318,18 @@ def draw(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Draw each BOARD of a puzzle, in colour on a terminal; without one, its goals and start; or a solution.
+    """Draw boards of a puzzle, or a solution.
 
-    PUZZLE is a name of the catalogue, a parametric name, or a file. A BOARD is written in any reasonable form, in
-    quotes where it has spaces, or is goal (the first that the puzzle draws) or start, or "moves: R U' F2", what these
-    moves make of the goal.
+    On a terminal they are in colour. Without a BOARD the goals and the start are drawn. PUZZLE is a name of the
+    catalogue, a parametric name, or a file. A BOARD is written in any reasonable form, in quotes where it has spaces,
+    or is goal (the first that the puzzle draws) or start, or "moves: R U' F2", what these moves make of the goal.
 
     With --path the boards of one shortest solution are drawn, each with the move that leads to it. The solution is that
     of the puzzle's stored map, as `farthest path` tells it, or with --search is searched for.
 
     \b
     Examples:
-      farthest draw eight-kinds '┘│└/─□─/┐│┌'
+      farthest draw 8-puzzle 867254301
       farthest draw 15-puzzle --svg 15-puzzle.svg
       farthest draw 8-puzzle --path 867254301 --svg strip.svg
       farthest draw cube-3x3x3 --path "moves: R U' F2 R2" --search --animated --svg solution.svg

@@ -73,7 +73,7 @@ def submit(puzzle: Puzzle, settings: Settings, database: str | None, as_json: bo
 @database_option
 @json_option
 def cancel(job: str, database: str | None, as_json: bool) -> None:
-    """Take a job out of the queue, or stop the coordinator's work on it.
+    """Take a job out of the queue, or stop the work on it.
 
     JOB is a job's number or a puzzle's name. A name means the newest job. What was stored of it is kept: `farthest
     resume` goes on from there, `farthest delete` removes it.

@@ -34,10 +34,11 @@ MOST_PROCESSES = 1024
 @allow_module_option
 @click.pass_context
 def worker(context: click.Context, concurrency: int | None, name: str | None, healthy: bool) -> None:
-    """Run the steps of jobs, and the pieces of searches, that coordinators send out.
+    """Do the work that coordinators send out.
 
-    Needs only Redis ($FARTHEST_REDIS_URL), and $FARTHEST_DATABASE_URL to search with pattern databases. After SIGTERM
-    or Ctrl-C the steps under way end; a second one ends them at once. Neither changes the result of a job.
+    That is steps of jobs and pieces of searches. Needs only Redis ($FARTHEST_REDIS_URL), and $FARTHEST_DATABASE_URL
+    to search with pattern databases. After SIGTERM or Ctrl-C the steps under way end; a second one ends them at once.
+    Neither changes the result of a job.
 
     \b
     Examples:
@@ -59,7 +60,9 @@ def worker(context: click.Context, concurrency: int | None, name: str | None, he
 @click.command()
 @json_option
 def workers(as_json: bool) -> None:
-    """List the workers that are alive, what each does, and what Redis holds.
+    """List the workers that are alive.
+
+    It also says what each of them does, and what Redis holds.
 
     \b
     Example:
@@ -118,11 +121,12 @@ FAILED = 1
 @database_option
 @click.pass_context
 def coordinator(context: click.Context, once: bool, healthy: bool, database: str | None) -> None:
-    """Run submitted jobs, one after another, with the workers of Redis.
+    """Run submitted jobs with the help of workers.
 
-    Start as many as you like: each job is run by one coordinator, and goes on with another when that one dies. The log
-    goes to standard error. SIGTERM and Ctrl-C store a checkpoint of the job under way and hand it back. With
-    --once, exit status 1 says that a job failed, or waits for room; with --healthy, that no coordinator lives here.
+    It runs one after another, through Redis. Start as many as you like: each job is run by one coordinator, and goes
+    on with another when that one dies. The log goes to standard error. SIGTERM and Ctrl-C store a checkpoint of the
+    job under way and hand it back. With --once, exit status 1 says that a job failed, or waits for room; with
+    --healthy, that no coordinator lives here.
 
     \b
     Examples:
@@ -197,12 +201,12 @@ def migrate(database: str | None, as_json: bool) -> None:
 )
 @click.option("--open", "open_", is_flag=True, help="Show the first page in a browser.")
 @click.option(
-    "--public", is_flag=True, help="Whoever reaches the server may read, without a token; nobody may change."
+    "--public", is_flag=True, help="Let everybody read without a token, and nobody change anything."
 )
 @click.option(
     "--allow-jobs",
     is_flag=True,
-    help="Who has the token may start, cancel and resume jobs. Needs $FARTHEST_WEB_TOKEN.",
+    help="Let readers with the token start, cancel and resume jobs. Needs $FARTHEST_WEB_TOKEN.",
 )
 @click.option(
     "--name",

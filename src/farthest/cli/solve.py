@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 @click.option(
     "--workers",
     type=click.Choice(["threads", "celery"]),
-    help="Who searches: threads of this process, or `farthest worker` processes on any hosts, through Redis.  "
+    help="What searches: threads of this process, or `farthest worker` processes on any hosts, through Redis.  "
     "[default: threads]",
 )
 @threads_option
@@ -131,7 +131,7 @@ def solve(
 
     \b
     Examples:
-      farthest solve eight-kinds --all
+      farthest solve 8-puzzle 867254301 --all
       farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --heuristic @1-7+@8-15
       farthest solve 8-puzzle 867254301 --algorithm astar --json
       farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --workers celery

@@ -96,15 +96,15 @@ def states(
     database: str | None,
     as_json: bool,
 ) -> None:
-    """Print the boards of one layer, one per line, in key order.
+    """Print the boards of one layer, one per line.
 
-    JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. Boards are
-    printed as they are read: a layer may be larger than memory.
+    They are in key order. JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if
+    there is any. Boards are printed as they are read: a layer may be larger than memory.
 
     \b
     Examples:
-      farthest states eight-kinds --farthest
-      farthest states eight-kinds --depth 3 --json
+      farthest states 8-puzzle --farthest
+      farthest states 8-puzzle --depth 3 --json
       farthest states sliding-3x4 --depth 20 | shuf -n 10
       farthest states cube-2x2x2-htm --farthest --up-to-symmetry
     """
@@ -189,7 +189,7 @@ def export(
 
     \b
     Examples:
-      farthest export eight-kinds eight-kinds.csv
+      farthest export 8-puzzle 8-puzzle.csv
       farthest export 8-puzzle 8-puzzle.parquet --cells --force
       farthest export 8-puzzle --format csv - | gzip > 8-puzzle.csv.gz
     """
@@ -232,7 +232,7 @@ def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_j
 
     \b
     Examples:
-      farthest plot eight-kinds layers.png
+      farthest plot 8-puzzle layers.png
       farthest plot sliding-3x4 layers.svg --log
     """
     from farthest.models.database import open_database
@@ -287,7 +287,7 @@ def verify(
 
     \b
     Example:
-      farthest verify eight-kinds
+      farthest verify 8-puzzle
     """
 
     number, report = _without_map(job, database) or (0, None)

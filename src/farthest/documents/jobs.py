@@ -204,7 +204,8 @@ def answer_rows(record: JobRecord, between: str = ", ") -> Rows:
         rows.append(("goal", told))
     if "from_start" in answers:
         reached = answers["from_start"]
-        leads = f"leads to {reached.states:,} of the {record.states or 0:,} states"
+        part = "all" if reached.states == record.states else f"{reached.states:,} of"
+        leads = f"leads to {part} the {record.states or 0:,} states"
         if reached.depth is not None:
             boards = _boards_text(reached.boards, reached.farthest, between)
             leads += f"; the farthest of these are {reached.depth} moves away, {boards}"

@@ -10,6 +10,7 @@ from farthest.documents import filled, plain
 from farthest.errors import ResourceError
 from farthest.puzzles.board_sets import sets_of
 from farthest.puzzles.puzzle import KnownAnswer, Origin
+from farthest.spaces.contract import reached_by_moves
 from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def known_states(puzzle: Puzzle) -> int | None:
 
 def states_text(puzzle: Puzzle) -> str:
     """How many states a puzzle has, or at most has."""
-    states = known_states(puzzle)
+    states = reached_by_moves(puzzle)
     return f"at most {puzzle.definition.arrangements():,}" if states is None else f"{states:,}"
 
 
@@ -110,7 +111,18 @@ def puzzle_rows(puzzle: Puzzle) -> Rows:
         *definition.facts(),
         ("metric", puzzle.metric),
         ("origin", f"moves are counted {puzzle.origin}"),
-        ("arrangements", f"{definition.arrangements():,} (not all need be reachable)"),
+        *_size_rows(definition.arrangements(), reached_by_moves(puzzle)),
+    ]
+
+
+def _size_rows(arrangements: int, reached: int | None) -> Rows:
+    """How many states can be reached, and in how many ways pieces can be put in place otherwise."""
+    if reached is None:
+        return [("arrangements", f"{arrangements:,} (not all need be reachable)")]
+    apart = f"{arrangements:,} ways to put the pieces in place, the others only by taking it apart"
+    return [
+        ("states", f"{reached:,} can be reached"),
+        *([] if arrangements == reached else [("arrangements", apart)]),
     ]
 
 
@@ -184,7 +196,8 @@ def estimate_rows(needs: Estimate) -> Rows:
             ("time here", f"about {wall} by {counted(needs.threads, 'thread')}, {processor} of processors")
         )
     if needs.problem:
-        rows.append(("does not fit", needs.problem))
+        instead = "`farthest solve` finds solutions of single boards, --max-depth N the first layers"
+        rows += [("does not fit", needs.problem), ("instead", instead)]
     return rows
 
 

@@ -16,13 +16,17 @@ from itertools import pairwise
 from math import hypot
 from typing import TYPE_CHECKING
 
-from farthest.drawing.svg import CELL, board_class, escape, shape_svg
+from farthest.drawing.svg import CELL, board_class, escape, part_of_page, shape_svg
+from farthest.puzzles.family import board_picture, family
+from farthest.puzzles.move_text import move_text
 from farthest.puzzles.picture import Area
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.picture import Hold, Picture, Shape
+    from farthest.puzzles.puzzle import Puzzle
 
 
 _ARROW = 0.13
@@ -52,7 +56,7 @@ def board_with_moves(picture: Picture, moves: Sequence[MoveLink], title: str) ->
     for move in moves:
         sources[move.hold.source].append(move)
     size = f'width="{width * CELL + 2:g}" height="{height * CELL + 2:g}"'
-    name = f'class="{board_class(width, height)} moving" role="group" aria-label="{escape(title)}"'
+    name = f'class="{board_class(width, height, picture.shapes)} moving" role="group" aria-label="{escape(title)}"'
     parts = [f'<svg {name} viewBox="{box}" {size}>']
     for number, shape in enumerate(picture.shapes):
         drawn = shape_svg(shape)
@@ -134,7 +138,7 @@ def _numbers(area: Area) -> str:
 @dataclass(frozen=True, slots=True)
 class Frames:
     """``svg``: the element, whose child i is shape i. ``changes``: for each picture after the first the numbers of the
-    shapes that come, and after ``-`` of those that go, separated by spaces."""
+    shapes that come, and after ``-`` of those that go, separated by spaces; but see ``path_frames``."""
 
     svg: str
     changes: list[str]
@@ -159,8 +163,20 @@ def frames(pictures: Sequence[Picture], title: str) -> Frames:
         f"<g{'' if number in shown else none}>{shape_svg(shape)}</g>" for shape, number in number_of.items()
     )
     size = f'viewBox="-1 -1 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    head = f'<svg class="{board_class(width, height)}" {size} role="img"'
+    head = f'<svg class="{board_class(width, height, order)}" {size} role="img"'
     return Frames(f'{head} aria-label="{escape(title)}">{shapes}</svg>', changes)
+
+
+def path_frames(puzzle: Puzzle, path: NamedPath) -> Frames:
+    """The boards of a path. Of a puzzle in space each change is the move's name, and the colours of the stickers after
+    it."""
+    boards, title = path.boards.tolist(), path.texts[0]
+    space = family(puzzle.family).in_space(path.definition, boards)
+    if space is None:
+        return frames([board_picture(puzzle, board, path.definition) for board in boards], title)
+    first = board_picture(puzzle, boards[0], path.definition)
+    changes = zip(map(move_text, path.moves), space.boards[1:], strict=True)
+    return Frames(part_of_page(first, title, space), [" ".join(change) for change in changes])
 
 
 def _listed(numbers: Iterable[int]) -> str:

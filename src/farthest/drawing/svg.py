@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from farthest.puzzles.family import board_picture
@@ -16,6 +17,7 @@ from farthest.safe_text import safe
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from farthest.puzzles.picture import InSpace, Point
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -68,21 +70,26 @@ def head(width: float, height: float, title: str, style: str = "") -> tuple[str,
     )
 
 
-def part_of_page(picture: Picture, title: str) -> str:
+def part_of_page(picture: Picture, title: str, space: InSpace | None = None) -> str:
     """One picture as an SVG element for a page, whose own style gives the classes ``s`` (outlined) and ``h`` (a hole)
-    their colours. ``title``: what a screen reader says."""
+    their colours. ``title``: what a screen reader says. ``space``: for the script that turns
+    what is drawn."""
     width, height = picture.width * CELL + 2, picture.height * CELL + 2  # a pixel round it for outlines
     shapes = "".join(map(shape_svg, picture.shapes))
+    data = ""
+    if space is not None:
+        data = f' data-body="{escape(space.body)}" data-stickers="{space.boards[0]}"'
     return (
-        f'<svg class="{board_class(width, height)}" viewBox="-1 -1 {width:g} {height:g}" {_size(width, height)} '
-        f'role="img" aria-label="{escape(title)}">{shapes}</svg>'
+        f'<svg class="{board_class(width, height, picture.shapes)}" viewBox="-1 -1 {width:g} {height:g}" '
+        f'{_size(width, height)} role="img" aria-label="{escape(title)}"{data}>{shapes}</svg>'
     )
 
 
-def board_class(width: float, height: float) -> str:
+def board_class(width: float, height: float, shapes: Iterable[Shape]) -> str:
     """The classes of a board on a page: those that are much wider than high are given their width, others their
-    height."""
-    return "board wide" if width > 2 * height else "board"
+    height. One all of whose shapes have colours needs no ground of its own."""
+    bare = all(shape.colour not in (None, -1) for shape in shapes)
+    return f"board{' wide' if width > 2 * height else ''}{' bare' if bare else ''}"
 
 
 @lru_cache(maxsize=4096)  # a page draws many boards of the same pieces
@@ -102,8 +109,7 @@ def shape_svg(shape: Shape) -> str:
         radii = f'rx="{width / 2:g}" ry="{height / 2:g}"'
         drawn = f'<ellipse cx="{middle[0]:g}" cy="{middle[1]:g}" {radii} {mark}/>'
     elif shape.points:
-        corners = " ".join(f"{x * CELL:.4g},{y * CELL:.4g}" for x, y in shape.points)
-        drawn = f'<polygon points="{corners}" {mark}/>'
+        drawn = f'<path d="{_outline(shape.points)}" {mark}/>'
     elif not (shape.bare and shape.colour is None):
         corners = "" if shape.bare else 'rx="3" '  # shapes without outline may touch
         drawn = f'<rect x="{x:g}" y="{y:g}" {_size(width, height)} {corners}{mark}/>'
@@ -112,6 +118,19 @@ def shape_svg(shape: Shape) -> str:
     size = min(height * 0.5, width * 1.5 / max(1, len(shape.text)))
     place = f'x="{middle[0]:g}" y="{middle[1]:g}" font-size="{size:.3g}"'
     return f"{drawn}<text {place}>{escape(shape.text)}</text>"
+
+
+def _outline(points: Sequence[Point]) -> str:
+    """A polygon in tenths of a pixel, each corner from the one before: half as long as the corners themselves."""
+    tenths = [(round(x * CELL * 10), round(y * CELL * 10)) for x, y in points]
+    steps = ((x1 - x0, y1 - y0) for (x0, y0), (x1, y1) in pairwise(tenths))
+    numbers = (
+        f"{value / 10:g}".replace("0.", ".") if abs(value) < 10 else f"{value / 10:g}"
+        for step in steps
+        for value in step
+    )
+    line = "".join(text if text[0] == "-" else f" {text}" for text in numbers)
+    return f"M{tenths[0][0] / 10:g} {tenths[0][1] / 10:g}l{line.lstrip()}z"
 
 
 def escape(text: str) -> str:

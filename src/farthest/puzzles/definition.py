@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.puzzles.picture import Picture
+
 Board = tuple[int, ...]
 
 MoveName = str | tuple[int, int]
@@ -95,6 +97,11 @@ class PuzzleDefinition(ABC):
         """Whether boards are joined by moves, each of which costs one; not so of an additive pattern, which is
         enumerated as a whole by one process and only serves as a heuristic."""
         return True
+
+    def net_picture(self, board: Sequence[int]) -> Picture | None:
+        """The net of a twisty puzzle, as flat coloured shapes; None: the puzzle has none."""
+        del board
+        return None
 
     @property
     def ready(self) -> bool:

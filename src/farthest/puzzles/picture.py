@@ -40,6 +40,9 @@ NAMED_COLOURS = {
 }
 """Colours that a puzzle's file may name: that of 256-colour terminals, and of pages."""
 
+PLASTIC = "plastic"
+"""The colour of what stickers are on."""
+
 Point = tuple[float, float]
 
 
@@ -74,8 +77,19 @@ class Picture:
     shapes: tuple[Shape, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class InSpace:
+    """What a script needs to draw boards of a puzzle in space. ``body``: its form and its moves, as JSON;
+    ``boards``: of each the colours of its stickers, a sign for each."""
+
+    body: str
+    boards: list[str]
+
+
 def colour(of: int | str) -> tuple[int, str]:
     """The terminal's and the page's colour of a number or a name."""
+    if of == PLASTIC:
+        return 233, "#17181a"
     return NAMED_COLOURS[of] if isinstance(of, str) else COLOURS[of % len(COLOURS)]
 
 

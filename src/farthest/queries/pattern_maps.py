@@ -18,7 +18,6 @@ import numpy
 from farthest import _kernel
 from farthest.errors import JobError, MissingMapError, PuzzleError, ResourceError
 from farthest.families.permutation.representatives import look_up_of
-from farthest.heuristics.candidates import BOUNDS
 from farthest.heuristics.contract import PatternMap, WholePatternMap
 from farthest.heuristics.table_files import TableFiles, bounds_facts
 from farthest.heuristics.tables import Table, TableForm, best_base, read_table, write_table
@@ -276,6 +275,8 @@ def _enumeration(puzzle: Puzzle) -> str:
     )  # else residues, of no use here
     if named is None or named.digest != puzzle.digest:
         return f"`farthest enumerate FILE{MARK}{tokens}{whole}` first, where FILE is the file of {parent}"
+    from farthest.heuristics.candidates import BOUNDS
+
     bounded = {f"{parent}{MARK}{text}" for _, forms in BOUNDS.get(parent, ()) for text in forms}
     if any(found is not None and found.digest == puzzle.digest for found in map(find, bounded)):
         return (

@@ -259,7 +259,7 @@ class ShardClasses(NamedTuple):
     shards: tuple[list[int], list[int], list[int], list[int]]
 
 
-MEND = "make more pieces identical, take a pattern of some pieces (PUZZLE@PIECES)"
+MEND = "make it smaller: make more pieces identical, or take a pattern of some pieces (PUZZLE@PIECES)"
 """What makes such a puzzle smaller."""
 
 

@@ -242,6 +242,13 @@ def known_states(space: Space, *, own_origin: bool = False) -> tuple[int, str] |
     return None if reached is None else (reached, WORKED_OUT)
 
 
+def reached_by_moves(puzzle: Puzzle) -> int | None:
+    """How many states moves join to the puzzle's goal, where that is published or known without trying them."""
+    published = [answer.states for answer in puzzle.known if answer.states is not None]
+    goals, _ = puzzle.definition.origin_boards
+    return max(published) if published else puzzle.definition.reachable(goals) if goals else None
+
+
 # Stored layouts
 
 REPRESENTATIVES = "representatives"
@@ -326,7 +333,9 @@ def too_large(
     puzzle: Puzzle, keys: int, limit: str, mend: str, *, what: str = "arrangements"
 ) -> ResourceError:
     """The error: what there is, what the limit is, what can be done."""
+    reached = reached_by_moves(puzzle)
+    number = f"{keys:.2e} {what}" if reached is None or reached <= MAX_KEYS else f"{reached:.2e} states"
     return ResourceError(
-        f"puzzle {puzzle.name}: {keys:.2e} {what}, {limit}; it is too large to enumerate: {mend}, or search for "
-        "solutions of single boards with `farthest solve`"
+        f"puzzle {puzzle.name}: {number}, {limit}; it is too large to enumerate whole: solve single boards "
+        f"(`farthest solve {puzzle.name} BOARD`), count its first layers (--max-depth N --map none), or {mend}"
     )

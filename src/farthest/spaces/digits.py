@@ -111,7 +111,7 @@ class DigitSpace(CodedSpace):
         self.plain = plain
         self.radices = plain.radices
         self.keys: int = prod(self.radices)
-        mend = "choose a smaller one, count its first layers with --max-depth"
+        mend = "choose a smaller one"
         check_keys(self.puzzle, self.keys, mend, what="states")
 
     @cached_property

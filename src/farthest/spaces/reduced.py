@@ -63,11 +63,12 @@ def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The rows that differ, in the order of their bytes, and for each row the number of its like among them.
 
     ``numpy.unique`` by rows compares structured arrays, where a Ctrl-C becomes a TypeError; strings of bytes do not."""
-    if not rows.shape[1]:
+    size = rows[:1].nbytes
+    if not size:
         return rows[:1], np.zeros(len(rows), dtype=np.intp)
-    strings = np.ascontiguousarray(rows).view(f"S{rows.shape[1] * rows.itemsize}").ravel()
+    strings = np.frombuffer(np.ascontiguousarray(rows), dtype=f"S{size}")
     once, which = np.unique(strings, return_inverse=True)
-    return once.view(rows.dtype).reshape(-1, rows.shape[1]), which
+    return once.view(rows.dtype).reshape(-1, *rows.shape[1:]), which
 
 
 class DigitImages(NamedTuple):

@@ -42,10 +42,10 @@ from htpy import dd as description
 from htpy import title as title_
 from markupsafe import Markup
 
-from farthest.drawing.page_boards import frames
+from farthest.drawing.page_boards import path_frames
 from farthest.drawing.svg import part_of_page
 from farthest.errors import ForbiddenCodeError
-from farthest.puzzles.family import board_picture
+from farthest.puzzles.family import board_picture, family
 from farthest.puzzles.move_text import move_text, moves_text
 from farthest.safe_text import safe
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from htpy import Node
 
-    from farthest.puzzles.definition import NamedPath, PuzzleDefinition
+    from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -136,14 +136,13 @@ def rows_of(headings: Sequence[str], rows: Iterable[Sequence[Node]], *, numbers:
     return div(class_="wide")[table[thead[tr[heads]], tbody[lines]]]
 
 
-def board(
-    puzzle: Puzzle, labels: Sequence[int], text: str, definition: PuzzleDefinition | None = None
-) -> Node:
-    """The picture of a board; ``text``: its canonical text, which is shown where nothing can be drawn. ``definition``:
-    whose board it is, if not the puzzle's: on a path pieces keep their names."""
+def board(puzzle: Puzzle, labels: Sequence[int], text: str, *, turned: bool = False) -> Node:
+    """The picture of a board; ``text``: its canonical text, which is shown where nothing can be drawn. ``turned``: the
+    script ``solid.js`` lets people turn it, where the puzzle has a body."""
     if not puzzle.definition.ready or len(labels) > MOST_CELLS:
         return div(class_="text-board")[text]
-    return Markup(part_of_page(board_picture(puzzle, labels, definition), text))  # escaped where it is made
+    space = family(puzzle.family).in_space(puzzle.definition, [labels]) if turned else None
+    return Markup(part_of_page(board_picture(puzzle, labels), text, space))  # escaped where it is made
 
 
 def board_of(puzzle: Puzzle, text: str) -> Node:
@@ -216,11 +215,10 @@ def player(
         or not puzzle.definition.ready
     ):
         return p(class_="small")[moves_text(path.moves)]
-    boards, texts = path.boards.tolist(), path.texts
-    drawn = frames([board_picture(puzzle, board, path.definition) for board in boards], texts[0])
+    drawn = path_frames(puzzle, path)
     names = ["start", *map(move_text, path.moves)]
     changes = ["", *drawn.changes]
-    steps = enumerate(zip(names, texts, changes, strict=True))
+    steps = enumerate(zip(names, path.texts, changes, strict=True))
     return fragment[
         figure(class_="frames", hidden=True)[Markup(drawn.svg)],  # escaped where it is made
         ol(class_="path small", data_player=True)[

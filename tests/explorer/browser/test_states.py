@@ -66,6 +66,45 @@ def test_a_path_is_played_to_the_goal(new_page: NewPage) -> None:
     expect_distance(page, 0)
 
 
+def test_a_cube_is_scrambled_by_text_turned_by_hand_and_its_solution_played_in_space(
+    new_page: NewPage,
+) -> None:
+    page = new_page()
+    page.goto(state_page(CUBE, "goal"))
+    board, played = page.locator(".state > figure > svg"), page.locator(".frames svg")
+    solved = board.inner_html()
+    page.get_by_role("textbox", name="Board").fill("moves: R U' F2 R'")
+    page.get_by_role("button", name="Show").click()
+    expect_distance(page, 4)
+    scrambled = played.inner_html()
+    assert scrambled == board.inner_html() != solved
+    for _ in range(4):
+        page.get_by_role("button", name="Forward").click()
+    page.wait_for_function(
+        "(solved) => document.querySelector('.frames svg').innerHTML === solved", arg=solved
+    )
+    for _ in range(4):
+        page.get_by_role("button", name="Back").click()
+    page.wait_for_function(
+        "(wanted) => document.querySelector('.frames svg').innerHTML === wanted", arg=scrambled
+    )
+    board.focus()
+    page.keyboard.press("ArrowRight")
+    assert board.inner_html() == played.inner_html() != scrambled  # all are seen from the same side
+    page.get_by_role("button", name="Forward").scroll_into_view_if_needed()
+    box = played.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 60, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 100, box["y"] + 90, steps=3)
+    turned = played.inner_html()
+    page.mouse.up()
+    assert scrambled != turned == board.inner_html()
+    expect_distance(page, 4)  # a drag is no click, which would lead to another page
+    page.get_by_role("list", name="Nearer").get_by_role("link").first.click()
+    expect_distance(page, 3)
+
+
 @pytest.mark.parametrize(
     ("job", "board", "change"),
     [

@@ -16,7 +16,6 @@ from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import permutation
 from farthest.families.user_input import drawn_board
 from farthest.puzzles import catalogue
-from farthest.puzzles.family import board_picture
 from farthest.puzzles.picture import Picture
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
@@ -67,6 +66,12 @@ SIZES = {"cuboid-1x3x3": (3, 1, 3), "cuboid-2x2x3": (2, 3, 2)}
 """Squares across, down and to the reader; the others are cubes."""
 
 
+def net_picture(puzzle: Puzzle, board: tuple[int, ...]) -> Picture:
+    drawn = puzzle.definition.net_picture(board)
+    assert drawn is not None
+    return drawn
+
+
 def on_cuboid(middle: Vector, drawn: Picture, size: tuple[int, int, int]) -> Vector:
     x, y, z = size
     across, down = middle[0] / drawn.width * 2 * (x + z), middle[1] / drawn.height * (y + 2 * z)
@@ -103,7 +108,7 @@ def on_octahedron(middle: Vector, drawn: Picture) -> Vector:
 
 def stickers(puzzle: Puzzle, board: tuple[int, ...]) -> dict[Place, Any]:
     """The colour at each place in space."""
-    drawn = board_picture(puzzle, board)
+    drawn = net_picture(puzzle, board)
     size = SIZES.get(puzzle.name, (2, 2, 2))
     middles = [np.mean(shape.points, axis=0) for shape in drawn.shapes]
     bodies = {"pyraminx": on_pyraminx, "fto": on_octahedron}
@@ -234,7 +239,7 @@ def test_a_turn_of_the_megaminx_takes_each_side_of_a_face_to_the_next() -> None:
     assert len(face_of) == 12
     for turned in "ABCDEFGHIJKL":
         around = faces_around(corners, turned)
-        after = board_picture(puzzle, drawn_board(puzzle, f"moves: {turned}"))
+        after = net_picture(puzzle, drawn_board(puzzle, f"moves: {turned}"))
         edges: list[tuple[str, Vector]] = []
         for sticker, shape in zip(net.stickers, after.shapes, strict=True):
             face = face_of[sticker.colour]
@@ -262,6 +267,7 @@ R = "(1 2+1)(3+1)"
 [permutation.net]
 """
 COLOURS = 'colours = { U = "white", F = "green" }\n'
+FACES = COLOURS + 'squares = "U:1"\nfaces = """'
 WRONG = [
     ("", 8, "no colours; write colours"),
     (COLOURS, 8, "no stickers; write squares, polygons or discs"),
@@ -283,6 +289,9 @@ WRONG = [
     (COLOURS + 'discs = """\nU:1 1,1 2,1\n"""\n', 11, "2 points, expected the middle of the disc alone"),
     (COLOURS + 'polygons = """\nU:1 1,1\n"""\n', 11, "a polygon has 1 corner, expected 3 or more"),
     (COLOURS + 'polygons = """\nU 0,0 1,0 1,101\n"""\n', 11, "a corner is outside 0 to 100"),
+    (FACES + '\nU 0,0=1,1,1 1,0=2,1,1"""\n', 12, "expected a sign of colours and three points"),
+    (FACES + '\nU 0,0=1,1,1 1,0=2,1,1 2,0=0,0,0"""\n', 12, "the points of U lie in a line"),
+    (FACES + '\nU 0,0=1,1,1 1,0=2,1,1 1,1=0,0,3"""\n', 11, "the faces make no body"),
 ]
 
 
@@ -303,7 +312,7 @@ def test_a_net_is_no_part_of_what_decides_the_distances() -> None:
     assert with_net.digest == plain.digest
     stored = Puzzle.from_json(with_net.to_json())
     board = stored.definition.parse_board("b+1 a c")
-    shapes = board_picture(stored, board).shapes
+    shapes = net_picture(stored, board).shapes
     assert [shape.colour for shape in shapes] == ["green", "green", "white", "white", "green"]
     assert shapes[0].points == ((0, 0), (1, 0), (1, 1), (0, 1))
 
@@ -328,7 +337,7 @@ def test_a_pattern_is_drawn_as_the_puzzle_with_other_pieces_in_one_colour(
     whole, part = catalogue.load(pattern.partition("@")[0]), catalogue.load(pattern)
     for moves in ("moves: R", "moves: U R U R'", "moves: F U R F' U2 L"):
         colours = [
-            [shape.colour for shape in board_picture(puzzle, drawn_board(puzzle, moves)).shapes]
+            [shape.colour for shape in net_picture(puzzle, drawn_board(puzzle, moves)).shapes]
             for puzzle in (whole, part)
         ]
         assert colours[1].count(colour) == untold
@@ -340,7 +349,7 @@ def test_phase_one_shows_which_pieces_are_turned() -> None:
     """Of pieces that are alike and turned, the first sticker is black: that of U or D, or of F or B."""
     puzzle = catalogue.load("cube-3x3x3@FR=FL=BL=BR.turns:corners.edges")
     for moves, black in (("U", 16), ("F2 R2", 16), ("R", 10), ("F", 10)):
-        drawn = board_picture(puzzle, drawn_board(puzzle, f"moves: {moves}")).shapes
+        drawn = net_picture(puzzle, drawn_board(puzzle, f"moves: {moves}")).shapes
         above_and_below = drawn[:9] + drawn[-9:]
         assert sum(shape.colour == "black" for shape in drawn) == 16
         assert sum(shape.colour == "black" for shape in above_and_below) == black

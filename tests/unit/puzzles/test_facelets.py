@@ -6,8 +6,8 @@ import pytest
 
 from farthest.errors import BoardError
 from farthest.families.permutation.definition import permutation
-from farthest.families.permutation.facelets import _CORNERS
 from farthest.families.permutation.net import board_colours
+from farthest.families.permutation.solid import ON_NET
 from farthest.families.user_input import board_given
 from farthest.puzzles.catalogue import load
 from permutations import moved
@@ -118,7 +118,7 @@ def test_a_small_cube_in_any_position_is_turned_until_it_fits() -> None:
             board_given(large, f"moves: {scramble}"),
         )
         shown = dict(zip((sticker.points[0] for sticker in net.stickers), colours, strict=True))
-        middles = {face: (3 * x + 1.0, 3 * y + 1.0) for face, (x, y) in _CORNERS.items()}
+        middles = {face: (3 * x + 1.0, 3 * y + 1.0) for face, (x, y) in ON_NET.items()}
         signs = {shown[place]: face for face, place in middles.items()}
         facelets = "".join(
             signs[shown[x + i, y + j]] for x, y in middles.values() for j in (-1, 1) for i in (-1, 1)

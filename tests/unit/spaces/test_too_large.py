@@ -59,7 +59,9 @@ def test_a_space_of_too_many_lines(file: Path, verb: str, tmp_path: Path) -> Non
     said = str(caught.value)
     assert said.startswith(f"puzzle {file.stem}: ")
     assert "more than the kernel can step (a shard has more than 2^32 lines of states)" in said
-    assert "take a pattern of some pieces (PUZZLE@PIECES), or search for solutions of single boards" in said
+    assert f"solve single boards (`farthest solve {file.stem} BOARD`)" in said
+    assert "--max-depth N" in said
+    assert "take a pattern of some pieces (PUZZLE@PIECES)" in said
 
 
 @pytest.mark.parametrize("file", ["two-faces.toml"], indirect=True)
@@ -77,7 +79,9 @@ def test_what_the_error_advises_can_be_done(file: Path) -> None:
 
 @pytest.mark.parametrize("name", ["hanoi-2-50", "hanoi-4-25", "lights-7x7", "pancake-64", "sliding-8x8"])
 def test_what_has_too_many_keys_is_refused_at_once(name: str, tmp_path: Path) -> None:
-    with pytest.raises(farthest.ResourceError, match="with `farthest solve`"):
+    with pytest.raises(
+        farthest.ResourceError, match=r"solve single boards \(`farthest solve [\w-]+ BOARD`\)"
+    ):
         farthest.enumerate(name, database=tmp_path / "maps.db")
 
 

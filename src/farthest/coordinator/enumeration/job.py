@@ -138,13 +138,16 @@ class CheckpointTimes:
 
 class FoundLayers:
     """The layers found, and how they are reported. ``states``: of each layer; ``seconds``: what each took; ``classes``:
-    of its states by symmetries, where they were counted.
+    of its states by symmetries, where they were counted. ``total``: the states of all layers, of which there may be
+    many thousands.
     ``recorder``: the job, whose progress is stored for those who watch it. ``in_files``: whether the layers stay."""
 
     def __init__(self, reporter: Reporter) -> None:
         self.states: list[int] = []
         self.seconds: list[float] = []
         self.classes: list[int | None] = []
+        self.total = 0
+        self._spent = 0.0
         self.recorder: JobRecorder | None = None
         self.in_files = False
         self._reporter = reporter
@@ -159,16 +162,12 @@ class FoundLayers:
         """The depth of the last layer; -1 where there is none."""
         return len(self.states) - 1
 
-    @property
-    def total(self) -> int:
-        """The states of all layers."""
-        return sum(self.states)
-
     def go_on_with(self, layers: Sequence[LayerRecord | LayerFigures]) -> None:
         """These layers alone are found."""
         self.states = [layer.states for layer in layers]
         self.seconds = [layer.seconds or 0.0 for layer in layers]
         self.classes = [layer.classes for layer in layers]
+        self.total, self._spent = sum(self.states), sum(self.seconds)
         if layers:
             self._store_last()
 
@@ -177,6 +176,8 @@ class FoundLayers:
         self.states.append(states)
         self.seconds.append(seconds)
         self.classes.append(classes)
+        self.total += states
+        self._spent += seconds
         self._store_last()
         self._reporter.layer(self.depth, states, self.total, seconds)
 
@@ -194,7 +195,7 @@ class FoundLayers:
                 "files_depth": self.depth if self.in_files else None,
                 "layer_states": self.states[-1],
                 "states": self.total,
-                "seconds": sum(self.seconds),
+                "seconds": self._spent,
                 "states_at_most": self._pace.at_most,
                 "layers": list(self.states) if len(self.states) <= LAYERS_TOLD else None,
                 "blocks": None,

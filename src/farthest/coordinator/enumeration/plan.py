@@ -459,8 +459,8 @@ class _Planner:
             return None
         return ResourceError(
             f"{self._name}: its map would have a distance for each of {keys:.2e} keys, more than "
-            f"the {MOST_MAP_KEYS:.1e} that can be stored; use --histogram-only, which keeps no map, take a smaller "
-            "puzzle, or search for solutions of single boards with `farthest solve`"
+            f"the {MOST_MAP_KEYS:.1e} that can be stored; use --histogram-only, which keeps no map, count the first "
+            f"layers (--max-depth N), or solve single boards (`farthest solve {self._space.puzzle.name} BOARD`)"
         )
 
     def _too_much_memory(self, needs: Estimate, counting: int, residues: int | None) -> ResourceError:

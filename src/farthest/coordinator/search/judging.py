@@ -91,7 +91,9 @@ class JudgedTable:
         if self.bounds is None:
             return layers
         base, most, shared = self.bounds.base, self.bounds.base + self.bounds.top, self.bounds.shared
-        more = [float(sum(layers[depth:])) for depth in range(len(layers) + 1)]  # states at a depth or farther
+        more = [
+            float(sum(layers[depth:])) for depth in range(len(layers) + 1)
+        ]  # states at a depth or farther
         if shared > 1:  # the least of so many, as if by chance
             more = [more[0] * (each / more[0]) ** shared for each in more]
             layers = [here - after for here, after in pairwise(more)]

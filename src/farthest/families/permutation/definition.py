@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.puzzles.picture import Picture
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -103,6 +104,13 @@ class Permutation(PermutationFields):
             f"{name:<{margin}}{'  ' if margin else ''}{' '.join(f'{piece:<{width}}' for piece in row).rstrip()}"
             for name, row in zip(names, rows, strict=True)
         ]
+
+    def net_picture(self, board: Sequence[int]) -> Picture | None:
+        from farthest.families.permutation.net import board_colours, net_picture
+
+        if self.net is None:
+            return None
+        return net_picture(self.net, board_colours(self.net, self.slot_moduli, self.goals[0], board))
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
         place = f"board{f' for {name}' if name else ''}"

@@ -12,7 +12,7 @@ on the goal are the places' names: ``UF UR UB UL DF DR DB DL FR FL BR BL UFR URB
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isqrt
@@ -20,26 +20,14 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
 from farthest.families.permutation.groups import closure, product
-from farthest.families.permutation.net import FIXED, Net, Sticker, piece_colours
+from farthest.families.permutation.net import FIXED, Net, Sticker, Vector, piece_colours
+from farthest.families.permutation.solid import ON_BOX, ON_NET
 
 if TYPE_CHECKING:
     from farthest.families.permutation.fields import PermutationFields
     from farthest.families.permutation.groups import Element
 
 FACES = "URFDLB"
-_CORNERS = {"U": (1, 0), "R": (2, 1), "F": (1, 1), "D": (1, 2), "L": (0, 1), "B": (3, 1)}
-"""Where a face begins in the net, column and row, in faces."""
-
-_DIRECTIONS: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {
-    "U": lambda x, y, size: (x, size, y),
-    "R": lambda x, y, size: (size, -y, -x),
-    "F": lambda x, y, size: (x, -y, size),
-    "D": lambda x, y, size: (x, -size, -y),
-    "L": lambda x, y, size: (-size, -y, x),
-    "B": lambda x, y, size: (-x, -y, -size),
-}
-"""Where the sticker of a face is that is x to the right of its middle and y below: to the right, up, to the front."""
-
 _PLACES = [
     "U8F2",
     "U6R2",
@@ -97,7 +85,7 @@ def cube_of(net: Net) -> Cube | None:
             squares[x, y] = sticker
     places = [
         (column * size + x, row * size + y)
-        for column, row in _CORNERS.values()
+        for column, row in ON_NET.values()
         for y in range(size)
         for x in range(size)
     ]
@@ -186,8 +174,8 @@ def _misfit(cube: Cube, signs: str, meant: Mapping[str, str]) -> str:
 def _orders(size: int) -> list[Element]:
     """The ways in which a whole cube may be turned, the first not at all: for each facelet the one that comes there."""
     most = size - 1
-    places: dict[tuple[int, int, int], int] = {}  # in halves of a sticker
-    for direction in map(_DIRECTIONS.__getitem__, FACES):
+    places: dict[Vector, int] = {}  # in halves of a sticker
+    for direction in map(ON_BOX.__getitem__, FACES):
         for y in range(-most, size, 2):
             for x in range(-most, size, 2):
                 places[direction(x, y, size)] = len(places)

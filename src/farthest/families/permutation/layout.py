@@ -55,10 +55,7 @@ def turned_slots(definition: Permutation, sums: Sequence[int | None]) -> tuple[i
 
 VERSION = 1
 
-MEND = (
-    "count its first layers alone (--max-depth N), make more pieces equal, ignore orientations, take a pattern of some "
-    "pieces (PUZZLE@PIECES)"
-)
+MEND = "make it smaller: make more pieces equal, ignore orientations, or take a pattern of some pieces (PUZZLE@PIECES)"
 """What makes a puzzle of this family smaller."""
 
 

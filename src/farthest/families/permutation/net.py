@@ -18,6 +18,9 @@ U:1+2 0,0 1,0 0.5,1
 discs = """                              # or, or also, one disc a line, one unit wide, with its middle x,y
 U:1 0.5,0.5
 """
+faces = """                              # where the faces of a body are: of each sign three points of the net in space
+U 0,0=-1,1,-1 2,0=1,1,-1 0,2=-1,1,1
+"""
 '''
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from functools import lru_cache
 from math import isfinite
 
 from farthest.puzzles.definition import Board
-from farthest.puzzles.picture import NAMED_COLOURS, Point
+from farthest.puzzles.picture import NAMED_COLOURS, Picture, Point, Shape
 from farthest.puzzles.tables import Given, Table
 from farthest.wording import shown
 
@@ -38,6 +41,9 @@ MOST_CORNERS = 32
 MOST_RINGS = 26
 LARGEST = 100.0
 """Coordinates are from 0 to this."""
+
+Vector = tuple[float, float, float]
+"""A point in space."""
 
 FIXED = -1
 """The slot of a sticker that no move touches."""
@@ -49,6 +55,7 @@ _SIGN = re.compile(r"[^\W\d_]")
 _STICKER = re.compile(
     r"(?P<sign>[^\W\d_])(?::(?P<slot>[0-9]{1,3})(?P<ring>[a-z])?(?:\+(?P<place>[0-9]{1,3}))?)?"
 )
+_FOLDED = re.compile(r"{0},{0}={0},{0},{0}".format(r"(-?[0-9]{1,4}(?:\.[0-9]{1,9})?)"))
 _NUMBER = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,9})?")
 
 
@@ -56,13 +63,14 @@ _NUMBER = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,9})?")
 class Sticker:
     """One sticker. ``slot``, ``place``, ``ring``: where it is (see above), or ``FIXED``, 0 and 0; ``colour``: a name of
     ``NAMED_COLOURS``, that which it has on the first goal; ``points``: its corners (x, y), y downward; one point: the
-    middle of a disc that is one unit wide."""
+    middle of a disc that is one unit wide. ``space``: its corners in space, if the net tells where its face is."""
 
     slot: int
     place: int
     colour: str
     points: tuple[Point, ...]
     ring: int = 0
+    space: tuple[Vector, ...] = ()
 
     @property
     def is_disc(self) -> bool:
@@ -124,6 +132,10 @@ def sticker_problem(sticker: Sticker, moduli: Sequence[int]) -> str | None:
         return f"a corner is outside 0 to {LARGEST:g}"
     if not sticker.is_disc and not area(sticker.points):
         return "a polygon has no area"
+    if len(sticker.space) not in (0, len(sticker.points)):
+        return f"{len(sticker.space)} corners in space, expected {len(sticker.points)}"
+    if not all(isfinite(value) and abs(value) <= 10 * LARGEST for point in sticker.space for value in point):
+        return f"a corner is in space beyond {10 * LARGEST:g}"
     return None
 
 
@@ -148,6 +160,32 @@ def board_colours(net: Net, moduli: tuple[int, ...], goal: Board, board: Sequenc
     ]
 
 
+_WIDTH = 7.0  # wider nets are drawn smaller
+
+
+def net_picture(net: Net, colours: Sequence[str | None]) -> Picture:
+    """The net with these colours of its stickers."""
+    areas = [sticker.area for sticker in net.stickers]
+    left, top = min(x for x, _, _, _ in areas), min(y for _, y, _, _ in areas)
+    width, height = max(right for _, _, right, _ in areas) - left, max(bottom for *_, bottom in areas) - top
+    scale = min(1.0, _WIDTH / width)
+    shapes = []
+    for sticker, colour, (x, y, right, bottom) in zip(net.stickers, colours, areas, strict=True):
+        points = tuple(((x - left) * scale, (y - top) * scale) for x, y in sticker.points)
+        shapes.append(
+            Shape(
+                (x - left) * scale,
+                (y - top) * scale,
+                (right - x) * scale,
+                (bottom - y) * scale,
+                colour=colour,
+                disc=sticker.is_disc,
+                points=() if sticker.is_disc else points,
+            )
+        )
+    return Picture(width * scale, height * scale, tuple(shapes))
+
+
 def _by_piece(net: Net, moduli: tuple[int, ...], goal: Board) -> list[tuple[_OfPiece, Sticker]]:
     return [
         (_sticker_at(sticker, moduli, goal), sticker) for sticker in net.stickers if sticker.slot != FIXED
@@ -161,6 +199,27 @@ def _sticker_at(sticker: Sticker, moduli: tuple[int, ...], board: Sequence[int])
     return board[slot], sticker.ring, (sticker.place - turned) % moduli[slot]
 
 
+@dataclass(frozen=True, slots=True)
+class _Face:
+    """Three points of the net, and where they are in space: x, y, x, y, z."""
+
+    first: Sequence[float]
+    second: Sequence[float]
+    third: Sequence[float]
+
+    def folded(self, point: Point) -> Vector:
+        """Where a point of the face is in space."""
+        (x, y, *at), (x1, y1, *at1), (x2, y2, *at2) = self.first, self.second, self.third
+        u, v = point[0] - x, point[1] - y
+        whole = (x1 - x) * (y2 - y) - (x2 - x) * (y1 - y)
+        along, across = (u * (y2 - y) - v * (x2 - x)) / whole, (v * (x1 - x) - u * (y1 - y)) / whole
+        a, b, c = (
+            round(start + along * (one - start) + across * (two - start), 4)
+            for start, one, two in zip(at, at1, at2, strict=True)
+        )
+        return a, b, c
+
+
 class NetTable(Table):
     """The table ``[permutation.net]``."""
 
@@ -169,11 +228,13 @@ class NetTable(Table):
     squares = Given()
     polygons = Given()
     discs = Given()
+    faces = Given()
 
     def read(self, moduli: Sequence[int], goal: Board, first: int) -> Net:
         """The net of a puzzle with these moduli of the slots and this first goal. ``first``: the number of the first
         slot. Raises PuzzleError naming the line, what was expected and a mend."""
         signs = self._signs()
+        faces = self._faces(signs)
         words: dict[tuple[int, int, int], str] = {}
         stickers: list[Sticker] = []
         for key, row, word, points in self._written():
@@ -197,7 +258,9 @@ class NetTable(Table):
                     both = f"{shown(word)} and {shown(words[slot, place, ring])} show the same sticker"
                     raise self.fail(key, f"{both}, expected each at most once; correct one", row=row)
                 words[slot, place, ring] = word
-            sticker = Sticker(slot, place, signs[found["sign"]], points, ring)
+            face = faces.get(found["sign"]) if len(points) > 1 else None
+            space = () if face is None else tuple(map(face.folded, points))
+            sticker = Sticker(slot, place, signs[found["sign"]], points, ring, space)
             problem = sticker_problem(sticker, moduli)
             if problem is None and len(stickers) == MOST_STICKERS:
                 problem = f"more than {MOST_STICKERS} stickers"
@@ -225,6 +288,25 @@ class NetTable(Table):
                 known = ", ".join(NAMED_COLOURS)
                 raise self.fail("colours", f"{sign} has the colour {shown(name)}; expected one of {known}")
         return colours
+
+    def _faces(self, signs: Mapping[str, str]) -> dict[str, _Face]:
+        """The faces that are told, by their signs."""
+        faces = {}
+        for row, words in self._lines("faces"):
+            pairs = [_FOLDED.fullmatch(word) for word in words[1:]]
+            if not words:
+                continue
+            if words[0] not in signs or len(pairs) != 3 or not all(pairs):
+                expected = "a sign of colours and three points such as U 0,0=-1,1,-1 2,0=1,1,-1 0,2=-1,1,1"
+                raise self.fail(
+                    "faces", f"{shown(' '.join(words))}, expected {expected}; correct it", row=row
+                )
+            numbers = [[float(part) for part in pair.groups()] for pair in pairs if pair]
+            (x, y, *_), (x1, y1, *_), (x2, y2, *_) = numbers
+            if abs((x1 - x) * (y2 - y) - (x2 - x) * (y1 - y)) < 1e-9:
+                raise self.fail("faces", f"the points of {words[0]} lie in a line; choose others", row=row)
+            faces[words[0]] = _Face(*numbers)
+        return faces
 
     def _written(self) -> Iterator[tuple[str, int, str, tuple[Point, ...]]]:
         """The stickers: the key that tells one, the number of the line from 1, its text and its corners."""

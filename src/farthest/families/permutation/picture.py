@@ -1,27 +1,33 @@
-"""The picture of a permutation board: its net of stickers, or a stack of pancakes, a ring or rows of pieces."""
+"""The picture of a permutation board: its net of stickers, or a stack of pancakes, a ring, cycles or rows of pieces."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import cos, pi, sin
+from math import cos, hypot, pi, sin
 from typing import Literal
 
+from farthest.families.permutation import solid
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import tables
-from farthest.families.permutation.net import Net, board_colours
+from farthest.families.permutation.moves import cycles
 from farthest.puzzles.definition import MoveName
-from farthest.puzzles.picture import Area, Hold, Picture, Shape
+from farthest.puzzles.picture import Area, Hold, Picture, Point, Shape
 
 _BETWEEN = 1.3  # from row to row
 _PANCAKE = 0.5  # height
 _BURNT = 0.12  # height of the burnt side
 _APART = 1.08  # of pieces on a ring, from middle to middle
+_LEAST_CYCLES = 8  # pieces that are drawn as cycles
+_MOST_NAMED = 64  # whose names are shown there
+_WIDEST = 9.0  # of a circle of cycles
+_WEDGE = 0.09  # half the width of its broad end
 
 
 @lru_cache(maxsize=64)
-def form(definition: Permutation) -> Literal["stack", "ring", "rows"]:
-    """``stack``: every move turns the first pieces over; ``ring``: a move takes every piece to the next place."""
+def form(definition: Permutation) -> Literal["stack", "ring", "cycles", "rows"]:
+    """``stack``: every move turns the first pieces over; ``ring``: a move takes every piece to the next place;
+    ``cycles``: of many pieces none are alike."""
     rows, slots = tables(definition).rows, definition.slots
     if len(rows) > 1 or list(rows[0].slots) != list(range(slots)):
         return "rows"
@@ -29,7 +35,9 @@ def form(definition: Permutation) -> Literal["stack", "ring", "rows"]:
     if all(turned_over(to) for to in moves):
         return "stack"
     steps = {tuple((slot + step) % slots for slot in range(slots)) for step in (1, -1)}
-    return "ring" if slots > 3 and steps & set(moves) else "rows"
+    if slots > 3 and steps & set(moves):
+        return "ring"
+    return "cycles" if slots >= _LEAST_CYCLES and len(definition.tokens) == slots else "rows"
 
 
 def turned_over(to: Sequence[int]) -> int:
@@ -71,6 +79,45 @@ def _ring(definition: Permutation, board: Sequence[int]) -> Picture:
     return Picture(2 * radius + 1, 2 * radius + 1, tuple(shapes))
 
 
+def _cycles(definition: Permutation, board: Sequence[int]) -> Picture:
+    """The pieces in a circle, and from each that is not at home a wedge that points there; those of a cycle in one
+    colour."""
+    slots = definition.slots
+    home = {label: slot for slot, label in enumerate(definition.goals[0][:slots])}
+    to = [home.get(label, slot) for slot, label in enumerate(board[:slots])]
+    colour_of: dict[int, int | str] = {}
+    turning = (cycle for cycle in cycles(to, range(slots)) if len(cycle) > 1)
+    for number, cycle in enumerate(turning):
+        colour_of.update(dict.fromkeys(cycle, number))
+    radius = _APART / 2 / sin(pi / slots)
+    scale = min(1.0, _WIDEST / (2 * radius + 1))
+    places = []
+    for slot in range(slots):
+        angle = 2 * pi * slot / slots - pi / 2
+        places.append((scale * (0.5 + radius * (1 + cos(angle))), scale * (0.5 + radius * (1 + sin(angle)))))
+    shapes = [_wedge(places[slot], places[to[slot]], colour_of[slot]) for slot in colour_of]
+    for slot, (x, y) in enumerate(places):
+        text = definition.tokens[board[slot]] if slots <= _MOST_NAMED else ""
+        corner = x - scale / 2, y - scale / 2
+        shapes.append(Shape(*corner, scale, scale, colour_of.get(slot, "grey"), text, disc=True))
+    size = scale * (2 * radius + 1)
+    return Picture(size, size, tuple(shapes))
+
+
+def _wedge(start: Point, end: Point, colour: int | str) -> Shape:
+    """A triangle from a broad end to a point."""
+    across, down = end[0] - start[0], end[1] - start[1]
+    wide = _WEDGE / hypot(across, down)
+    corners = (
+        (start[0] - down * wide, start[1] + across * wide),
+        (start[0] + down * wide, start[1] - across * wide),
+        end,
+    )
+    xs, ys = zip(*corners, strict=True)
+    x, y = min(xs), min(ys)
+    return Shape(x, y, max(xs) - x, max(ys) - y, colour, bare=True, points=corners)
+
+
 def _rows(definition: Permutation, board: Sequence[int]) -> Picture:
     shapes, sets = [], tables(definition).rows
     palette = definition.palette()
@@ -88,15 +135,15 @@ def _piece(definition: Permutation, board: Sequence[int], slot: int) -> tuple[st
     return token, f"{token}+{turned}" if turned else token
 
 
-_NET_WIDTH = 7.0  # wider nets are drawn smaller
-
-
 def picture(definition: Permutation, board: Sequence[int]) -> Picture:
-    """The net; of a puzzle without one the pieces in their slots: a turned piece tells by how much, a pancake shows its
-    burnt side."""
-    if definition.net is not None:
-        return _net(definition.net, definition, board)
-    return {"stack": _stack, "ring": _ring, "rows": _rows}[form(definition)](definition, board)
+    """The body seen from two sides, or the net; of a puzzle without one the pieces in their slots: a turned piece tells
+    by how much, a pancake shows its burnt side."""
+    stickers = solid.picture(definition, board) or definition.net_picture(board)
+    if stickers is not None:
+        return stickers
+    return {"stack": _stack, "ring": _ring, "cycles": _cycles, "rows": _rows}[form(definition)](
+        definition, board
+    )
 
 
 def hold(definition: Permutation, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold | None:
@@ -105,26 +152,3 @@ def hold(definition: Permutation, board: Sequence[int], move: MoveName, after: S
         return None
     turned = turned_over(next(each.to for each in definition.generators if each.name == move))
     return Hold(pancake(definition, turned - 1), said=f"turn over {turned}")
-
-
-def _net(net: Net, definition: Permutation, board: Sequence[int]) -> Picture:
-    areas = [sticker.area for sticker in net.stickers]
-    left, top = min(x for x, _, _, _ in areas), min(y for _, y, _, _ in areas)
-    width, height = max(right for _, _, right, _ in areas) - left, max(bottom for *_, bottom in areas) - top
-    scale = min(1.0, _NET_WIDTH / width)
-    colours = board_colours(net, definition.slot_moduli, definition.goals[0], board)
-    shapes = []
-    for sticker, colour, (x, y, right, bottom) in zip(net.stickers, colours, areas, strict=True):
-        points = tuple(((x - left) * scale, (y - top) * scale) for x, y in sticker.points)
-        shapes.append(
-            Shape(
-                (x - left) * scale,
-                (y - top) * scale,
-                (right - x) * scale,
-                (bottom - y) * scale,
-                colour=colour,
-                disc=sticker.is_disc,
-                points=() if sticker.is_disc else points,
-            )
-        )
-    return Picture(width * scale, height * scale, tuple(shapes))

@@ -53,6 +53,7 @@ from farthest.families.permutation.moves import (
     read_images,
 )
 from farthest.families.permutation.net import NetTable
+from farthest.families.permutation.solid import body
 from farthest.puzzles.catalogue import find_or_refuse
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import token_problem
@@ -310,6 +311,9 @@ class PermutationTable(BoardsTable, _PiecesTable):
         if "net" in self:
             net = self.inner("net", NetTable)
             fields["net"] = net.read(definition.slot_moduli, goals[0], self.numbering)
+            if "faces" in net and body(fields["net"]) is None:
+                expected = "expected one for each sign, four or more, flat, with 0,0,0 in their middle"
+                raise net.fail("faces", f"the faces make no body; {expected}")
         if "turns" not in self:
             return replace(definition, **fields)
         turns = self.inner("turns", _TurnsTable)

@@ -112,7 +112,7 @@ def _board(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
         if hold is not None
     ]
     if not links:
-        return board(found.puzzle, asked.labels, asked.board)
+        return board(found.puzzle, asked.labels, asked.board, turned=True)
     picture = board_picture(found.puzzle, asked.labels)
     return Markup(board_with_moves(picture, links, asked.board))  # escaped where it is made
 
@@ -162,7 +162,7 @@ def _move(found: JobFound, each: Neighbour, hold: Hold | None, kind: str, drawn:
     distance = "–" if each.distance < 0 else f"{each.distance:,}"
     words, name, key = _words(each, hold), move_text(each.move), key_of(each.move)
     return li(class_=kind)[
-        a(href=state_page(found.record.id, each.board), data_key=key, aria_keyshortcuts=key)[
+        a(href=state_page(found.record.id, each.board), data_key=key, data_move=name, aria_keyshortcuts=key)[
             board(found.puzzle, each.labels, each.board) if drawn else None,
             " ",
             words,

@@ -1,5 +1,7 @@
 // Makes a player of each list of boards: one board at a time, with a slider, buttons and the arrow keys. The picture
 // before the list has all shapes of all boards; each item of the list says which come and which go.
+import { turned } from "./solid.js";
+
 const SECONDS_A_STEP = 0.45;
 const SECONDS_A_MOVE = 0.2;
 const MOST_GLIDING = 6;
@@ -31,6 +33,7 @@ function player(list) {
   const figure = list.previousElementSibling;
   if (steps.length < 2 || !figure?.matches(".frames") || list.closest(".player")) return;
   const picture = figure.firstElementChild;
+  const turn = picture.dataset.body ? turned(picture, steps) : null;
   const shapes = [...picture.children];
   const changes = steps.map((each) => each.dataset.change.split("-").map((part) => part.match(/\d+/g) ?? []));
   const frame = document.createElement("div");
@@ -56,12 +59,16 @@ function player(list) {
   };
   const show = (wanted) => {
     const step = Math.max(0, Math.min(steps.length - 1, wanted));
-    const one = Math.abs(step - at) === 1;
-    const [come, go] = step > at ? changes[step] : [...changes[at]].reverse();
-    const before = one ? go.map((number) => look(shapes[number])) : [];
-    while (at < step) draw(++at, true);
-    while (at > step) draw(at--, false);
-    if (one) glide(before, come.map((number) => shapes[number]));
+    if (turn) turn(step, at);
+    else {
+      const one = Math.abs(step - at) === 1;
+      const [come, go] = step > at ? changes[step] : [...changes[at]].reverse();
+      const before = one ? go.map((number) => look(shapes[number])) : [];
+      while (at < step) draw(++at, true);
+      while (at > step) draw(at--, false);
+      if (one) glide(before, come.map((number) => shapes[number]));
+    }
+    at = step;
     steps.forEach((each, number) => each.classList.toggle("shown", number === at));
     picture.setAttribute("aria-label", steps[at].dataset.board);
     slider.value = at;

@@ -2,6 +2,7 @@
 // are made by links, by dragging, by the letters of their names, and on the board by the arrow keys.
 import { boards, settle, way } from "./board.js";
 import { players } from "./player.js";
+import { solid } from "./solid.js";
 
 const main = document.querySelector("main");
 const said = document.createElement("div"); // tells screen readers what has changed
@@ -11,6 +12,7 @@ document.body.append(said);
 let shown = location.pathname + location.search;
 let newest = 0;
 let letters = true;
+let body = null; // of a twisty puzzle: what draws its board
 
 const address = (link) => new URL(link.getAttribute("href"), location.href);
 const ofThisJob = (url) => {
@@ -51,7 +53,7 @@ async function show(url, { push = false, within = "", meanwhile = null } = {}) {
 
 function follow(link) {
   const within = ["svg.moving", ".moves"].find((each) => link.closest(each));
-  show(address(link), { push: true, within, meanwhile: within === "svg.moving" ? settle(link) : null });
+  show(address(link), { push: true, within, meanwhile: within === "svg.moving" ? settle(link) : body?.turn(link.dataset.move) });
 }
 
 // Letters that do something must be able to be turned off: who speaks to the computer may say them by chance.
@@ -70,6 +72,8 @@ function lettersBox() {
 function begin() {
   players(main);
   boards(main, follow);
+  const board = main.querySelector(".state > figure > [data-body]");
+  body = board && solid(board);
   lettersBox();
 }
 
