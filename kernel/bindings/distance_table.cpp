@@ -31,8 +31,8 @@ void make_representatives(SharedRepresentatives* place,
 }
 
 void make_distances(KeptTable* place, Array<const std::uint8_t> bytes, Key entries, int bits, int base,
-                    bool never, const SharedRepresentatives* representatives) {
-  DistanceTable table({bytes.data(), bytes.size()}, entries, {bits, base, never},
+                    bool never, const SharedRepresentatives* representatives, int shared) {
+  DistanceTable table({bytes.data(), bytes.size()}, entries, {bits, base, never, shared},
                       representatives != nullptr ? representatives->shared : nullptr);
   new (place) KeptTable{std::move(table), std::move(bytes)};
 }
@@ -76,12 +76,16 @@ void bind_distance_table(nb::module_& m) {
       "from the low bits of a byte on. A number n stands for the distance base + n; 0 for all up to the "
       "base, the "
       "greatest number for all from there on, or where `never` for keys from which no goal can be reached. "
-      "representatives: give the entries of keys; None: the entry is the key. Raises ValueError.")
-      .def("__init__", &make_distances,
-           nb::sig("def __init__(self, bytes: " BUFFER ", entries: int, bits: int = 8, base: int = 0, "
-                   "never: bool = True, representatives: Representatives | None = None) -> None"),
-           "bytes"_a.noconvert(), "entries"_a, "bits"_a = 8, "base"_a = 0, "never"_a = true,
-           "representatives"_a.none() = nb::none())
+      "representatives: give the entries of keys; None: the entry is the key. shared: 1, 2, 4, ... 1024 "
+      "entries "
+      "that follow one another have one number, of the least distance. Raises ValueError.")
+      .def(
+          "__init__", &make_distances,
+          nb::sig(
+              "def __init__(self, bytes: " BUFFER ", entries: int, bits: int = 8, base: int = 0, "
+              "never: bool = True, representatives: Representatives | None = None, shared: int = 1) -> None"),
+          "bytes"_a.noconvert(), "entries"_a, "bits"_a = 8, "base"_a = 0, "never"_a = true,
+          "representatives"_a.none() = nb::none(), "shared"_a = 1)
       .def_prop_ro(
           "keys", [](const KeptTable& of) { return of.table.keys(); }, "Number of keys.")
       .def_prop_ro(

@@ -25,11 +25,14 @@ std::optional<CoordinateBounds> CoordinateBounds::of(const BoardMoves& moves, co
   if (out.terms.empty()) return {};
   out.tied.resize(out.terms.size());
   out.compare();
+  out.lay();
+  out.goal_sums.assign(out.terms.size(), kNoKey);
   bool closed = true;  // the moves, under inverses
   for (int m = 0; m < moves.count(); ++m) closed = closed && moves.back(m) >= 0;
   if (shortest && closed && !goals.only().empty()) {
     out.tie(moves, goals.only(), bounds);
     out.invert(moves, goals.only());
+    out.find_goal(moves, goals.only());
   }
   return out;
 }
@@ -54,16 +57,66 @@ static bool follows(const MapTable& coarse, const MapTable& fine) {
   return true;
 }
 
-// A term that follows from one with a floor is of use where that proves nothing.
+// A table cuts nothing off where more moves are left than it tells of. A term that follows from one with a
+// floor is of use where that proves nothing.
 void CoordinateBounds::compare() {
-  until.assign(terms.size(), kAlways);
-  for (std::size_t t = 0; t < terms.size(); ++t)
+  coarse.resize(terms.size());
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    until.push_back(kUnreachable);
+    if (terms[t].size() != 1) continue;
+    const MapTable& map = maps[terms[t][0]].map();
+    until[t] = map.table.greatest() - 1;
     for (const auto& other : terms) {
-      if (terms[t].size() != 1 || other.size() != 1) continue;
-      const MapTable &coarse = maps[terms[t][0]].map(), &fine = maps[other[0]].map();
-      if (coarse.table.floor() < 0 && fine.table.floor() >= 0 && follows(coarse, fine))
-        until[t] = std::min(until[t], fine.table.floor());
+      if (other.size() != 1) continue;
+      const MapTable& fine = maps[other[0]].map();
+      if (map.table.floor() >= 0 || fine.table.floor() < 0 || !follows(map, fine)) continue;
+      until[t] = std::min(until[t], fine.table.floor());
+      coarse[t] = true;
     }
+  }
+}
+
+// The places of coordinates: first those of terms that do not follow from others.
+void CoordinateBounds::lay() {
+  std::vector<bool> laid(maps.size());
+  const auto alone = [&](MapCoordinates& map) {
+    std::vector<std::size_t> at(map.size());
+    for (auto& each : at) each = width++;
+    map.lay(std::move(at));
+  };
+  for (std::size_t t = 0; t < terms.size(); ++t)
+    for (const auto map : terms[t])
+      if (!coarse[t] && !laid[map]) {
+        alone(maps[map]);
+        laid[map] = true;
+      }
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    if (!coarse[t]) continue;
+    MapCoordinates& map = maps[terms[t][0]];
+    std::optional<std::vector<std::size_t>> at;
+    for (std::size_t other = 0; other < terms.size() && !at; ++other)
+      if (!coarse[other] && terms[other].size() == 1 && follows(map.map(), maps[terms[other][0]].map()))
+        at = map.among(maps[terms[other][0]]);
+    coarse[t] = at.has_value();
+    if (at)
+      map.lay(std::move(*at));
+    else
+      alone(map);
+  }
+}
+
+void CoordinateBounds::find_goal(const BoardMoves& moves, const std::vector<std::uint8_t>& board) {
+  if (moves.count() == 0) return;
+  std::vector<std::uint8_t> moved = board;  // a move and its inverse
+  moves.apply(0, board.data(), moved.data());
+  const auto back = static_cast<std::uint16_t>(moves.back(0));
+  std::vector<std::uint32_t> values(width), after(width * static_cast<std::size_t>(moves.count()));
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    if (terms[t].size() != 1) continue;
+    const MapCoordinates& map = maps[terms[t][0]];
+    map.start(moved.data(), values.data());
+    map.step(values.data(), &back, 1, after.data(), width, &goal_sums[t]);
+  }
 }
 
 void CoordinateBounds::tie(const BoardMoves& moves, const std::vector<std::uint8_t>& goal,
@@ -74,7 +127,7 @@ void CoordinateBounds::tie(const BoardMoves& moves, const std::vector<std::uint8
     std::vector<std::uint8_t> board = goal;
     moves.apply(static_cast<int>(m), goal.data(), board.data());
     for (std::size_t t = 0; t < terms.size(); ++t) {
-      if (terms[t].size() != 1 || until[t] != kAlways) continue;
+      if (terms[t].size() != 1 || coarse[t]) continue;
       // A table may not tell whether a distance is 0: that is so for the key of the goal alone.
       const MapTable& map = bounds.maps()[terms[t][0]];
       kept[t][m] = bounds.key_in(map, board.data()) == bounds.key_in(map, goal.data());

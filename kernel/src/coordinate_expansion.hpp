@@ -25,7 +25,7 @@ class Expansion {
     std::vector<std::uint16_t> open;       // the moves that the bound leaves
     std::vector<std::uint32_t> values;     // by move: the coordinates
     std::vector<int> bounds;               // by move and term: the value, or more where it is not looked up
-    std::vector<int> looked_up;            // by move: the greatest value looked up
+    std::vector<int> looked_up;            // by move: 0 where it may be a goal
     std::vector<std::uint32_t> sequence;   // of terms
     std::vector<Key> keys;                 // by map of a term and child
     std::vector<std::uint8_t> ties;        // by move: tied terms that are as great as the bound leaves
@@ -40,6 +40,7 @@ class Expansion {
   explicit Expansion(const WalkProblem& problem)
       : coordinates_(*problem.coordinates),
         inverse_(coordinates_.inverse ? &*coordinates_.inverse : nullptr),
+        width_(coordinates_.width),
         slots_(static_cast<std::size_t>(problem.moves.slots())),
         move_words_(static_cast<std::size_t>(problem.moves.move_words())),
         move_count_(static_cast<std::size_t>(problem.moves.count())),
@@ -49,10 +50,10 @@ class Expansion {
       LookUps& look_ups = terms_.emplace_back();
       for (const std::size_t map : term) {
         const MapCoordinates& coordinates = coordinates_.maps[map];
-        look_ups.maps.push_back({&coordinates, &coordinates.map().table, width_});
+        look_ups.maps.push_back({&coordinates, &coordinates.map().table});
         look_ups.floor = coordinates.map().table.floor();
+        look_ups.steady = look_ups.steady && !coordinates.map().table.shares();
         reduced_ = reduced_ || coordinates.map().table.representatives() != nullptr;
-        width_ += coordinates.size();
         most_maps_ = std::max(most_maps_, look_ups.maps.size());
       }
     }
@@ -90,7 +91,7 @@ class Expansion {
       int sum = 0;
       for (const std::size_t map : coordinates_.terms[t]) sum += std::max(values[map], terms_[t].floor);
       root_bounds_.push_back(sum);
-      for (const auto& map : terms_[t].maps) map.coordinates->start(board, root_values_.data() + map.first);
+      for (const auto& map : terms_[t].maps) map.coordinates->start(board, root_values_.data());
     }
     out.own_values = root_values_.data();
     out.own_bounds = root_bounds_.data();
@@ -148,10 +149,10 @@ class Expansion {
     struct Map {
       const MapCoordinates* coordinates;
       const DistanceTable* table;
-      std::size_t first;
     };
     std::vector<Map> maps;
     int floor = -1;
+    bool steady = true;  // no move changes a value by more than 1 if none changes a distance by more
   };
   struct InverseMap {
     const MapCoordinates* coordinates;
@@ -195,8 +196,7 @@ class Expansion {
   }
 
   bool comes_before(const Board& board, std::size_t term, std::size_t other) const {
-    const bool coarse = coordinates_.until[term] != CoordinateBounds::kAlways;
-    if (coarse != (coordinates_.until[other] != CoordinateBounds::kAlways)) return !coarse;
+    if (coordinates_.coarse[term] != coordinates_.coarse[other]) return coordinates_.coarse[other];
     return board.own_bounds[other] < board.own_bounds[term];
   }
 
@@ -218,17 +218,21 @@ class Expansion {
     const std::size_t term = board.sequence[place];
     const int cuts_from = coordinates_.tied[term] ? most : most + 1;
     if (most > coordinates_.until[term]) return false;
-    return place == 0 || !steady_ || risen(board, term) >= cuts_from;
+    return place == 0 || !steady_ || !terms_[term].steady || risen(board, term) >= cuts_from;
   }
 
   // The children's coordinates and keys of a term; asks memory for what is read next.
   void ask(Board& board, std::size_t place, int most) const {
-    const std::size_t count = board.open.size();
+    const std::size_t count = board.open.size(), term = board.sequence[place];
+    const bool wanted = looks_up(board, place, most);
+    if (!wanted && coordinates_.coarse[term]) return;
     Key* keys = board.keys.data();
-    for (const auto& map : terms_[board.sequence[place]].maps) {
-      map.coordinates->step(board.own_values + map.first, board.open.data(), count,
-                            board.values.data() + map.first, width_, keys);
-      if (looks_up(board, place, most)) {
+    for (const auto& map : terms_[term].maps) {
+      map.coordinates->step(board.own_values, board.open.data(), count, board.values.data(), width_, keys);
+      if (place == 0 && coordinates_.goal_sums[term] != kNoKey)
+        for (std::size_t i = 0; i < count; ++i)
+          board.looked_up[board.open[i]] = keys[i] != coordinates_.goal_sums[term];
+      if (wanted) {
         if (map.table->representatives() != nullptr)
           for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.coordinates->told(keys[i]));
         else
@@ -352,13 +356,13 @@ class Expansion {
 
   const CoordinateBounds& coordinates_;
   const InverseLookUps* inverse_;  // none: null
-  const std::size_t slots_, move_words_, move_count_, term_count_;
+  const std::size_t width_, slots_, move_words_, move_count_, term_count_;
   std::vector<LookUps> terms_;
   std::vector<InverseMap> inverse_maps_;
   int tied_count_ = 0;
   bool steady_;           // no move changes a map's distance by more than 1
   bool reduced_ = false;  // a map is kept by representatives
-  std::size_t width_ = 0, most_maps_ = 1;
+  std::size_t most_maps_ = 1;
   std::vector<std::uint32_t> root_values_;
   std::vector<int> root_bounds_, root_inverse_;
   std::uint64_t nodes_ = 0;

@@ -165,10 +165,10 @@ class CoordinateDescent {
       if (goal) solved();
       way_.pop_back();
       if (goal) return !limits_.first;
-      if (limits_.bound == depth_) {
-        cut(1, depth_);
-        return true;
-      }
+    }
+    if (limits_.bound == depth_) [[unlikely]] {  // tables with a floor leave it open
+      cut(1, depth_);
+      return true;
     }
     if (result_.nodes >= limits_.budget) {
       give_back(number);

@@ -36,6 +36,8 @@ class MapCoordinates::Builder {
         return {};
     out_.class_weights_ = weight_;
     out_.digit_weights_ = digit_weight_;
+    out_.at_.resize(out_.groups_.size());
+    std::iota(out_.at_.begin(), out_.at_.end(), 0);
     return std::move(out_);
   }
 
@@ -347,13 +349,15 @@ void MapCoordinates::start(const std::uint8_t* board, std::uint32_t* values) con
   for (std::size_t i = 0; i < map_.places.size(); ++i) classes[i] = map_.class_of[board[map_.places[i]]];
   for (std::size_t i = 0; i < map_.turn_places.size(); ++i)
     twists[i] = map_.turn(board, map_.turn_places[i] - slots, slots);
-  for (const Group& group : groups_) {
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const Group& group = groups_[g];
+    std::uint32_t& value = values[at_[g]];
     const std::size_t orbit = group.slots.size();
     std::vector<std::uint8_t> own(orbit, group.classes);
     std::size_t turned = 0;
     if (group.by_slot) {
       for (const auto slot : group.slots) turned = turned * group.modulus + twists[slot];
-      *values++ = static_cast<std::uint32_t>(turned);
+      value = static_cast<std::uint32_t>(turned);
       continue;
     }
     for (std::size_t i = 0; i < orbit; ++i) {
@@ -364,8 +368,31 @@ void MapCoordinates::start(const std::uint8_t* board, std::uint32_t* values) con
       turned = turned * group.modulus +
                twists[group.slots[static_cast<std::size_t>(std::ranges::find(own, cls) - own.begin())]];
     const Key arrangement = group.ranks ? group.ranks->encode(own) : 0;
-    *values++ = static_cast<std::uint32_t>(arrangement | turned << 16);
+    value = static_cast<std::uint32_t>(arrangement | turned << 16);
   }
+}
+
+std::optional<std::vector<std::size_t>> MapCoordinates::among(const MapCoordinates& other) const {
+  const auto piece = [](const MapCoordinates& of, const Group& group, std::size_t label) {
+    const int cls = of.map_.class_of[label] - group.first_class;
+    return group.by_slot || cls < 0 || cls > group.classes ? int{group.classes} : cls;
+  };
+  std::vector<std::size_t> found;
+  for (const Group& group : groups_) {
+    std::size_t place = 0;
+    for (; place < other.groups_.size(); ++place) {
+      const Group& its = other.groups_[place];
+      bool same = its.slots == group.slots && its.by_slot == group.by_slot && its.classes == group.classes &&
+                  its.twisted == group.twisted && its.alone == group.alone && its.next == group.next &&
+                  its.sum == group.sum;
+      for (std::size_t label = 0; same && label < map_.class_of.size(); ++label)
+        same = piece(*this, group, label) == piece(other, its, label);
+      if (same) break;
+    }
+    if (place == other.groups_.size()) return {};
+    found.push_back(other.at_[place]);
+  }
+  return found;
 }
 
 }  // namespace farthest

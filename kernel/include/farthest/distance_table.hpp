@@ -2,7 +2,7 @@
 //
 // A number n stands for the distance base + n; 0 for all distances up to the base, the greatest number for
 // all from there on, or where `never` for keys from which no goal can be reached. Numbers fill a byte from
-// its low bits on.
+// its low bits on. Entries that follow one another may share a number, that of the least of their distances.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ class DistanceTable {
     int bits = 8;
     int base = 0;
     bool never = true;
+    int shared = 1;  // entries that have a number together: 1, 2, 4, ...
   };
 
   DistanceTable() = default;
@@ -43,13 +44,16 @@ class DistanceTable {
   // The byte of an entry.
   const std::uint8_t* place(Key entry) const { return data_ + (entry >> log_entries_); }
   // The distance, but the base where it is less; or kUnreachable. No move changes it by more than 1 if none
-  // changes the distance by more.
+  // changes the distance by more, and no entries share numbers.
   int clamped(Key entry) const {
-    const int number = *place(entry) >> ((entry & mask_) << log_bits_) & top_;
+    const int number = *place(entry) >> ((entry >> log_shared_ & mask_) << log_bits_) & top_;
     return number == top_ ? top_value_ : number + base_;
   }
   // Greater clamped values are lower bounds of distances, others may be more than the distance; -1: all are.
   int floor() const { return base_ > 0 ? base_ : -1; }
+  // The greatest clamped value.
+  int greatest() const { return top_value_; }
+  bool shares() const { return log_shared_ > 0; }
   // What the distance is at the least.
   int bound(Key entry) const {
     const int value = clamped(entry);
@@ -59,7 +63,7 @@ class DistanceTable {
  private:
   const std::uint8_t* data_ = nullptr;
   Key entries_ = 0, mask_ = 0;
-  int log_entries_ = 0, log_bits_ = 3, top_ = 255, top_value_ = kUnreachable, base_ = 0;
+  int log_shared_ = 0, log_entries_ = 0, log_bits_ = 3, top_ = 255, top_value_ = kUnreachable, base_ = 0;
   std::shared_ptr<const Representatives> representatives_;
 };
 

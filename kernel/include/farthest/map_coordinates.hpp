@@ -37,6 +37,12 @@ class MapCoordinates {
   // Of a map kept by representatives: where what is told of a sum first is.
   const void* told(Key sum) const { return map_.table.representatives()->told(sum); }
 
+  // The coordinates have places among others, `at` by group; as made they lie one after the other.
+  void lay(std::vector<std::size_t> at) { at_ = std::move(at); }
+  // The places of the coordinates of another map of the same orientations that are always as great as these;
+  // none where it lacks one.
+  std::optional<std::vector<std::size_t>> among(const MapCoordinates& other) const;
+
   // The coordinates of a board that has a key.
   void start(const std::uint8_t* board, std::uint32_t* values) const;
 
@@ -48,17 +54,18 @@ class MapCoordinates {
     std::uint32_t sets[kMaxMoves];
     std::fill_n(keys, count, Key{0});
     std::fill_n(sets, count, 0);
-    for (const Group& group : groups_) {
-      const std::uint32_t value = *values++;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const Group& group = groups_[g];
+      const std::uint32_t value = values[at_[g]];
+      std::uint32_t* own = after + at_[g];
       const Key weight = group.weight;
       if (!group.alone.empty()) {
         const std::uint16_t* after_moves = group.alone.data() + value * moves_;
         for (std::size_t i = 0; i < count; ++i) {
           const std::uint16_t next = after_moves[moves[i]];
           keys[i] += next * weight;
-          after[moves[i] * stride] = next;
+          own[moves[i] * stride] = next;
         }
-        ++after;
         continue;
       }
       const std::uint32_t* row = group.next.data() + (value & 0xffff) * moves_;
@@ -73,9 +80,8 @@ class MapCoordinates {
         const std::uint32_t told = place[sets[i] * arrangements + arrangement];
         keys[i] += (told & 0xffff) * weight + share[twists];
         sets[i] = told >> 16;
-        after[moves[i] * stride] = static_cast<std::uint32_t>(arrangement | twists << 16);
+        own[moves[i] * stride] = static_cast<std::uint32_t>(arrangement | twists << 16);
       }
-      ++after;
     }
     if (shift_ != 0)
       for (std::size_t i = 0; i < count; ++i) keys[i] >>= 1;
@@ -113,6 +119,7 @@ class MapCoordinates {
   int shift_ = 0;  // 1: the key is half of the full rank
   MapTable map_;
   std::vector<Group> groups_;
+  std::vector<std::size_t> at_;  // by group
   std::vector<Key> class_weights_, digit_weights_;
 };
 

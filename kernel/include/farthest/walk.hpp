@@ -41,8 +41,12 @@ struct CoordinateBounds {
 
   std::vector<MapCoordinates> maps;
   std::vector<std::vector<std::size_t>> terms;  // maps, by number; none is empty
-  static constexpr int kAlways = 1 << 29;
-  std::vector<int> until;                 // by term: where more moves are left, it is of no use
+  std::size_t width = 0;                        // coordinates of all maps; those of some may be others' too
+  std::vector<int> until;                       // by term: where more moves are left, it is of no use
+  // By term: whether it follows from another one where that proves something; then it comes after all others,
+  // and has no coordinates of its own.
+  std::vector<bool> coarse;
+  std::vector<Key> goal_sums;             // by term: what MapCoordinates gives of the goal, or kNoKey
   std::vector<bool> tied;                 // by term; all false where there are no such terms
   std::optional<InverseLookUps> inverse;  // of the maps that are terms by themselves
   std::vector<std::size_t> inverse_tied;  // of inverse->maps(), by place; empty: no ties are told
@@ -52,6 +56,8 @@ struct CoordinateBounds {
   void tie(const BoardMoves& moves, const std::vector<std::uint8_t>& goal, const BoardBounds& bounds);
   void invert(const BoardMoves& moves, const std::vector<std::uint8_t>& goal);
   void compare();
+  void lay();
+  void find_goal(const BoardMoves& moves, const std::vector<std::uint8_t>& goal);
 };
 
 // What is searched, and by which bound. Immutable; searches of any number of threads may share it.

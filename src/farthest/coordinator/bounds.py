@@ -73,16 +73,16 @@ def _no_bounds(puzzle: Puzzle) -> ResourceError:
     return ResourceError(f"puzzle {puzzle.name}: there is no table of bounds for it (docs/patterns.md)")
 
 
-def bounds_bytes(puzzle: Puzzle, bits: int) -> tuple[int, int]:
+def bounds_bytes(puzzle: Puzzle, form: TableForm) -> tuple[int, int]:
     """The bytes of the table, and those of memory that making it takes. Raises ResourceError."""
     keys = bounds_space(puzzle).keys
-    return bits * keys // 8, (LAYERS + bits) * keys // 8
+    return form.bytes(keys), (LAYERS + form.bits) * keys // 8
 
 
-def seconds_to_make(puzzle: Puzzle, bits: int, folder: Path | None) -> float:
+def seconds_to_make(puzzle: Puzzle, form: TableForm, folder: Path | None) -> float:
     """About. Raises ResourceError where the table cannot be made in the memory that may be used now, or does not fit
     the disk of ``folder``, where it will be or near there; None: that is not asked."""
-    size, needed = bounds_bytes(puzzle, bits)
+    size, needed = bounds_bytes(puzzle, form)
     free = memory_limit(None)
     if needed > free:
         raise ResourceError(
@@ -111,7 +111,7 @@ def make_bounds(
         raise _no_bounds(puzzle)
     files = TableFiles(database.path, database.place)
     existing = next(each for each in (files.folder, *files.folder.absolute().parents) if each.is_dir())
-    seconds_to_make(puzzle, form.bits, existing)
+    seconds_to_make(puzzle, form, existing)
     look_up = look_up_of(compile_space(puzzle, Origin()), space)
     if look_up is None:
         raise ResourceError(
@@ -120,10 +120,10 @@ def make_bounds(
 
     def write(file: BinaryIO) -> None:
         planes = _planes(space, form, threads, told)
-        write_table(file, bounds_facts(puzzle), form, space.keys, look_up, _packed(planes))
+        write_table(file, bounds_facts(puzzle), form, space.keys, look_up, _packed(planes, form))
 
     try:
-        files.opened(bounds_name(puzzle, form.bits), bounds_facts(puzzle), write)
+        files.opened(bounds_name(puzzle, form), bounds_facts(puzzle), write)
     except OSError as error:
         raise StorageError(f"{files.folder}: the table of {puzzle.name} cannot be written: {error}") from None
 
@@ -143,15 +143,28 @@ def _planes(
     return store.released()
 
 
-def _packed(planes: list[Bitmap]) -> Iterator[Bytes]:
-    """The bits of the planes side by side, the other way round."""
-    spread = np.zeros(256, dtype="<u2")
-    for bit in range(8):
-        spread |= (np.arange(256, dtype="<u2") >> bit & 1) << 2 * bit
-    low, *high = (np.asarray(plane.words).view(np.uint8) for plane in planes)
+def _packed(planes: list[Bitmap], form: TableForm) -> Iterator[Bytes]:
+    """The numbers of entries, or of those that share one the least. What planes tell is the other way round."""
+    words = [np.asarray(plane.words).view(np.uint8) for plane in planes]
+    told = np.arange(256 ** len(words))
+    eight = np.zeros((len(told), 8), dtype=np.int64)  # of a byte of each plane the numbers of entries
+    for plane in range(len(words)):
+        eight += ((told >> 8 * plane)[:, None] >> np.arange(8) & 1) << plane
+    greatest = form.top - eight.reshape(-1, 8 // form.shared, form.shared).max(axis=2)
+    width = form.bits * 8 // form.shared
+    packed = (
+        (greatest << form.bits * np.arange(8 // form.shared))
+        .sum(axis=1)
+        .astype("<u2" if width > 8 else np.uint8)
+    )
+    together = max(1, 8 // width)
     size = 8 * AT_ONCE
-    for at in range(0, len(low), size):
-        found = low[at : at + size]
-        if high:
-            found = (spread[found] | spread[high[0][at : at + size]] << 1).view(np.uint8)
-        yield ~found
+    for at in range(0, len(words[0]), size):
+        each = words[0][at : at + size].astype(np.uint16)
+        if len(words) > 1:
+            each |= words[1][at : at + size].astype(np.uint16) << np.uint16(8)
+        found = packed[each].view(np.uint8)
+        whole = found[0::together].copy()
+        for place in range(1, together):
+            whole |= found[place::together] << np.uint8(place * width)
+        yield whole

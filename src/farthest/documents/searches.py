@@ -62,6 +62,7 @@ class SolvedDocument(TypedDict):
         "objects with `bound`, `nodes`, `solutions`, `pieces` and `seconds`; empty with `bfs`, `dfs` and `astar`",
     ]
     seconds: Annotated[float, "the search alone"]
+    nodes_a_second: Annotated[float | None, "`nodes` by `seconds`; null where these are 0"]
     digest: Annotated[
         str,
         "of length, solutions, nodes of each iteration and paths; equal for equal searches, however they went",

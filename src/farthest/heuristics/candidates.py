@@ -38,12 +38,15 @@ DECLARED: dict[str, tuple[str, ...]] = dict.fromkeys(
 """Heuristics of puzzles of the catalogue that no rule would find."""
 
 WITH_CORNERS = "FR=FL=BL=BR.URF=UFL=ULB=UBR.turns:corners.edges"
-BOUNDS: dict[str, tuple[tuple[str, dict[str, tuple[int, int]]], ...]] = {
+Form = tuple[int, int, int]
+BOUNDS: dict[str, tuple[tuple[str, dict[str, Form]], ...]] = {
     "cube-3x3x3": tuple(
-        (f"sym:@{WITH_CORNERS},sym:@{PHASE_ONE}", {WITH_CORNERS: form}) for form in ((2, 9), (1, 10))
+        (f"sym:@{WITH_CORNERS},sym:@{PHASE_ONE}", {WITH_CORNERS: form})
+        for form in ((2, 9, 1), (2, 8, 2), (2, 8, 4), (2, 8, 8))
     )
 }
-"""The same with tables of bounds, made without maps: heuristics, and by pattern bits of a number and the base."""
+"""The same with tables of bounds, made without maps: heuristics, and by pattern bits of a number, the base, and how
+many entries share a number; the best first."""
 
 MOST_LOOK_UPS = 12
 """A heuristic that looks more up for a board searches fewer boards than it cuts off."""
@@ -56,12 +59,12 @@ SMALLEST = 100
 class Table:
     """One map of a candidate. ``same``: the patterns in whose maps its distances are; the first is made where none is
     stored. ``look_ups``: how many different ones there are of a board. ``pieces``: of each look-up if it is additive,
-    else empty. ``bounds``: of a table of bounds, bits of a number and the base."""
+    else empty. ``bounds``: of a table of bounds, its form, as in ``BOUNDS``."""
 
     same: tuple[Pattern, ...]
     look_ups: int = 1
     pieces: tuple[tuple[int, ...], ...] = ()
-    bounds: tuple[int, int] | None = None
+    bounds: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +299,7 @@ def _label_images(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
     return () if None in images else tuple(image.labels for image in images if image is not None)
 
 
-def candidate_of(puzzle: Puzzle, text: str, bounds: Mapping[str, tuple[int, int]] | None = None) -> Candidate:
+def candidate_of(puzzle: Puzzle, text: str, bounds: Mapping[str, Form] | None = None) -> Candidate:
     """The candidate of a heuristic of plain patterns, the greatest of which counts. Raises PuzzleError for a wrong
     pattern."""
     tables = []

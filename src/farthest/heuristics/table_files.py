@@ -16,21 +16,18 @@ from farthest.spaces.contract import REPRESENTATIVES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from farthest.heuristics.tables import Table
+    from farthest.heuristics.tables import Table, TableForm
     from farthest.puzzles.puzzle import Puzzle
-
-
-BOUNDS_BITS = (2, 1)
-"""Bits of a number in a table of bounds; a table with more of them is taken first."""
 
 
 DIGITS = 16
 """Of a puzzle's digest in the name of its table; a job's number has fewer."""
 
 
-def bounds_name(puzzle: Puzzle, bits: int) -> str:
-    """The name of the table of bounds of a puzzle, of which there is no map."""
-    return f"{puzzle.digest[:DIGITS]}-{bits}"
+def bounds_name(puzzle: Puzzle, form: TableForm) -> str:
+    """The name of a table of bounds of a puzzle, of which there is no map."""
+    shared = f"-{form.shared}" if form.shared > 1 else ""
+    return f"{puzzle.digest[:DIGITS]}-{form.bits}{shared}"
 
 
 def bounds_facts(puzzle: Puzzle) -> dict[str, Any]:
@@ -86,6 +83,13 @@ class TableFiles:
         with suppress(OSError):
             self.folder.rmdir()
         return size
+
+    def bounds_files(self, puzzle: Puzzle, most: int) -> list[Path]:
+        """Tables of bounds of a puzzle with at most so many bytes, the largest first."""
+        sized = [
+            (path.stat().st_size, path) for path in self.folder.glob(f"{puzzle.digest[:DIGITS]}-*.table")
+        ]
+        return [path for size, path in sorted(sized, reverse=True) if size <= most]
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.table"

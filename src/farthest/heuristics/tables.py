@@ -45,19 +45,24 @@ THREADS = 2
 class TableForm:
     """What a table has of a distance: a number of 1, 2, 4 or 8 ``bits``, for ``base`` + number. 0 stands for all
     distances up to the base, the greatest number for all from there on, or where ``never`` for none (in maps of bytes
-    255)."""
+    255). ``shared`` entries that follow one another, a power of two, have one number: of the least distance."""
 
     bits: int = 8
     base: int = 0
     never: bool = True
+    shared: int = 1
 
     @property
     def top(self) -> int:
         """The greatest number."""
         return (1 << self.bits) - 1
 
+    def bytes(self, entries: int) -> int:
+        """That the numbers of so many entries take."""
+        return -(-entries * self.bits // (8 * self.shared))
+
     def packed(self, distances: NDArray[Any]) -> Bytes:
-        """The bytes of distances, which fill bytes but for the last."""
+        """The bytes of distances, which fill bytes but for the last; none share a number."""
         if self == TableForm():
             return numpy.ascontiguousarray(distances, dtype=numpy.uint8)
         numbers = numpy.clip(distances, self.base, self.base + self.top - self.never)
@@ -123,7 +128,14 @@ def write_table(
 ) -> None:
     """Writes a table from the file's beginning on. ``facts``: what it is made of, JSON; ``packed``: the bytes of all
     entries. Raises OSError."""
-    header = {"facts": facts, "bits": form.bits, "base": form.base, "never": form.never, "entries": entries}
+    header = {
+        "facts": facts,
+        "bits": form.bits,
+        "base": form.base,
+        "never": form.never,
+        "shared": form.shared,
+    }
+    header["entries"] = entries
     arrays: list[NDArray[Any]] = []
     if look_up is not None:
         header |= {"digits": look_up.digits, "lists": [len(terms) for terms in look_up.terms]}
@@ -174,7 +186,7 @@ def read_table(data: mmap.mmap | memoryview, facts: dict[str, Any]) -> Table:
     header = msgspec.convert(read_json_object(whole[text:size].tobytes()), _Header)
     if header.facts != facts:
         raise ValueError("it was made of another map")
-    form = TableForm(header.bits, header.base, header.never)
+    form = TableForm(header.bits, header.base, header.never, header.shared)
     sides = max((side for _, side in header.digits), default=0)
     numbers = [prod(radix for radix, side in header.digits if side == each) for each in range(sides + 1)]
     counts = [
@@ -190,14 +202,18 @@ def read_table(data: mmap.mmap | memoryview, facts: dict[str, Any]) -> Table:
         arrays.append(numpy.frombuffer(data, dtype=kind, count=count, offset=at))
         at += arrays[-1].nbytes
     begin = _rounded(at)
-    end = begin + -(-header.entries * form.bits // 8)
+    if form.shared < 1:
+        raise ValueError("no entries share a number")
+    end = begin + form.bytes(header.entries)
     _check(whole, end)
     representatives = None
     if header.digits:
         first, lists, added, *terms = arrays
         representatives = _kernel.Representatives(header.digits, header.entries, first, lists, added, terms)
     kept = whole[begin:end]
-    kernel = _kernel.DistanceTable(kept, header.entries, form.bits, form.base, form.never, representatives)
+    kernel = _kernel.DistanceTable(
+        kept, header.entries, form.bits, form.base, form.never, representatives, form.shared
+    )
     return Table(kernel, form, kept)
 
 
@@ -207,6 +223,7 @@ class _Header(msgspec.Struct):
     base: int
     never: bool
     entries: int
+    shared: int = 1
     digits: list[tuple[int, int]] = []
     lists: list[int] = []
 

@@ -19,8 +19,9 @@ from farthest import _kernel
 from farthest.errors import JobError, MissingMapError, PuzzleError, ResourceError
 from farthest.families.permutation.representatives import look_up_of
 from farthest.heuristics.contract import PatternMap, WholePatternMap
-from farthest.heuristics.table_files import BOUNDS_BITS, TableFiles, bounds_facts, bounds_name
+from farthest.heuristics.table_files import TableFiles, bounds_facts
 from farthest.heuristics.tables import Table, TableForm, best_base, read_table, write_table
+from farthest.machine import memory_limit
 from farthest.models.job_reader import JobReader
 from farthest.models.map_reader import in_order
 from farthest.models.records import FINISHED
@@ -157,12 +158,16 @@ def complete_map(database: Database, puzzle: Puzzle, origin: Origin = TO_GOAL) -
 class PatternMaps:
     """``LoadMap`` of a database: the newest complete map to the goal of the puzzle that is given."""
 
-    def __init__(self, database: Database, *, tables: bool = False, bits: int | None = None) -> None:
+    def __init__(
+        self, database: Database, *, tables: bool = False, bits: int | None = None, memory: int | None = None
+    ) -> None:
         """``tables``: large maps are opened as tables, for searches; they are made where there are none yet. ``bits``:
         2, 4 or 8 that a distance has there; None: 4 where these are enough for large maps of permutation puzzles, else
-        8. Tables of other families and of maps in which keys have no distance have 8, or 4."""
+        8. Tables of other families and of maps in which keys have no distance have 8, or 4. ``memory``: bytes that a
+        table of bounds may have; None: four fifths of what is free."""
         self._tables = tables
         self._bits = bits
+        self._memory = memory
         self._database = database
 
     def __call__(self, puzzle: Puzzle) -> PatternMap:
@@ -185,18 +190,19 @@ class PatternMaps:
         return found
 
     def _bounds(self, puzzle: Puzzle) -> PatternMap | None:
-        """The table of bounds of a puzzle that has no map."""
-        key = (self._database.place, 0, puzzle.digest, True, 2)
+        """The largest table of bounds of a puzzle that has no map."""
+        files = TableFiles(self._database.path, self._database.place)
+        most = memory_limit(self._memory)
         with _lock:
-            if key not in _kept:
-                files = TableFiles(self._database.path, self._database.place)
-                facts = bounds_facts(puzzle)
-                found = (files.found(bounds_name(puzzle, bits), facts) for bits in BOUNDS_BITS)
-                table = next(filter(None, found), None)
-                if table is None:
-                    return None
-                _kept[key] = PatternMap(puzzle, compile_space(puzzle, TO_GOAL), table, holes=False, job=0)
-            return _kept[key]
+            for path in files.bounds_files(puzzle, most):
+                key = (str(path), 0, puzzle.digest, True, None)
+                if key in _kept:
+                    return _kept[key]
+                table = files.found(path.stem, bounds_facts(puzzle))
+                if table is not None:
+                    _kept[key] = PatternMap(puzzle, compile_space(puzzle, TO_GOAL), table, holes=False, job=0)
+                    return _kept[key]
+        return None
 
     def _newest(self, puzzle: Puzzle) -> JobRecord:
         found = complete_map(self._database, puzzle)

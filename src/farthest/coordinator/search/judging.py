@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.bounds import bounds_bytes, seconds_to_make
@@ -56,7 +57,7 @@ class JudgedTable:
                 self.puzzle = pattern.puzzle
                 break
         self._database = database
-        self.bounds = None if table.bounds is None else TableForm(*table.bounds, never=False)
+        self.bounds = None if table.bounds is None else _form(*table.bounds)
         """Of a table of bounds."""
 
     @property
@@ -65,7 +66,7 @@ class JudgedTable:
         if self.stored is not None or self.bounds is None or self._database is None:
             return self.stored is not None
         files = TableFiles(self._database.path, self._database.place)
-        return files.has(bounds_name(self.puzzle, self.bounds.bits))
+        return files.has(bounds_name(self.puzzle, self.bounds))
 
     @cached_property
     def space(self) -> Space:
@@ -76,7 +77,7 @@ class JudgedTable:
     def bytes(self) -> int:
         """The memory that a search needs for it."""
         if self.bounds is not None:
-            return bounds_bytes(self.puzzle, self.bounds.bits)[0]
+            return bounds_bytes(self.puzzle, self.bounds)[0]
         return table_bytes(self.space, self.stored)
 
     @cached_property
@@ -85,12 +86,17 @@ class JudgedTable:
         those of which it proves nothing."""
         if self.stored is not None and self._database is not None:
             return [layer.states for layer in JobReader(self._database).layers(self.stored.id)]
-        layers = layers_by_growth(self.space)
+        layers: Sequence[float] = layers_by_growth(self.space)
         if self.bounds is None:
             return layers
-        base, most = self.bounds.base, self.bounds.base + self.bounds.top
-        unknown = sum(layers[: base + 1])
-        return [unknown, *[0.0] * base, *layers[base + 1 : most], sum(layers[most:])]
+        base, most, shared = self.bounds.base, self.bounds.base + self.bounds.top, self.bounds.shared
+        more = [
+            float(sum(layers[depth:])) for depth in range(len(layers) + 1)
+        ]  # states at a depth or farther
+        if shared > 1:  # the least of so many, as if by chance
+            more = [more[0] * (each / more[0]) ** shared for each in more]
+            layers = [here - after for here, after in pairwise(more)]
+        return [more[0] - more[base + 1], *[0.0] * base, *layers[base + 1 : most], more[most]]
 
     @property
     def mean(self) -> float:
@@ -104,7 +110,7 @@ class JudgedTable:
     def seconds(self, settings: Settings, folder: Path | None) -> float | None:
         """What making it takes; None where that is not known. Raises ResourceError where it is refused."""
         if self.bounds is not None:
-            return seconds_to_make(self.puzzle, self.bounds.bits, folder)
+            return seconds_to_make(self.puzzle, self.bounds, folder)
         needs = estimated(self.puzzle, settings, folder)
         if needs.problem is not None:
             raise ResourceError(needs.problem)
@@ -148,6 +154,10 @@ def judged(candidate: Candidate, database: Database | None, *, stored: bool = Fa
     if size > 2**20:
         size -= size % 2**10  # a few keys beside a map of 2^28 bytes do not make it too large
     return Judged(candidate, tables, mean, size)
+
+
+def _form(bits: int, base: int, shared: int) -> TableForm:
+    return TableForm(bits, base, never=False, shared=shared)
 
 
 def _mean(layers: Sequence[float]) -> float:

@@ -151,6 +151,11 @@ class SearchOutcome:
         return f"{counted(self.length, 'move')}, {counted(self.solutions, 'solution')}{proven}"
 
     @property
+    def nodes_a_second(self) -> float | None:
+        """None where no time has passed."""
+        return self.nodes / self.seconds if self.seconds else None
+
+    @property
     def moves(self) -> Way | None:
         """The first solution; None where there is none, or none is listed."""
         return self.paths[0] if self.paths else None

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
@@ -148,7 +148,7 @@ class Solver:
         """The heuristic with its tables, until another is opened. Raises SearchError, and as ``open_heuristic``."""
         if self._opened is not None and self._opened[0] == text:
             return self._opened[1]
-        load_map = None if self._storage is None else self._storage.load_map
+        load_map = partial(self._storage.load_map, memory=self.settings.memory) if self._storage else None
         found = open_heuristic(text, self.puzzle, self.targets, load_map)
         if self.settings.all_solutions and not found.admissible:
             raise SearchError(

@@ -268,7 +268,7 @@ class SearchStorage:
             self._opened = open_database(self.url, create=create)
         return self._opened
 
-    def load_map(self, puzzle: Puzzle) -> PatternMap:
+    def load_map(self, puzzle: Puzzle, memory: int | None = None) -> PatternMap:
         """``LoadMap`` of the database. Raises JobError where there is none, and as ``PatternMaps``."""
         from farthest.queries.pattern_maps import PatternMaps, missing_map
 
@@ -276,7 +276,7 @@ class SearchStorage:
             database = self.database(create=False)
         except MissingDatabaseError as error:
             raise missing_map(error.place, puzzle) from None
-        return PatternMaps(database, tables=True)(puzzle)
+        return PatternMaps(database, tables=True, memory=memory)(puzzle)
 
     @property
     def place(self) -> str | None:

@@ -1,4 +1,4 @@
-"""The picture of a block board: pieces as wide as their cells, a little apart from each other."""
+"""The picture of a block board: rectangles whole, other pieces cell by cell, a little apart from each other."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
             first[cell] = token
             piece_of.update(dict.fromkeys(covers[kind][cell], f"{cell} {token}"))
     shapes: list[Shape] = []
-    for x, y, cell, around in _places(definition.rows, definition.cells):
+    for x, y, cell, around in _drawn(definition, board):
         piece = piece_of.get(cell)
         if piece is None:
             text = "*" if board[cell] == WILDCARD else definition.signs[cell]
             shapes.append(Shape(x, y, colour=-1, text=text, bare=True))
             continue
+        token, (wide, high) = piece.partition(" ")[2], _size(definition.kinds[board[cell] - 1].shape)
         left, right, above, below = (0.0 if piece_of.get(other) == piece else _INSET for other in around)
-        token = piece.partition(" ")[2]
+        if wide * high > 1:  # a rectangle, drawn whole
+            left = right = above = below = _INSET
         shapes.append(
             Shape(
                 x + left,
                 y + above,
-                1 - left - right,
-                1 - above - below,
+                wide - left - right,
+                high - above - below,
                 palette[token],
                 first.get(cell, ""),
                 bare=True,
@@ -53,12 +55,32 @@ def hold(definition: Blocks, board: Sequence[int], move: MoveName, after: Sequen
     (source,), (target,) = set(before[kind]) - set(now[kind]), set(now[kind]) - set(before[kind])
     places = {cell: (x, y) for x, y, cell, _ in _places(definition.rows, definition.cells)}
     covered, covered_after = (definition.covers[kind][first] for first in (source, target))
-    shapes = tuple(number for number, cell in enumerate(places) if cell in covered)
+    drawn = (cell for _, _, cell, _ in _drawn(definition, board))
+    shapes = tuple(number for number, cell in enumerate(drawn) if cell in covered)
     return Hold(
         Area.of_cells(places[cell] for cell in covered),
         Area.of_cells(places[cell] for cell in covered_after),
         shapes,
     )
+
+
+def _drawn(definition: Blocks, board: Sequence[int]) -> list[tuple[int, int, int, tuple[int, ...]]]:
+    """The cells that have a shape: all but those within a rectangle, which is drawn whole at its first cell."""
+    within = {
+        cell
+        for kind, firsts in enumerate(definition.anchors(board) or ())
+        if _size(definition.kinds[kind].shape) != (1, 1)
+        for first in firsts
+        for cell in definition.covers[kind][first]
+        if cell != first
+    }
+    return [each for each in _places(definition.rows, definition.cells) if each[2] not in within]
+
+
+def _size(shape: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Width and height of a piece that is a rectangle; 1 and 1 for others, whose cells are drawn one by one."""
+    high, wide = (1 + max(line) - min(line) for line in zip(*shape, strict=True))
+    return (wide, high) if wide * high == len(shape) else (1, 1)
 
 
 @lru_cache(maxsize=16)
