@@ -27,6 +27,7 @@ FIELDS = {
     "optimal": bool,
     "bound": int,
     "nodes": int,
+    "nodes_a_second": float,
     "expanded": type(None),
     "iterations": list,
     "seconds": float,
