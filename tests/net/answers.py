@@ -68,7 +68,7 @@ search that is cut smaller), or files put on the disk."""
 
 DIFFERENT = {
     "seconds", "layer_seconds", "created", "started", "finished", "database", "version", "verified", "layer_files",
-    "figures", "layers_digest",
+    "figures", "layers_digest", "nodes_a_second",
 }  # fmt: skip
 """Fields of JSON that are not compared: times, places, the version of the program, and what is told since."""
 
