@@ -114,7 +114,7 @@ def jobs(database: str | None, as_json: bool) -> None:
 
     Of a search the board is named instead of the origin, and the depth is the length of its solutions. Long names and
     boards are cut so that a line has 100 columns at most, on a narrower terminal 80: --json and `farthest show` have
-    the whole. Tables of bounds, which searches have made of no job, follow with their sizes.
+    the whole. Tables of bounds, which searches make and which belong to no job, follow with their sizes.
 
     \b
     Example:

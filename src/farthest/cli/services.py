@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from farthest.cli.options import allow_module_option, completed, database_option, json_option
 from farthest.cli.printing import print_json, print_table
 from farthest.errors import SettingError
 from farthest.wording import bytes_text, counted
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_PROCESSES = 1024
 

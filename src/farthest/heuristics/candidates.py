@@ -206,9 +206,8 @@ def _discs(puzzle: Puzzle, memory: int) -> Iterator[Candidate]:
             range(first, min(first + size, hanoi.discs)) for first in range(0, hanoi.discs, size)
         ]
         from_largest = [range(max(0, end - size), end) for end in range(hanoi.discs, 0, -size)]
-        sums = [
-            [pattern_of_labels(puzzle, group) for group in groups] for groups in (from_largest, from_smallest)
-        ]
+        splits = {frozenset(groups): groups for groups in (from_largest, from_smallest)}
+        sums = [[pattern_of_labels(puzzle, group) for group in groups] for groups in splits.values()]
         first: dict[str, Pattern] = {}
         for pattern in chain(*sums):
             first.setdefault(pattern.puzzle.digest, pattern)
@@ -217,7 +216,7 @@ def _discs(puzzle: Puzzle, memory: int) -> Iterator[Candidate]:
             for digest, pattern in first.items()
         )
         texts = ("+".join(MARK + pattern.text for pattern in patterns) for patterns in sums)
-        yield Candidate(",".join(dict.fromkeys(texts)), tables, added=True)
+        yield Candidate(",".join(texts), tables, added=True)
 
 
 # Permutation puzzles

@@ -61,7 +61,9 @@ def board_columns(opened: StoredMap, boards: Boards, *, cells: bool) -> dict[str
     definition = opened.puzzle.definition
     if not cells:
         return {"board": definition.texts(boards)}
-    tokens, places = getattr(definition, "tokens", None), getattr(definition, "slots", definition.cells)
+    if getattr(definition, "digit_bytes", 1) == 2:  # the high byte first
+        boards = boards[:, ::2].astype(numpy.uint16) * 256 + boards[:, 1::2]
+    tokens, places = getattr(definition, "tokens", None), getattr(definition, "slots", boards.shape[1])
     held = boards[:, :places] if tokens is None else numpy.array(tokens)[boards[:, :places]]
     found = {f"cell_{cell}": column.tolist() for cell, column in enumerate(held.T)}
     return found | {f"turn_{slot}": column.tolist() for slot, column in enumerate(boards[:, places:].T)}
@@ -281,7 +283,7 @@ def _write_parquet(distance_map: StoredMap, file: BinaryIO, *, cells: bool = Fal
     space = distance_map.space
     code = pyarrow.uint64() if space.code_bytes == 8 else pyarrow.binary(space.code_bytes)
     kinds = {
-        name: pyarrow.string() if isinstance(column[0], str) else pyarrow.uint8()
+        name: pyarrow.string() if isinstance(column[0], str) else pyarrow.uint16()
         for name, column in _example(distance_map, cells=cells).items()
     }
     columns = {"key": pyarrow.uint64()}

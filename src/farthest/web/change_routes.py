@@ -16,6 +16,8 @@ from farthest.coordinator.search.choice import map_to
 from farthest.coordinator.settings import Settings
 from farthest.documents.jobs import job_summary
 from farthest.errors import FarthestError
+from farthest.models.jobs import Jobs
+from farthest.models.records import QUEUED
 from farthest.models.stored_job import puzzle_of
 from farthest.puzzles.family import board_given
 from farthest.web.api_routes import json_answer
@@ -63,7 +65,7 @@ async def _start_page(request: Request) -> Response:
 
 
 async def _solve(request: Request) -> Response:
-    """A board that is wrong is told on the page that reads it."""
+    """Leads to the page of the board, which says what is wrong with it."""
     given = _field(await body_of(request), "board")
 
     def begun() -> Response:
@@ -212,11 +214,12 @@ class LocalJobs:
 
     def _run(self, number: int) -> None:
         with self._lock:
-            if self._closed:
+            self._waiting.discard(number)
+            # It may have been cancelled, or taken by another. Where it was deleted, the error ends in the future.
+            if self._closed or Jobs(self._database).get(number).status != QUEUED:
                 return
             process = started(self._url, PROGRAM, "resume", str(number), "--here")
             self._processes.add(process)
-            self._waiting.discard(number)
         process.communicate()
         with self._lock:
             self._processes.discard(process)

@@ -128,14 +128,16 @@ class Gate:
             raise RefusalError(403, "the request comes from a page of another server")
         if path == SIGN_IN:
             return
-        if not scope["may_change"]():
-            raise self._refusal()
         if origin is None and not self._bearer(headers):
             raise RefusalError(403, "the request does not say which page it comes from (Origin)")
+        if not scope["may_change"]():
+            raise self._refusal()
 
     def _own(self, scope: Scope, host: str) -> bool:
         """Whether a request is one of the user who started the server, who needs no token."""
-        return self._settings.own_jobs and is_loopback(_without_port(host)) and is_own(scope)
+        # At another name for this machine another user may listen, whose page could send this request.
+        name = _without_port(host).removeprefix("[").removesuffix("]")
+        return self._settings.own_jobs and name == self._settings.host.lower() and is_own(scope)
 
     def _refusal(self) -> RefusalError:
         """Why a change is refused."""
@@ -274,8 +276,9 @@ class WebSettings:
 
     @property
     def own_jobs(self) -> bool:
-        """Whether the user who started the server may change something without a token."""
-        return self.allow_jobs is None and self.loopback and not (self.token or self.public)
+        """Whether the user who started the server may change something without a token. Not where the server has
+        another name: it stands behind another program, whose user may be the same."""
+        return self.allow_jobs is None and self.loopback and not (self.token or self.public or self.names)
 
     @property
     def needs_token(self) -> bool:

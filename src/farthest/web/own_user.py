@@ -1,7 +1,7 @@
 """Whether a connection from this machine is one of the user who runs this process.
 
-Linux tells whose each TCP socket is, in ``/proc/net/tcp`` and ``tcp6`` (man 5 proc): a line for each, its second column
-the address of its own end, its third that of the other, its eighth the user's number. Addresses are hexadecimal, in
+Linux tells whose each TCP socket is, in ``/proc/net/tcp`` and ``tcp6`` (man 5 proc): a line for each, with the address
+of its own end (column 2), that of the other (3), the state (4) and the user's number (8). Addresses are hexadecimal, in
 words of four bytes, each in the machine's byte order.
 """
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 _TABLES = {4: Path("/proc/net/tcp"), 6: Path("/proc/net/tcp6")}
-_OF_PROXIES = (b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
+_OF_PROXIES = (b"forwarded", b"via", b"x-forwarded-", b"x-real-ip")
+"""How headers begin that proxies add."""
+_OPEN = "01"
 
 
 def told() -> bool:
@@ -29,7 +31,7 @@ def told() -> bool:
 def is_own(scope: Scope) -> bool:
     """Whether an HTTP request came straight from a process of this user on this machine. False where that cannot be
     said, and where a header says that another program has passed it on."""
-    if any(name in _OF_PROXIES for name, _ in scope["headers"]):
+    if any(name.startswith(_OF_PROXIES) for name, _ in scope["headers"]):
         return False
     client, server = scope.get("client"), scope.get("server")
     if client is None or server is None:
@@ -42,8 +44,9 @@ def is_own(scope: Scope) -> bool:
         lines = _TABLES[address.version].read_text(encoding="ascii").splitlines()[1:]
     except (OSError, ValueError, TypeError):
         return False
-    rows = (line.split() for line in lines)
-    return any((row[1], row[2]) == ends and row[7] == str(os.getuid()) for row in rows)
+    # Linux writes 0 for the user of a connection whose other end is closed: only an open one tells its user.
+    mine = (*ends, _OPEN, str(os.getuid()))
+    return any((row[1], row[2], row[3], row[7]) == mine for row in map(str.split, lines))
 
 
 def _hexadecimal(host: str, port: int) -> str:

@@ -52,10 +52,12 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
     from farthest.web.shelf import Shelf
 
-MOST_WORDS = 200
+MOST_CHARACTERS = 200
+"""Characters of a search."""
 
 
 RUNNING_SHOWN = 5
+"""Running jobs on the first page."""
 
 
 def _home(request: Request) -> str:
@@ -65,7 +67,7 @@ def _home(request: Request) -> str:
 
 
 def _words(request: Request) -> str:
-    return request.query_params.get("q", "").strip()[:MOST_WORDS]
+    return request.query_params.get("q", "").strip()[:MOST_CHARACTERS]
 
 
 def _jobs(request: Request) -> str:

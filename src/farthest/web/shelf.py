@@ -246,7 +246,7 @@ def puzzle_named(name: str) -> Puzzle:
     """A puzzle of the catalogue, or of a parametric name; never a file. Raises PuzzleError."""
     puzzle = catalogue.find(name)
     if puzzle is None:
-        raise RefusalError(404, "no puzzle of the catalogue has this name; the first page lists them")
+        raise RefusalError(404, "no puzzle of the catalogue has this name; the page Puzzles lists them")
     return puzzle
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -40,7 +41,6 @@ class Told(msgspec.Struct):
     doing: str = ""
     optimal: bool = False
     error: str = ""
-    job: int | None = None
     ended: bool = False
 
 
@@ -64,17 +64,17 @@ class Solvings:
         key = puzzle, board
         with self._lock:
             known = self._told.get(key)
-            if known is not None and (known.optimal or key in self._running):
+            if key in self._running or (known is not None and known.optimal):
                 return
             if len(self._running) >= AT_ONCE:
                 raise RefusalError(
                     503, f"{AT_ONCE} boards are being solved already; try again when one has ended"
                 )
+            self._running[key] = started(self._url, PROGRAM, puzzle, board)
             self._told[key] = Told(doing="beginning")
             self._told.move_to_end(key)
             if len(self._told) > MOST_KEPT:
-                self._told.popitem(last=False)
-            self._running[key] = started(self._url, PROGRAM, puzzle, board)
+                del self._told[next(each for each in self._told if each not in self._running)]
         reader = threading.Thread(target=self._follow, args=(key, self._running[key]), daemon=True)
         reader.start()
         reader.join(seconds)
@@ -82,15 +82,18 @@ class Solvings:
     def _follow(self, key: tuple[str, str], process: Process) -> None:
         told = self._told[key]
         assert process.stdout is not None, "it is a pipe"
-        with process:
-            for line in process.stdout:
-                for name, value in msgspec.json.decode(line, type=dict[str, Any]).items():
-                    setattr(told, name, value)
-        if told.moves is None and not told.error:
-            told.error = "it was stopped before a solution was found"
-        told.ended = True
-        with self._lock:
-            del self._running[key]
+        try:
+            with process:
+                for line in process.stdout:
+                    with suppress(msgspec.DecodeError):  # one that its end has cut off
+                        for name, value in msgspec.json.decode(line, type=dict[str, Any]).items():
+                            setattr(told, name, value)
+        finally:
+            if told.moves is None and not told.error:
+                told.error = "it ended before a solution was found"
+            told.ended = True
+            with self._lock:
+                del self._running[key]
 
     def stop(self, puzzle: str, board: str) -> None:
         """Ends a search, if it runs, with the best solution so far."""
@@ -112,9 +115,6 @@ class _Teller(SearchReporter):
 
     def iteration(self, iteration: Iteration) -> None:
         _tell(doing=f"no solution has {iteration.bound} moves or fewer" if not iteration.solutions else "")
-
-    def stored(self, job: int) -> None:
-        _tell(job=job)
 
     def progress(self, known: dict[str, Any]) -> None:
         _tell(
@@ -153,6 +153,6 @@ def main(name: str, text: str) -> None:
         except FarthestError as error:
             _tell(error=str(error))
             return
-    _tell(moves=found.moves, needed=found.bound or 0, nodes=found.nodes, optimal=found.optimal, job=found.job)
+    _tell(moves=found.moves, needed=found.bound or 0, nodes=found.nodes, optimal=found.optimal)
     if found.length is None:
         _tell(error="it is proven that no moves lead to the goal")

@@ -220,7 +220,7 @@ class JobRecorder(OwnedJob):
             with self._database.write():
                 written.append(self._write_result(found, file))
                 if file is not None:
-                    file.writer.publish()  # last: the job is known to be ours, and all else is written
+                    file.writer.publish()  # the job is known to be ours; answers read the map by its name
                 if not self._settings.histogram_only and _has_answers(found.space):
                     self._add_answers()
             return written[-1]
@@ -340,8 +340,10 @@ def _has_answers(space: Space) -> bool:
         return False
     if origin.direction == "from":
         return origin.where != "goal" and definition.has_origin("goal")
-    # All states are joined to the start where moves can be taken back and lead to one board.
-    return definition.has_origin("start") and not (space.undirected and len(space.origins) == 1)
+    # Representatives are by symmetries that fix the goal, not the start. All states are joined to the start where moves
+    # can be taken back and lead to one board.
+    alone = space.undirected and len(space.origins) == 1
+    return definition.has_origin("start") and reduced(space) is None and not alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,7 @@ def _mean_of_discs(puzzle: Puzzle) -> float:
             break
         few = puzzle if discs == definition.discs else pattern_of_labels(puzzle, range(discs)).puzzle
         known.append(_mean([len(boards) for boards in layers_of_boards(compile_space(few, Origin()))]))
-    mean, rate = known[-1], known[-1] / known[-2] if len(known) > 2 else 1.0
+    mean, rate = known[-1], known[-1] / known[-2] if len(known) > 2 and known[-2] else 1.0
     power = 1 / max(1, definition.pegs - 2) - 1
     for discs in range(len(known), definition.discs + 1):
         mean *= rate ** ((discs / (len(known) - 1)) ** power)

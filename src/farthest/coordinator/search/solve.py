@@ -184,6 +184,7 @@ class Solver:
                     try:
                         return self._search(replace(problem, heuristic=stage.heuristic), stage, answer)
                     except TriedInVainError as tried:
+                        self._opened = None  # a larger table of the same name may be made next
                         ways = filter(None, (answer, tried.look()))
                         answer = min(ways, key=lambda found: len(found.paths[0]), default=None)
                     if answer and answer.optimal and not stored_at_once(self.settings, self._storage):

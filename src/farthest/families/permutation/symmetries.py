@@ -312,10 +312,16 @@ class _TurnsHome:
         return labels.ravel()[source], turned
 
 
-@lru_cache(maxsize=2)
 def symmetries(definition: Permutation, fixed: Board) -> Symmetries:
     """All conjugations that fix the board, and the inversion unless pieces are alike, orientations do not count, or
     moves cannot be taken back. Raises ResourceError where the moves are too many to be tried."""
+    return _symmetries(definition, definition.turns, fixed)
+
+
+@lru_cache(maxsize=2)
+def _symmetries(definition: Permutation, turns: object, fixed: Board) -> Symmetries:
+    """``turns``: those of the definition, which are no part of what definitions are compared by."""
+    del turns
     pieces = Pieces(definition, fixed)
     invertible = max(definition.counts) == 1 and not any(definition.ignore) and definition.symmetric
     try:

@@ -41,7 +41,7 @@ HARDEST, WAY = "867254301", "4125436785430125476301476301258"
 
 
 def home(running: Sequence[JobRecord]) -> str:
-    """``running``: jobs that have not ended, newest first."""
+    """``running``: jobs that run now, newest first."""
     return page(
         "The hardest positions of puzzles",
         div(class_="two hero")[

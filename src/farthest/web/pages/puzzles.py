@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -112,7 +112,7 @@ def puzzles(wanted: str) -> str:
     )
 
 
-@cache
+@lru_cache(maxsize=256)
 def _by_kind(names: Iterable[str]) -> dict[Kind, list[Puzzle]]:
     """Puzzles of the catalogue, which does not change while the server runs, in the order of ``KINDS``."""
     found: dict[Kind, list[Puzzle]] = {kind: [] for kind in KINDS}
@@ -147,7 +147,7 @@ def _of_kind(kind: Kind, members: Sequence[Puzzle], *, sizes: bool) -> Node:
 MOST_VARIANTS = 3
 
 
-@cache
+@lru_cache(maxsize=256)
 def _card(title: str, alike: tuple[Puzzle, ...]) -> Markup:
     """A puzzle and its variants as HTML."""
     first = min(alike, key=lambda each: (len(each.name), each.name))

@@ -1,5 +1,5 @@
 // Shows how far the search for a solution is, as long as it goes on; the solution is exchanged for a shorter one alone.
-import { begin } from "./state.js";
+import { beginLine } from "./state.js";
 
 const SECONDS = 1;
 const part = (name, root = document) => root.querySelector(`[data-part=${name}]`);
@@ -13,7 +13,7 @@ async function renew(address) {
   part("status").replaceWith(status);
   if (part("line").dataset.moves === line.dataset.moves) return;
   part("line").replaceWith(line);
-  begin();
+  beginLine();
 }
 
 setInterval(() => {

@@ -92,10 +92,14 @@ function lettersBox() {
   main.querySelector("[data-part=board] figcaption").append(label);
 }
 
-export function begin() {
+export function beginLine() {
   const list = main.querySelector("[data-part=line] [data-player]");
   if (!list) line = null;
   else if (!list.dataset.ready) [line] = players(main, go);
+}
+
+export function begin() {
+  beginLine();
   boards(main, follow);
   const board = main.querySelector("[data-part=board] > [data-body]");
   body = board && solid(board);
