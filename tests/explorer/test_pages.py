@@ -20,7 +20,7 @@ from farthest.models.database import open_database
 from farthest.web import page_routes
 from farthest.web.app import application
 from farthest.web.gate import WebSettings
-from farthest.web.page import state_page
+from farthest.web.page import board_page, state_page
 from farthest.web.pages import search
 from farthest.web.pages.puzzles import KINDS as KINDS_OF_PUZZLES
 
@@ -391,3 +391,11 @@ def test_a_board_of_a_puzzle_has_an_address_of_its_own(client: Client, stored: P
     wrong = asked.get("/puzzles/cube-3x3x3/solve", params={"board": "R X"})
     assert wrong.status_code == 400
     assert "X" in Page(wrong.text).text
+
+
+def test_a_row_of_dots_is_no_step_of_an_address(client: Client) -> None:
+    """Browsers take ``./`` out of addresses."""
+    text = "./oo/ooo/oooo/ooooo"
+    address = board_page("pegs-triangle-15", text)
+    assert "/./" not in address
+    assert text in Page(client().get(address).text).text

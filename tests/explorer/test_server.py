@@ -125,6 +125,7 @@ def test_an_empty_folder_and_the_user_of_this_machine(tmp_path: Path, started: l
             [sys.executable, "-c", OTHER_USER, str(server.port)], capture_output=True, text=True, check=True
         )
         assert asked.stdout.strip() == "403"
+        subprocess.run([sys.executable, "-c", WHO_LEAVES, str(server.port)], check=True)
     assert b"no jobs yet" in server.ask("GET", "/jobs")[2]
     status, headers, _ = server.ask("POST", "/jobs", body, form | here)
     assert (status, headers["location"]) == (303, "/jobs/1")
@@ -149,6 +150,15 @@ port = int(sys.argv[1])
 asked = http.client.HTTPConnection("127.0.0.1", port)
 asked.request("POST", "/jobs", b"puzzle=3-puzzle", {"Origin": f"http://127.0.0.1:{port}"})
 print(asked.getresponse().status)
+"""
+WHO_LEAVES = """
+import os, socket, sys
+os.setuid(65534)
+port = int(sys.argv[1])
+for _ in range(20):  # Linux says that a connection whose other end is closed is root's
+    with socket.create_connection(("127.0.0.1", port)) as asked:
+        head = f"POST /jobs HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\nOrigin: http://127.0.0.1:{port}\\r\\n"
+        asked.sendall(f"{head}Content-Length: 15\\r\\n\\r\\npuzzle=3-puzzle".encode())
 """
 
 

@@ -193,3 +193,11 @@ def test_algorithms_are_compared_with_tables_where_boards_are_hard(
     assert hard["algorithms"][0]["heuristic"] == "manhattan"
     assert "@" in hard["algorithms"][1]["heuristic"]
     assert hard["disagreements"] == []
+
+
+def test_discs_that_may_be_anywhere(run_json: RunJson, tmp_path: Path) -> None:
+    """Patterns of them alone have no distances."""
+    file = tmp_path / "last.toml"
+    file.write_text('name = "last"\nfamily = "hanoi"\n[hanoi]\npegs = 3\ndiscs = 6\ngoal = "*****2"\n')
+    found = run_json("heuristic", str(file), "--memory", "1MiB")
+    assert found["candidates"]

@@ -52,6 +52,14 @@ def test_a_column_for_each_cell(run: Run, folder: Path) -> None:
     assert (folder / "cells.csv").read_text().splitlines()[0].endswith("cell_13,turn_0" + TURNS)
 
 
+def test_a_column_for_each_jug(run: Run, folder: Path) -> None:
+    run("enumerate", "jugs-8-5-3")
+    run("export", "jugs-8-5-3", "jugs.csv", "--cells")
+    head, *rows = [line.split(",") for line in (folder / "jugs.csv").read_text().splitlines()]
+    assert head == ["key", "cell_0", "cell_1", "cell_2", "distance"]
+    assert {sum(map(int, row[1:4])) for row in rows} == {8}
+
+
 def test_export_to_standard_output(run: Run, folder: Path) -> None:
     for form in ("csv", "npz"):
         run("export", "1", f"states.{form}")

@@ -240,7 +240,8 @@ def solve_page(name: str) -> str:
 
 def board_page(name: str, text: str) -> str:
     """One board of a puzzle, whatever maps there are."""
-    return f"{puzzle_page(name)}/{quote(text, safe='')}"  # browsers take a row of dots alone for a step of the path
+    steps = {".", ".."}.intersection(text.split("/"))  # what browsers take rows of dots alone for
+    return f"{puzzle_page(name)}/{quote(text, safe='' if steps else '/')}"
 
 
 def _with(path: str, query: dict[str, str]) -> str:
