@@ -152,13 +152,14 @@ asked.request("POST", "/jobs", b"puzzle=3-puzzle", {"Origin": f"http://127.0.0.1
 print(asked.getresponse().status)
 """
 WHO_LEAVES = """
-import os, socket, sys
+import encodings.idna, os, socket, sys
 os.setuid(65534)
 port = int(sys.argv[1])
+FORM = "Content-Type: application/x-www-form-urlencoded\\r\\n"
 for _ in range(20):  # Linux says that a connection whose other end is closed is root's
     with socket.create_connection(("127.0.0.1", port)) as asked:
         head = f"POST /jobs HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\nOrigin: http://127.0.0.1:{port}\\r\\n"
-        asked.sendall(f"{head}Content-Length: 15\\r\\n\\r\\npuzzle=3-puzzle".encode())
+        asked.sendall(f"{head}{FORM}Content-Length: 15\\r\\n\\r\\npuzzle=3-puzzle".encode())
 """
 
 
