@@ -57,8 +57,11 @@ class JudgedTable:
                 self.puzzle = pattern.puzzle
                 break
         self._database = database
-        self.bounds = None if table.bounds is None else _form(*table.bounds)
+        self.bounds: TableForm | None = None
         """Of a table of bounds."""
+        if table.bounds is not None:
+            bits, base, shared = table.bounds
+            self.bounds = TableForm(bits, base, never=False, shared=shared)
 
     @property
     def ready(self) -> bool:
@@ -154,10 +157,6 @@ def judged(candidate: Candidate, database: Database | None, *, stored: bool = Fa
     if size > 2**20:
         size -= size % 2**10  # a few keys beside a map of 2^28 bytes do not make it too large
     return Judged(candidate, tables, mean, size)
-
-
-def _form(bits: int, base: int, shared: int) -> TableForm:
-    return TableForm(bits, base, never=False, shared=shared)
 
 
 def _mean(layers: Sequence[float]) -> float:
