@@ -56,7 +56,7 @@ def board_with_moves(picture: Picture, moves: Sequence[MoveLink], title: str) ->
     for move in moves:
         sources[move.hold.source].append(move)
     size = f'width="{width * CELL + 2:g}" height="{height * CELL + 2:g}"'
-    name = f'class="{board_class(width, height, picture.shapes)} moving" role="group" aria-label="{escape(title)}"'
+    name = f'class="{board_class(width, height)} moving" role="group" aria-label="{escape(title)}"'
     parts = [f'<svg {name} viewBox="{box}" {size}>']
     for number, shape in enumerate(picture.shapes):
         drawn = shape_svg(shape)
@@ -163,7 +163,7 @@ def frames(pictures: Sequence[Picture], title: str) -> Frames:
         f"<g{'' if number in shown else none}>{shape_svg(shape)}</g>" for shape, number in number_of.items()
     )
     size = f'viewBox="-1 -1 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    head = f'<svg class="{board_class(width, height, order)}" {size} role="img"'
+    head = f'<svg class="{board_class(width, height)}" {size} role="img"'
     return Frames(f'{head} aria-label="{escape(title)}">{shapes}</svg>', changes)
 
 
