@@ -294,7 +294,9 @@ def test_a_state_lists_every_move_best_first(client: Client, stored: Path) -> No
 
 def test_the_depth_of_a_state_is_marked_in_the_chart(client: Client) -> None:
     page = client().get(state_page(THREE, "goal")).text
-    assert re.findall(r'class="bar marked".*?<title>(.*?)</title>', page) == ["depth 0: 1 state"]
+    marked = r'<a href="[^"]*" aria-current="true"><title>(.*?)</title><path class="marked"'
+    assert re.findall(marked, page) == ["depth 0: 1 state"]
+    assert len(page.encode()) <= 20_000
 
 
 @pytest.mark.parametrize(

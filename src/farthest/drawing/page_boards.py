@@ -56,7 +56,7 @@ def board_with_moves(picture: Picture, moves: Sequence[MoveLink], title: str) ->
     for move in moves:
         sources[move.hold.source].append(move)
     size = f'width="{width * CELL + 2:g}" height="{height * CELL + 2:g}"'
-    name = f'class="{board_class(width, height, picture.shapes)} moving" role="group" aria-label="{escape(title)}"'
+    name = f'class="{board_class(width, height)} moving" role="group" aria-label="{escape(title)}"'
     parts = [f'<svg {name} viewBox="{box}" {size}>']
     for number, shape in enumerate(picture.shapes):
         drawn = shape_svg(shape)
@@ -163,7 +163,7 @@ def frames(pictures: Sequence[Picture], title: str) -> Frames:
         f"<g{'' if number in shown else none}>{shape_svg(shape)}</g>" for shape, number in number_of.items()
     )
     size = f'viewBox="-1 -1 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    head = f'<svg class="{board_class(width, height, order)}" {size} role="img"'
+    head = f'<svg class="{board_class(width, height)}" {size} role="img"'
     return Frames(f'{head} aria-label="{escape(title)}">{shapes}</svg>', changes)
 
 
@@ -199,7 +199,7 @@ def canvas_svg(canvas: Canvas, title: str) -> str:
     return _element(
         canvas.width,
         canvas.height,
-        f'class="board bare canvas" role="group" aria-label="{escape(title)}"',
+        f'class="board canvas" role="group" aria-label="{escape(title)}"',
         parts,
     )
 
@@ -207,9 +207,7 @@ def canvas_svg(canvas: Canvas, title: str) -> str:
 def value_svg(value: Value | None) -> str:
     """A cell with a value, for a palette; None: without one."""
     shown = value or _NOTHING
-    return _element(
-        1, 1, 'class="board bare" aria-hidden="true"', [_looks(Shape(0, 0), shown, len(shown.text))]
-    )
+    return _element(1, 1, 'class="board" aria-hidden="true"', [_looks(Shape(0, 0), shown, len(shown.text))])
 
 
 def _element(width: float, height: float, kind: str, parts: Iterable[str]) -> str:

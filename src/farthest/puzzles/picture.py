@@ -46,16 +46,18 @@ PLASTIC = "plastic"
 """The colour of what stickers are on."""
 
 Point = tuple[float, float]
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A rectangle, its corner (x, y) and size in cells of the board, y downward; ``disc``: the ellipse within;
-    ``points``: the polygon within that has these corners (x, y).
+    ``points``: the polygon within that has these corners (x, y). ``cells``: the union of these unit squares, counted
+    from the corner of the shape; its edges are drawn ``inset`` to the inside, with rounded corners.
 
     ``colour``: a number (see ``COLOURS``) or a name of ``NAMED_COLOURS``; None: no filling, only an outline; -1: a
-    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline. ``glides``: a piece, or a part
-    of one, which animations move from place to place.
+    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline. ``dashed``: only an outline, in
+    the colour. ``glides``: a piece, or a part of one, which animations move from place to place.
     """
 
     x: float
@@ -67,6 +69,9 @@ class Shape:
     disc: bool = False
     bare: bool = False
     points: tuple[Point, ...] = ()
+    cells: tuple[Place, ...] = ()
+    inset: float = 0.0
+    dashed: bool = False
     glides: bool = False
 
 

@@ -266,15 +266,15 @@ def box_page(fields: dict[str, str] | None = None, path: str = "/box") -> str:
 
 
 def _with(path: str, query: dict[str, str]) -> str:
-    return f"{path}?{urlencode(query)}" if query else path
+    return f"{path}?{urlencode(query, safe='/')}" if query else path
 
 
 MOST_DRAWN = 200
 """Boards of a path that are drawn; of a longer one only the moves are told."""
 
 
-def player(puzzle: Puzzle, path: NamedPath, page_of: Callable[[str], str] | None = None) -> Node:
-    """The boards in the order of the moves, one at a time. ``page_of``: the address of a board's page."""
+def player(puzzle: Puzzle, path: NamedPath) -> Node:
+    """The boards in the order of the moves, one at a time."""
     if (
         len(path.boards) > MOST_DRAWN
         or path.boards.size > MOST_DRAWN * MOST_CELLS
@@ -284,7 +284,7 @@ def player(puzzle: Puzzle, path: NamedPath, page_of: Callable[[str], str] | None
     drawn = path_frames(puzzle, path)
     return div(class_="player")[
         figure(class_="frames")[Markup(drawn.svg)],  # escaped where it is made
-        steps(puzzle, path, page_of, changes=["", *drawn.changes]),
+        steps(puzzle, path, changes=["", *drawn.changes]),
     ]
 
 
@@ -295,14 +295,14 @@ def steps(
     *,
     changes: Sequence[str | None] = (),
 ) -> Node:
-    """The moves of a path as a list, each a link to the board after it. ``changes``: what each changes in a picture of
-    all boards."""
+    """The moves of a path as a list. ``page_of``: the address of the board after it, to which each is a link; else each
+    has its board. ``changes``: what each changes in a picture of all boards."""
 
     def step(number: int, text: str, said: str, name: str) -> Node:
         title = name if name != said else None
-        return li(data_board=text, data_change=changes[number] if changes else None)[
-            span(title=title)[said] if page_of is None else a(href=page_of(text), title=title)[said],
-        ]
+        shown = span(title=title)[said] if page_of is None else a(href=page_of(text), title=title)[said]
+        own_board = text if page_of is None else None
+        return li(data_board=own_board, data_change=changes[number] if changes else None)[shown]
 
     words, names = ["start", *step_words(puzzle, path)], ["start", *map(move_text, path.moves)]
     rows = zip(path.texts, words, names, strict=True)

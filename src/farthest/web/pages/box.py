@@ -95,11 +95,13 @@ class Drawn:
         return name if len(name) <= MAX_NAME and NAME.fullmatch(name) else "my-box"
 
     def toml(self) -> str:
-        """The text of the puzzle's file. Distances are counted to the goal, if there is one."""
+        """The text of the puzzle's file. Distances are counted to the goal, if there is one; a piece that has one is no
+        other of its shape."""
 
         def rows(text: str) -> str:
             return "".join(f"\n  {_quoted(row)}," for row in text.split("\n"))
 
+        aims = ", ".join(map(_quoted, sorted({*self.goal} & {*self.start} - set(".0_*#\n "))))
         lines = [
             f"name   = {_quoted(self.name)}",
             f"title  = {_quoted(self.title or 'A box of sliding blocks')}",
@@ -108,7 +110,7 @@ class Drawn:
             f'origin = "{"to goal" if self.goal else "from start"}"',
             "\n[blocks]",
             f"start = [{rows(self.start)}\n]",
-            *([f"goal = [{rows(self.goal)}\n]"] if self.goal else []),
+            *([f"goal = [{rows(self.goal)}\n]", f"distinct = [{aims}]"] if self.goal else []),
             *(["along = true"] if self.along else []),
         ]
         return "\n".join(lines) + "\n"
@@ -235,7 +237,10 @@ def _verdict(found: BoxFound) -> Node:
                 )
             ]
         ],
-        p[f"{counted(pieces, 'piece')} of {counted(len(kinds), 'kind')}. Pieces of one kind are alike."],
+        p[
+            f"{counted(pieces, 'piece')} of {counted(len(kinds), 'kind')}. Pieces of one shape are alike, but for one "
+            "that has a goal."
+        ],
         div(class_="message", role="alert")[problem] if problem else None,
         None if drawn.goal else p["Choose Goal, and drag a piece to where it must go."],
         div(class_="row")[

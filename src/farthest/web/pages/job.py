@@ -150,6 +150,10 @@ def job(found: JobFound, scale: str) -> str:
     )
 
 
+MOST_LINKED = 60
+"""Bars of a chart beside boards, so that each is a link; the page of the job has them all."""
+
+
 def chart_of(found: JobFound, scale: str, marked: int | None = None, here: str | None = None) -> Node:
     """The chart, and a link to that of the other scale. ``marked``: a depth; ``here``: the address of the page."""
     log = scale != "linear"
@@ -158,7 +162,8 @@ def chart_of(found: JobFound, scale: str, marked: int | None = None, here: str |
     address = job_page(number, scale=other) if here is None else f"{here}&scale={other}"
     link = (lambda depth: layer_page(number, depth)) if found.asked else None
     layers = [layer.states for layer in found.layers]
-    drawn = Markup(Chart(layers, log, marked, link).part_of_page()) if layers else None
+    brief = here is not None and len(layers) > MOST_LINKED
+    drawn = Markup(Chart(layers, log, marked, link, brief=brief).part_of_page()) if layers else None
     kept_up = log and found.record.state_now in ENDABLE
     return fragment[
         div(class_="wide", id="live-chart" if kept_up else None)[drawn],

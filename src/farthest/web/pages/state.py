@@ -12,7 +12,6 @@ from farthest.puzzles.family import board_hold
 from farthest.puzzles.move_text import move_text
 from farthest.web.page import (
     MOST_CELLS,
-    board,
     job_page,
     moving_board,
     page,
@@ -42,9 +41,6 @@ def key_of(move: MoveName) -> str | None:
     found = _NAME.fullmatch(move) if isinstance(move, str) else None
     return None if found is None else f"Shift+{found[1].upper()}" if found[2] else found[1].upper()
 
-
-MOST_SHAPES = 1000
-"""Of the boards after all moves together, that each is drawn beside its move."""
 
 GROUPS = {"nearer": "Nearer", "same": "As far", "farther": "Farther", "none": "Without a distance"}
 
@@ -136,7 +132,6 @@ def _words(each: Neighbour, hold: Hold | None) -> str:
 def _moves(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
     if not asked.moves:
         return p["No move can be made on this board."]
-    drawn = len(asked.moves) * len(asked.labels) <= MOST_SHAPES
     moves = [(each, hold, _kind(asked, each)) for each, hold in zip(asked.moves, holds, strict=True)]
     groups = {kind: [each for each in moves if each[2] == kind] for kind in GROUPS}
     return fragment[
@@ -144,7 +139,7 @@ def _moves(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
             fragment[
                 strong[GROUPS[kind]],
                 ul(class_="moves", aria_label=GROUPS[kind])[
-                    (_move(found, each, hold, kind, drawn) for each, hold, kind in members)
+                    (_move(found, each, hold, kind) for each, hold, kind in members)
                 ],
             ]
             for kind, members in groups.items()
@@ -165,13 +160,11 @@ def _kind(asked: State, each: Neighbour) -> str:
     )
 
 
-def _move(found: JobFound, each: Neighbour, hold: Hold | None, kind: str, drawn: bool) -> Node:
+def _move(found: JobFound, each: Neighbour, hold: Hold | None, kind: str) -> Node:
     distance = "–" if each.distance < 0 else f"{each.distance:,}"
     words, name, key = _words(each, hold), move_text(each.move), key_of(each.move)
     return li(class_=kind)[
         a(href=state_page(found.record.id, each.board), data_key=key, data_move=name, aria_keyshortcuts=key)[
-            board(found.puzzle, each.labels, each.board) if drawn else None,
-            " ",
             words,
             small[f" {name}"] if words != name else None,
             " ",

@@ -3,7 +3,7 @@
 // keys draw, and Space lets go, as the button of a mouse does.
 const SECONDS = 0.3; // from the last change to the question
 const CELL = 36;
-const INSET = 4; // of a piece, half of which its stroke fills, with round corners
+const INSET = 3.6; // of a piece, half of which its stroke fills, with round corners
 const MOST_CELLS = 64;
 const LETTERS = "ABCDEFGHIJKLMNPQRSTUVWYZ123456789abcdefghijklmnpqrstuvwyz"; // not those that may mean an empty cell
 const WAYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -84,7 +84,7 @@ function drawing(form) {
     const has = (r, c) => cells.some(([y, x]) => y === r && x === c);
     const part = (r, c, wide, high) => {
       const [x, y] = [c * CELL + (wide === 2 ? CELL - inset : inset), r * CELL + (high === 2 ? CELL - inset : inset)];
-      const size = (kind) => (kind === 2 ? 2 : CELL / inset - 2) * inset; // 2: what joins two cells
+      const size = (kind) => (kind === 2 ? 2 * inset : CELL - 2 * inset); // 2: what joins two cells
       return `M${x} ${y}h${size(wide)}v${size(high)}h${-size(wide)}z`;
     };
     const parts = cells.flatMap(([r, c]) => {
@@ -109,22 +109,41 @@ function drawing(form) {
     return lines.join("");
   }
 
-  // Where a piece has its letter: in its middle, if that is one of its cells, else in the one next to it.
+  // Where a piece has its letter: in the middle of a rectangle, else in the cell next to it.
   function centre(cells) {
-    const mean = [0, 1].map((axis) => cells.reduce((sum, cell) => sum + cell[axis] + 0.5, 0) / cells.length);
-    if (cells.some(([r, c]) => Math.abs(r + 0.5 - mean[0]) <= 0.5 && Math.abs(c + 0.5 - mean[1]) <= 0.5)) return mean;
+    const spans = [0, 1].map((axis) => cells.map((cell) => cell[axis])).map((all) => [Math.min(...all), Math.max(...all) + 1]);
+    const mean = spans.map(([from, to]) => (from + to) / 2);
+    if (spans.reduce((size, [from, to]) => size * (to - from), 1) === cells.length) return mean;
     const off = ([r, c]) => Math.hypot(r + 0.5 - mean[0], c + 0.5 - mean[1]);
     return cells.reduce((best, cell) => (off(cell) < off(best) ? cell : best)).map((part) => part + 0.5);
   }
 
   const letters = () => [...new Set(box.grid.flat().filter(isPiece))];
-  const colourOf = (letter) => colours[Math.max(0, LETTERS.indexOf(letter)) % colours.length];
+
+  // The colour of each piece. Those of one shape are alike, but for one that has a goal; they have the colour that they
+  // have on all pages.
+  function colouring() {
+    const alike = new Map();
+    for (const letter of letters()) {
+      const cells = cellsOf(letter);
+      const key = JSON.stringify([moved(cells, [-cells[0][0], -cells[0][1]]), box.goals[letter] && letter]);
+      alike.set(key, [...(alike.get(key) ?? []), letter]);
+    }
+    const of = {};
+    let number = 0;
+    for (const some of alike.values()) {
+      for (const letter of some) of[letter] = colours[number % colours.length];
+      number += some.length;
+    }
+    return of;
+  }
 
   function draw() {
     const [rows, columns] = [box.grid.length, box.grid[0].length];
-    svg.setAttribute("viewBox", `-3 -3 ${columns * CELL + 6} ${rows * CELL + 6}`);
+    svg.setAttribute("viewBox", `-5 -5 ${columns * CELL + 10} ${rows * CELL + 10}`);
     svg.setAttribute("width", columns * 80);
-    const parts = [shape("rect", { class: "tray", x: -2, y: -2, width: columns * CELL + 4, height: rows * CELL + 4, rx: 4 })];
+    const colourOf = colouring();
+    const parts = [shape("rect", { class: "tray", x: -2.5, y: -2.5, width: columns * CELL + 5, height: rows * CELL + 5, rx: 4 })];
     for (const [r, c] of every()) {
       if (isPiece(sign([r, c]))) continue;
       const kind = sign([r, c]) === "#" ? "wall" : "free";
@@ -133,13 +152,13 @@ function drawing(form) {
     for (const letter of letters()) {
       const cells = cellsOf(letter);
       const [y, x] = centre(cells);
-      parts.push(shape("path", { class: "piece", fill: colourOf(letter), stroke: colourOf(letter), d: outline(cells, INSET) }));
+      parts.push(shape("path", { class: "piece", fill: colourOf[letter], stroke: colourOf[letter], d: outline(cells, INSET) }));
       parts.push(shape("text", { x: x * CELL, y: y * CELL }, letter));
     }
     for (const letter of Object.keys(box.goals)) {
       const cells = goalCells(letter);
       if (!cells.length || !cells.every(inside)) continue;
-      parts.push(shape("path", { class: "goal", d: border(cells), stroke: colourOf(letter) }));
+      parts.push(shape("path", { class: "goal", d: border(cells), stroke: colourOf[letter] }));
       const [r, c] = cells[cells.length - 1];
       parts.push(shape("text", { class: "flag", x: (c + 0.68) * CELL, y: (r + 0.75) * CELL }, `⚑${letter}`));
     }

@@ -24,6 +24,8 @@ const isBoard = (url) => {
   return url.origin === location.origin && (here.startsWith("/jobs") ? ["state", "random"].includes(of) : of && of !== "solve");
 };
 
+const boardOf = (url) => url.searchParams.get("board") ?? decodeURIComponent(url.pathname.slice(here.length));
+
 function focusAfter(within) {
   const place = within && main.querySelector(`${within} a`);
   if (place) return place.focus({ preventScroll: true });
@@ -50,7 +52,7 @@ async function show(url, { push = false, within = "", step = null, meanwhile = n
   shown = location.pathname + location.search;
   document.title = page.title;
   const board = page.querySelector("[data-part=board] svg")?.getAttribute("aria-label");
-  const onTheWay = step ?? line?.steps.findIndex((each) => each.dataset.board === board) ?? -1;
+  const onTheWay = step ?? line?.steps.findIndex((each) => boardOf(address(each.querySelector("a"))) === board) ?? -1;
   const parts = ["h1", ...[...page.querySelectorAll("[data-part]")].map((each) => `[data-part=${each.dataset.part}]`)];
   for (const part of parts) {
     if (!["[data-part=line]", "[data-part=status]"].includes(part) || onTheWay < 0) main.querySelector(part)?.replaceWith(page.querySelector(part));
