@@ -17,14 +17,16 @@ from starlette.testclient import TestClient
 import farthest
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
 from farthest.models.database import open_database
+from farthest.puzzles import catalogue
 from farthest.puzzles.reader import parse_puzzle
 from farthest.web import page_routes
 from farthest.web.app import application
 from farthest.web.gate import WebSettings
 from farthest.web.page import board_page, box_page, state_page
-from farthest.web.pages import search
+from farthest.web.pages import search, solve
 from farthest.web.pages.box import Drawn
 from farthest.web.pages.puzzles import KINDS as KINDS_OF_PUZZLES
+from farthest.web.solving import Told
 
 FARTHEST = "┘│└/─□─/┐│┌"
 
@@ -296,6 +298,7 @@ def test_the_depth_of_a_state_is_marked_in_the_chart(client: Client) -> None:
     page = client().get(state_page(THREE, "goal")).text
     marked = r'<a href="[^"]*" aria-current="true"><title>(.*?)</title><path class="marked"'
     assert re.findall(marked, page) == ["depth 0: 1 state"]
+    assert {f"/jobs/{THREE}/layers.csv", f"/jobs/{THREE}/layers.svg?scale=log"} <= set(Page(page).links)
     assert len(page.encode()) <= 20_000
 
 
@@ -445,3 +448,24 @@ def test_a_row_of_dots_is_no_step_of_an_address(client: Client) -> None:
     address = board_page("pegs-triangle-15", text)
     assert "/./" not in address
     assert text in Page(client().get(address).text).text
+
+
+@pytest.mark.parametrize(
+    ("told", "again"),
+    [
+        (Told(error="it ended before a solution was found", ended=True), True),
+        (Told(moves=[(7, 8)], needed=1, ended=True), True),
+        (Told(moves=[(7, 8)], needed=1, ended=True, optimal=True), False),
+        (
+            Told(moves=[], error="it is proven that no moves lead to the goal", ended=True, optimal=True),
+            False,
+        ),
+        (Told(), False),
+    ],
+)
+def test_a_search_that_was_stopped_or_has_crashed_can_be_begun_again(told: Told, again: bool) -> None:
+    puzzle = catalogue.load("8-puzzle")
+    board = puzzle.definition.parse_board("123/456/708")
+    page = solve.position(puzzle, board, [], told, None, may_change=True)
+    assert ("Search again" in page) == again
+    assert "This is the goal" not in page

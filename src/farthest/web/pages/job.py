@@ -163,13 +163,15 @@ def chart_of(found: JobFound, scale: str, marked: int | None = None, here: str |
     link = (lambda depth: layer_page(number, depth)) if found.asked else None
     layers = [layer.states for layer in found.layers]
     brief = here is not None and len(layers) > MOST_LINKED
+    saved = (("csv", "Save as CSV"), (f"svg?scale={scale}", "Save as SVG")) if layers else ()
     drawn = Markup(Chart(layers, log, marked, link, brief=brief).part_of_page()) if layers else None
     kept_up = log and found.record.state_now in ENDABLE
     return fragment[
         div(class_="wide", id="live-chart" if kept_up else None)[drawn],
-        p(class_="small")[
-            f"{'Logarithmic' if log else 'Linear'} scale. ",
+        p(class_="small ways")[
+            span[f"{'Logarithmic' if log else 'Linear'} scale"],
             a(href=address)[f"{'Linear' if log else 'Logarithmic'} scale"],
+            [a(href=f"{job_page(number)}/layers.{form}", download=True)[name] for form, name in saved],
         ],
     ]
 

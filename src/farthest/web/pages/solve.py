@@ -246,10 +246,14 @@ def _moves(puzzle: Puzzle, moves: Sequence[tuple[MoveName, Board]]) -> Node:
 
 
 def _status(puzzle: Puzzle, text: str, told: Told | None, *, may_change: bool) -> Node:
-    if told is None or (told.ended and not told.optimal and not told.error):
-        return fragment[_best(told) if told is not None else None, _ask(puzzle, text, may_change=may_change)]
+    if told is None:
+        return _ask(puzzle, text, may_change=may_change)
     if told.ended:
-        return p(class_="message", role="alert")[told.error] if told.error else _best(told)
+        return fragment[
+            p(class_="message", role="alert")[told.error] if told.error else None,
+            None if told.error or told.moves is None else _best(told),
+            None if told.optimal else _ask(puzzle, text, "Search again", may_change=may_change),
+        ]
     return fragment[
         _best(told) if told.moves is not None else p["Looking for a solution …"],
         p(class_="small", role="status")[
@@ -273,13 +277,13 @@ def _best(told: Told) -> Node:
     ]
 
 
-def _ask(puzzle: Puzzle, text: str, *, may_change: bool) -> Node:
+def _ask(puzzle: Puzzle, text: str, called: str = "Find the shortest solution", *, may_change: bool) -> Node:
     if not may_change:
         return fragment[
             p["On a command line:"], pre[f"farthest solve {shlex.quote(puzzle.name)} {shlex.quote(text)}"]
         ]
     return form(method="post", action=solve_page(puzzle.name))[
         field(type="hidden", name="board", value=text),
-        button(type="submit", class_="main")["Find the shortest solution"],
+        button(type="submit", class_="main")[called],
         span(class_="small")["Shows the best so far while it looks."],
     ]
