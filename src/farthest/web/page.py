@@ -234,9 +234,9 @@ def layer_page(number: int, depth: int, **query: str) -> str:
     return _with(f"/jobs/{number}/layers/{depth}", query)
 
 
-def random_state(number: int, depth: int | None = None) -> str:
+def random_state(number: int, depth: int | None = None, **query: str) -> str:
     """Leads to any state, or to any of one depth."""
-    return _with(f"/jobs/{number}/random", {} if depth is None else {"depth": str(depth)})
+    return _with(f"/jobs/{number}/random", query if depth is None else {"depth": str(depth), **query})
 
 
 def puzzle_page(name: str) -> str:

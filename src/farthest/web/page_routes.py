@@ -19,13 +19,14 @@ from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of, search_parameters
 from farthest.puzzles import catalogue
+from farthest.puzzles.definition import matching
 from farthest.puzzles.family import board_given
 from farthest.search.solvable import why_unsolvable
 from farthest.web.asking import answered
 from farthest.web.change_routes import local_jobs, solvings
 from farthest.web.gate import may_change
 from farthest.web.page import board_page, puzzle_page, state_page
-from farthest.web.pages import box, home, job, jobs, puzzles, search, solve, state
+from farthest.web.pages import box, home, job, jobs, play, puzzles, search, solve, state
 from farthest.web.pages.box import BoxFound
 from farthest.web.pages.puzzles import PuzzleFound
 from farthest.web.shelf import (
@@ -49,9 +50,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from farthest.coordinator.settings import Estimate
+    from farthest.documents.maps import State
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
+    from farthest.queries.distance_map import DistanceMap
     from farthest.web.shelf import Shelf
 
 MOST_CHARACTERS = 200
@@ -117,13 +120,31 @@ def _state(request: Request) -> str | Response:
             asked = state_of(opened, board)
         except BoardError as error:
             return HTMLResponse(job.wrong_board(opened.record, board, str(error)), 400)
+        made = number_asked(request, "play", most=MOST_MADE)
+        if made is not None and job.may_play(opened.record):
+            return play.play(of_map(opened), asked, _played(request, opened, asked, made))
         return state.state(of_map(opened), asked, path_of(opened, asked), scale)
+
+
+MOST_MADE = 1_000_000
+"""Moves of a reader who plays."""
+
+
+def _played(request: Request, opened: DistanceMap, asked: State, made: int) -> play.Played:
+    """What is known of a board that is played. Raises BoardError."""
+    began = opened.text(request.query_params.get("began", asked.board))
+    if opened.record.parameters.get("direction") == "to":
+        return play.Played(began, made, opened.distance(began), asked.distance, solved=asked.distance == 0)
+    goals, _ = opened.puzzle.definition.origin_boards
+    solved = matching(numpy.array([asked.labels], dtype=numpy.uint8), goals)[0]
+    return play.Played(began, made, opened.distance("goal"), None, solved=bool(solved))
 
 
 def _random(request: Request) -> Response:
     number, depth = number_in(request), number_asked(request, "depth")
     _, boards = random_boards(shelf_of(request), number, 1, depth)
-    return RedirectResponse(state_page(number, boards[0]), status_code=303)
+    played = {"play": "0"} if "play" in request.query_params else {}
+    return RedirectResponse(state_page(number, boards[0], **played), status_code=303)
 
 
 MOST_SKIPPED = 1_000_000

@@ -29,6 +29,7 @@ PAGES = {
     "pegs": state_page(PEGS, "start"),
     "cube": state_page(CUBE, "moves: R U' F2"),
     "jugs": state_page(ONE_WAY, "start"),
+    "played": state_page(KINDS, "┘│└/─□─/┐│┌", play="0"),
     "no distance": state_page(CUT, "867254301"),
     "layer": layer_page(BLOCKS, 3),
     "puzzle": puzzle_page("red-donkey"),

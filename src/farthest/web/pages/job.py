@@ -277,6 +277,14 @@ def _verified(record: JobRecord) -> Node:
     return details[summary[when], checks]
 
 
+def may_play(record: JobRecord) -> bool:
+    """Whether there is a goal to play to: that of the map, or one that it reaches from the start."""
+    origin = record.parameters.get("direction"), record.parameters.get("where")
+    return origin == ("to", "goal") or (
+        origin == ("from", "start") and stored_answers(record).get("goal") is not None
+    )
+
+
 def _ask(found: JobFound) -> Node:
     number = found.record.id
     definition = found.puzzle.definition
@@ -292,8 +300,16 @@ def _ask(found: JobFound) -> Node:
         p[
             ((a(href=state_page(number, word))[text], " · ") for word, text in named),
             a(href=random_state(number), rel="nofollow")["A random state"],
+            fragment[" · ", a(href=_played(found.record), rel="nofollow")["Play"]]
+            if may_play(found.record)
+            else None,
         ],
     ]
+
+
+def _played(record: JobRecord) -> str:
+    to_goal = record.parameters.get("direction") == "to"
+    return random_state(record.id, play="0") if to_goal else state_page(record.id, "start", play="0")
 
 
 def _farthest(found: JobFound) -> Node:

@@ -19,9 +19,11 @@ let body = null; // of a twisty puzzle: what draws its board
 
 const address = (link) => new URL(link.getAttribute("href"), location.href);
 const here = location.pathname.match(/^\/jobs\/\d+\/|^\/puzzles\/[^/]+\//)?.[0];
+const isPlay = (url) => url.searchParams.has("play"); // these pages have other parts
 const isBoard = (url) => {
   const of = url.pathname.startsWith(here) ? url.pathname.slice(here.length) : "";
-  return url.origin === location.origin && (here.startsWith("/jobs") ? ["state", "random"].includes(of) : of && of !== "solve");
+  if (url.origin !== location.origin || isPlay(url) !== isPlay(new URL(location.href))) return false;
+  return (here.startsWith("/jobs") ? ["state", "random"].includes(of) : of && of !== "solve");
 };
 
 const boardOf = (url) => url.searchParams.get("board") ?? decodeURIComponent(url.pathname.slice(here.length));
