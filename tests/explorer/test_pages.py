@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,7 @@ import farthest
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
 from farthest.models.database import open_database
 from farthest.puzzles import catalogue
+from farthest.puzzles.puzzle import Origin
 from farthest.puzzles.reader import parse_puzzle
 from farthest.web import page_routes
 from farthest.web.app import application
@@ -430,12 +432,15 @@ def test_a_drawn_box_is_the_file_that_it_gives(client: Client) -> None:
     puzzle = parse_puzzle(answer.text, "my-box.toml")
     assert puzzle == drawn.puzzle()
     assert (puzzle.name, puzzle.metric, str(puzzle.origin)) == ("my-box", "step", "to goal")
+    assert parse_puzzle(replace(drawn, origin="from start").toml(), "").origin == Origin("from", "start")
     assert drawn.fields()["start"] == "AA.\n..B\n..B"
     assert box_page(drawn.fields()).startswith("/box?title=")
     for wrong, told in (
         ({"start": "AAB\nA"}, "row 2 has 1 place, row 1 has 3"),
         ({"start": "AA", "metric": "leap"}, "metric 'leap' is not known"),
         ({"start": "A" * 70}, "expected 2 to 64"),
+        ({"start": "AB..", "goal": "...Z"}, "row 1, column 4 holds 'Z'"),
+        ({"start": "7.7.", "goal": "...7"}, "several pieces are written 7"),
         ({"start": '"]\n[python]\nclass = "os:system"'}, "expected rows of one length"),
     ):
         assert told in Page(asked.get("/box", params=wrong).text).text

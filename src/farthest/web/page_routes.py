@@ -221,7 +221,7 @@ def _box(request: Request) -> str:
         shown = drawn.puzzle()
     except FarthestError as error:
         return box.box(BoxFound(drawn, None, str(error), "", allowed))
-    return box.box(BoxFound(drawn, shown, "", _needs(request, shown), allowed))
+    return box.box(BoxFound(drawn, shown, "", _needs(request, shown) if allowed else "", allowed))
 
 
 def _moves(shown: Puzzle) -> list[tuple[MoveName, Board]]:

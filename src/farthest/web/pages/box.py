@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from htpy import (
@@ -54,6 +54,10 @@ METRICS = {
     "slide": "one piece, straight over any free cells",
     "step": "one piece, one cell",
 }
+ORIGINS = {
+    "to goal": "to the goal, from any position",
+    "from start": "from the start, to any position",
+}
 
 _PLACE = re.compile(r"^.*?\[blocks\](?: \w+)?: ")
 """Where in the file an error is: nobody has seen the file."""
@@ -63,13 +67,19 @@ _PLACE = re.compile(r"^.*?\[blocks\](?: \w+)?: ")
 class Drawn:
     """What the form holds. ``start``, ``goal``: rows of the board, a letter for each piece, ``.`` for an empty cell and
     ``#`` for a wall; of the goal only the pieces that must be somewhere. ``along``: pieces move only along their
-    length."""
+    length. ``origin``: what distances are counted to or from; to the goal only where there is one."""
 
     title: str = ""
     start: str = ""
     goal: str = ""
     metric: str = "move"
+    origin: str = "to goal"
     along: bool = False
+
+    @property
+    def to_goal(self) -> bool:
+        """Whether distances are counted to the goal."""
+        return bool(self.goal) and self.origin == "to goal"
 
     @classmethod
     def of(cls, fields: Mapping[str, str]) -> Drawn:
@@ -80,13 +90,13 @@ class Drawn:
             return "\n".join(line for line in lines if line)
 
         title = "".join(filter(str.isprintable, fields.get("title", ""))).strip()
-        metric = fields.get("metric", "move")
-        return cls(title, rows("start"), rows("goal"), metric, along=bool(fields.get("along")))
+        metric, origin = fields.get("metric", "move"), fields.get("origin", "to goal")
+        return cls(title, rows("start"), rows("goal"), metric, origin, along=bool(fields.get("along")))
 
     def fields(self) -> dict[str, str]:
         """For an address."""
-        texts = {"title": self.title, "start": self.start, "goal": self.goal, "metric": self.metric}
-        return {name: text for name, text in texts.items() if text} | ({"along": "yes"} if self.along else {})
+        texts = {**asdict(self), "along": "yes" if self.along else ""}
+        return {name: text for name, text in texts.items() if text}
 
     @property
     def name(self) -> str:
@@ -95,8 +105,7 @@ class Drawn:
         return name if len(name) <= MAX_NAME and NAME.fullmatch(name) else "my-box"
 
     def toml(self) -> str:
-        """The text of the puzzle's file. Distances are counted to the goal, if there is one; a piece that has one is no
-        other of its shape."""
+        """The text of the puzzle's file, in which a piece that has a goal is no other of its shape."""
 
         def rows(text: str) -> str:
             return "".join(f"\n  {_quoted(row)}," for row in text.split("\n"))
@@ -107,10 +116,11 @@ class Drawn:
             f"title  = {_quoted(self.title or 'A box of sliding blocks')}",
             'family = "blocks"',
             f"metric = {_quoted(self.metric)}",
-            f'origin = "{"to goal" if self.goal else "from start"}"',
+            f'origin = "{"to goal" if self.to_goal else "from start"}"',
             "\n[blocks]",
             f"start = [{rows(self.start)}\n]",
-            *([f"goal = [{rows(self.goal)}\n]", f"distinct = [{aims}]"] if self.goal else []),
+            *([f"goal = [{rows(self.goal)}\n]"] if self.goal else []),
+            *([f"distinct = [{aims}]"] if aims else []),
             *(["along = true"] if self.along else []),
         ]
         return "\n".join(lines) + "\n"
@@ -144,7 +154,7 @@ EXAMPLES = {
 @dataclass(frozen=True, slots=True)
 class BoxFound:
     """``puzzle``: that of the form; None: there is none, and ``told`` says why. ``needs``: the estimate of its
-    enumeration, or why there is none."""
+    enumeration, for who may start it, or why there is none."""
 
     drawn: Drawn
     puzzle: Puzzle | None
@@ -172,15 +182,8 @@ def box(found: BoxFound) -> str:
                     label(for_="title")["Its name"],
                     field(id="title", name="title", value=drawn.title, maxlength="60", autocomplete="off"),
                 ],
-                div(class_="row")[
-                    label(for_="metric")["A move is"],
-                    select(id="metric", name="metric")[
-                        (
-                            option(value=name, selected=name == drawn.metric)[text]
-                            for name, text in METRICS.items()
-                        )
-                    ],
-                ],
+                _choice("metric", "A move is", METRICS, drawn.metric),
+                _choice("origin", "Moves are counted", ORIGINS, drawn.origin),
                 label(class_="row")[
                     field(type="checkbox", name="along", value="yes", checked=drawn.along),
                     span["Pieces move only along their length, as cars do"],
@@ -191,6 +194,15 @@ def box(found: BoxFound) -> str:
         ],
         scripts=["box.js"],
     )
+
+
+def _choice(name: str, called: str, texts: Mapping[str, str], chosen: str) -> Node:
+    return div(class_="row")[
+        label(for_=name)[called],
+        select(id=name, name=name)[
+            (option(value=value, selected=value == chosen)[text] for value, text in texts.items())
+        ],
+    ]
 
 
 def _texts(drawn: Drawn) -> Node:
@@ -226,7 +238,7 @@ def _verdict(found: BoxFound) -> Node:
     problem = needs if isinstance(needs, str) else needs.problem
     kinds = puzzle.defined_as(Blocks).kinds
     pieces = sum(len(kind.tokens) for kind in kinds)
-    begin = "Find the hardest positions" if drawn.goal else "Find the positions farthest from the start"
+    begin = "Find the hardest positions" if drawn.to_goal else "Find the positions farthest from the start"
     can = found.may_change and not problem
     return fragment[
         noscript[
