@@ -192,7 +192,8 @@ class Canvas:
 
     ``cells``: of each cell in the order of the board's text its shape, and what stands behind it there. ``values``:
     what a cell may have. ``held``: the number of each cell's value, -1 where it has none, which is written ``unset``.
-    ``swapped``: each value stays there as often as it is, cells exchange theirs. ``fixed``: cells that keep theirs.
+    ``before``: how the text begins. ``swapped``: each value stays there as often as it is, cells exchange theirs.
+    ``fixed``: cells that keep theirs.
     """
 
     width: float
@@ -201,6 +202,7 @@ class Canvas:
     values: tuple[Value, ...]
     held: tuple[int, ...]
     unset: str = ""
+    before: str = ""
     swapped: bool = False
     fixed: frozenset[int] = frozenset()
 
@@ -210,7 +212,7 @@ class Canvas:
         numbers = {value.token: number for number, value in enumerate(self.values)}
         if self.unset:
             numbers[self.unset] = -1
-        words = text.replace(ROW_TOKEN, " ").split()
+        words = text.strip().removeprefix(self.before).replace(ROW_TOKEN, " ").split()
         signs = words if max(map(len, numbers)) > 1 else list("".join(words))
         if len(signs) != len(self.cells) or not set(signs) <= set(numbers):
             return self

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from farthest.errors import BoardError
+from farthest.families.permutation.definition import permutation
 from farthest.puzzles import catalogue
 from farthest.puzzles.family import board_given, family
 from farthest.puzzles.picture import Canvas
@@ -19,6 +21,10 @@ BOARDS = {
     "pegs-triangle-15": "o/oo/o.o/oooo/ooo.o",
     "cube-3x3x3": "R U F2 L' D B",
     "cube-2x2x2-htm": "R U' F2",
+    "pyraminx": "moves: U L' R B'",
+    "skewb": "moves: UBR UFL'",
+    "megaminx": "moves: A L' B2",
+    "hungarian-rings-small": "moves: A B'",
 }
 
 
@@ -32,7 +38,10 @@ def canvas_of(puzzle: Puzzle, board: str | None) -> Canvas:
 
 def text_of(canvas: Canvas) -> str:
     signs = [canvas.unset if value < 0 else canvas.values[value].token for value in canvas.held]
-    return "".join(sign + end for sign, (_, end) in zip(signs, canvas.cells, strict=True)).strip()
+    return (
+        canvas.before
+        + "".join(sign + end for sign, (_, end) in zip(signs, canvas.cells, strict=True)).strip()
+    )
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -55,6 +64,34 @@ def test_what_no_move_touches_is_coloured_at_first() -> None:
 
 
 def test_puzzles_that_are_typed() -> None:
-    for name in ("pancake-7", "red-donkey", "pyraminx", "hanoi-3-4"):
+    for name in ("pancake-7", "red-donkey", "mathieu-m12", "hanoi-3-4"):
         puzzle = catalogue.load(name)
         assert family(puzzle.family).canvas(puzzle.definition, None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("stickers: yyy", "3 stickers, expected 24"),
+        ("stickers:" + "x" * 24, "a sticker is 'x', expected one of y r b g"),
+        ("stickers:" + "y" * 24, "no piece has these colours so"),
+    ],
+)
+def test_wrong_colours(text: str, told: str) -> None:
+    with pytest.raises(BoardError, match=told):
+        catalogue.load("pyraminx").definition.parse_board(text)
+
+
+def test_a_piece_that_is_there_twice() -> None:
+    """Each piece of this board exists, and one is on two places."""
+    puzzle = catalogue.load("pyraminx")
+    goal = text_of(canvas_of(puzzle, "goal"))
+    definition = permutation(puzzle)
+    assert definition.net is not None
+    edges = [slot for slot in range(definition.slots) if definition.slot_moduli[slot] == 2]
+    of = {(each.slot, each.place): at for at, each in enumerate(definition.net.stickers)}
+    signs = list(goal.removeprefix("stickers:"))
+    for place in range(2):
+        signs[of[edges[0], place]] = signs[of[edges[1], place]]
+    with pytest.raises(BoardError, match="twice"):
+        definition.parse_board("stickers:" + "".join(signs))

@@ -20,22 +20,12 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
 from farthest.families.permutation.groups import closure, product
-from farthest.families.permutation.net import (
-    FIXED,
-    Net,
-    Sticker,
-    Vector,
-    board_colours,
-    net_picture,
-    piece_colours,
-)
+from farthest.families.permutation.net import FIXED, Net, Sticker, Vector, piece_colours
 from farthest.families.permutation.solid import ON_BOX, ON_NET
-from farthest.puzzles.picture import Canvas, Value
 
 if TYPE_CHECKING:
     from farthest.families.permutation.fields import PermutationFields
     from farthest.families.permutation.groups import Element
-    from farthest.puzzles.definition import Board
 
 FACES = "URFDLB"
 _PLACES = [
@@ -140,7 +130,7 @@ def pieces_of_facelets(
         wanted[sticker.slot].append(at)
     labels, turns = [], []
     for slot in range(definition.slots):
-        found = _piece(definition, slot, [(cube.stickers[at], colours[at]) for at in wanted[slot]])
+        found = piece_seen(definition, slot, [(cube.stickers[at], colours[at]) for at in wanted[slot]])
         if found is None:
             seen = [turned[at] for at in wanted[slot]]
             numbers = " ".join(str(at + 1) for at in seen)
@@ -246,7 +236,7 @@ def _meant(cube: Cube, signs: str, place: str) -> dict[str, str]:
     return dict(zip(middles, cube.colours, strict=True))
 
 
-def _piece(
+def piece_seen(
     definition: PermutationFields, slot: int, seen: Sequence[tuple[Sticker, str]]
 ) -> tuple[int, int] | None:
     """The one piece that shows these colours in the slot, and how it is turned."""
@@ -263,21 +253,3 @@ def _piece(
         )
     }
     return found.pop() if len(found) == 1 else None
-
-
-def canvas(definition: PermutationFields, board: Board | None) -> Canvas | None:
-    """The facelets of a cube, on its net; at first only those that no move touches are coloured."""
-    cube = None if definition.net is None else cube_of(definition.net)
-    if cube is None or definition.net is None:
-        return None
-    shown = net_picture(Net(cube.stickers), [None] * len(cube.stickers))
-    goal, moduli = definition.goals[0], definition.slot_moduli
-    found = board_colours(Net(cube.stickers), moduli, goal, goal if board is None else board)
-    fixed = frozenset(cube.middles)
-    held = tuple(
-        -1 if colour is None or (board is None and at not in fixed) else cube.colours.index(colour)
-        for at, colour in enumerate(found)
-    )
-    cells = tuple((shape, "") for shape in shown.shapes)
-    values = tuple(Value(face, colour) for face, colour in zip(FACES, cube.colours, strict=True))
-    return Canvas(shown.width, shown.height, cells, values, held, unset=".", fixed=fixed)

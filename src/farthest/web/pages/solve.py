@@ -142,6 +142,7 @@ def _drawing(puzzle: Puzzle, canvas: Canvas) -> Node:
         hidden=True,
         data_canvas="swap" if canvas.swapped else "choose" if chosen else "change",
         data_field="board",
+        data_before=canvas.before,
         data_judge=solve_page(puzzle.name),
     )[
         Markup(canvas_svg(canvas, "The board, to be drawn")),  # escaped where it is made
@@ -151,6 +152,7 @@ def _drawing(puzzle: Puzzle, canvas: Canvas) -> Node:
                     type="button",
                     data_token=value.token,
                     aria_label=_called(canvas, value),
+                    title=_called(canvas, value),
                     aria_pressed="false",
                 )[Markup(value_svg(None if value.colour is None else value)), span(class_="left")]
                 for value in values

@@ -9,16 +9,17 @@ function canvas(figure) {
   const kind = figure.dataset.canvas; // swap, choose or change
   const svg = figure.querySelector("svg");
   const cells = [...svg.querySelectorAll("[data-value]")];
-  const values = [...figure.querySelectorAll("[data-token]")].map((button) => ({
+  const solved = [...figure.querySelectorAll("[data-held]")].at(-1).dataset.held.split(" "); // how many there are of each
+  const values = [...figure.querySelectorAll("[data-token]")].map((button, value) => ({
     button,
     token: button.dataset.token,
     called: button.getAttribute("aria-label"),
     look: button.querySelector("svg").firstElementChild,
     text: button.querySelector("text").textContent,
+    all: solved.filter((each) => each === String(value)).length,
   }));
   const unset = values.findIndex((value) => value.called === "none");
   const field = document.getElementById(figure.dataset.field);
-  const many = cells.length / values.filter((_, i) => i !== unset).length; // of each value, where all are there alike
   let chosen = 0;
   let drag = null;
   let held = null; // the cell that waits for the one to exchange with
@@ -58,7 +59,7 @@ function canvas(figure) {
     for (const { button } of values) button.lastElementChild.textContent = "";
     if (unset < 0) return 0;
     const used = values.map((_, value) => cells.filter((cell) => valueOf(cell) === value).length);
-    values.forEach(({ button }, value) => value !== unset && (button.lastElementChild.textContent = many - used[value] || "✓"));
+    values.forEach(({ button, all }, value) => value !== unset && (button.lastElementChild.textContent = all - used[value] || "✓"));
     return used[unset];
   }
 
@@ -66,7 +67,7 @@ function canvas(figure) {
     const left = count();
     const told = left === 1 ? "One sticker is left." : `${left} stickers are left.`;
     field.setCustomValidity(left ? told : "");
-    field.value = cells.map((cell) => values[valueOf(cell)].token + cell.dataset.end).join("").trim();
+    field.value = figure.dataset.before + cells.map((cell) => values[valueOf(cell)].token + cell.dataset.end).join("").trim();
     if (left) document.querySelector("[data-part=verdict]").textContent = told;
     ask(left > 0);
   }
