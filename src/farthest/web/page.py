@@ -50,7 +50,8 @@ from markupsafe import Markup
 
 from farthest.drawing.page_boards import board_with_moves, path_frames
 from farthest.drawing.svg import part_of_page
-from farthest.errors import ForbiddenCodeError
+from farthest.errors import FarthestError, ForbiddenCodeError
+from farthest.puzzles import catalogue
 from farthest.puzzles.family import board_picture, family
 from farthest.puzzles.move_text import move_text, moves_text
 from farthest.safe_text import safe
@@ -198,6 +199,16 @@ def short_title(puzzle: Puzzle) -> str:
     return _END_OF_HEAD.split(puzzle.title)[0] or puzzle.name
 
 
+def puzzle_link(puzzle: Puzzle) -> Node:
+    """The title of a puzzle; a link where its name leads to it, which those of files do not."""
+    title = puzzle.title or puzzle.name
+    with suppress(FarthestError):
+        named = catalogue.find(puzzle.name)
+        if named is not None and named.digest == puzzle.digest:
+            return a(href=puzzle_page(puzzle.name))[title]
+    return title
+
+
 def message_page(title: str, text: str, *more: Node) -> str:
     """A page that only says something, such as why there is no other."""
     return page(title, fragment[div(class_="message", role="alert")[text], more])
@@ -245,10 +256,20 @@ def solve_page(name: str) -> str:
     return f"{puzzle_page(name)}/solve"
 
 
+def draw_page(name: str, board: str = "") -> str:
+    """Where a board of a puzzle is drawn, perhaps from another one on."""
+    return _with(solve_page(name), {"draw": board} if board else {})
+
+
 def board_page(name: str, text: str) -> str:
     """One board of a puzzle, whatever maps there are."""
     steps = {".", ".."}.intersection(text.split("/"))  # what browsers take rows of dots alone for
     return f"{puzzle_page(name)}/{quote(text, safe='' if steps else '/')}"
+
+
+def box_page(fields: dict[str, str] | None = None, path: str = "/box") -> str:
+    """Where a box of sliding blocks is drawn, perhaps with some fields of its form."""
+    return _with(path, fields or {})
 
 
 def _with(path: str, query: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH
-from farthest.web.page import layer_page, puzzle_page, state_page
+from farthest.web.page import layer_page, puzzle_page, solve_page, state_page
 
 pytestmark = pytest.mark.slow
 
@@ -35,6 +35,8 @@ PAGES = {
     "puzzle": puzzle_page("red-donkey"),
     "twisty puzzle": puzzle_page("cube-3x3x3"),
     "too large a puzzle": puzzle_page("sliding-4x5"),
+    "cube to be coloured": solve_page("cube-3x3x3"),
+    "box to be drawn": "/box",
     "workers": "/workers",
     "sign in": "/sign-in",
 }

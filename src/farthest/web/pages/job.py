@@ -25,7 +25,7 @@ from farthest.web.page import (
     layer_page,
     live,
     page,
-    puzzle_page,
+    puzzle_link,
     random_state,
     rows_of,
     state_page,
@@ -135,7 +135,7 @@ def job(found: JobFound, scale: str) -> str:
     unfinished = record.state_now in ENDABLE
     return page(
         f"Job {record.id}: {record.name}",
-        p(class_="lead")[a(href=puzzle_page(record.name))[found.puzzle.title or record.name]],
+        p(class_="lead")[puzzle_link(found.puzzle)],
         None if found.asked else facts(_facts(found)),
         live(record.id, progress_rows(record)) if unfinished else None,
         _farthest(found),
