@@ -64,7 +64,13 @@ def test_what_the_start_leads_to_is_kept_with_the_job(run: Run, run_json: RunJso
 
 @pytest.mark.parametrize(
     "asked",
-    [["pennant"], ["pegs-triangle-15"], ["jugs-8-5-3"], ["8-puzzle", "--from", "123/456/870"], ["roundabout"]],
+    [
+        ["pennant"],
+        ["pegs-triangle-15"],
+        ["jugs-8-5-3"],
+        ["8-puzzle", "--from", "123/456/870"],
+        ["roundabout"],
+    ],
     ids=" ".join,
 )
 def test_goals_are_told_without_a_map(run_json: RunJson, asked: list[str]) -> None:

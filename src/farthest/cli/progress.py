@@ -102,11 +102,11 @@ class LiveReporter(EnumerationProgress, QuietReporter):
         super().estimate(estimate)
         disk = bytes_text(estimate.disk + estimate.layers_disk)
         click.echo(
-            f"at most {estimate.states_at_most:,} states; needs {bytes_text(estimate.memory)} of memory "
+            f"{estimate.states_text}; needs {bytes_text(estimate.memory)} of memory "
             f"(of {bytes_text(estimate.memory_limit)}), {disk} of disk at most",
             err=True,
         )
-        if estimate.states_at_most > LARGE:
+        if (estimate.most_states or estimate.states_at_most) > LARGE:
             self._show()
 
     def resuming(self, job: int, depth: int, share: float) -> None:

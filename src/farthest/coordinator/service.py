@@ -278,7 +278,7 @@ class LogReporter(Reporter):
         self.stop_heard = False
 
     def estimate(self, estimate: Estimate) -> None:
-        log.info("job %d: at most %s states", self._job, f"{estimate.states_at_most:,}")
+        log.info("job %d: %s", self._job, estimate.states_text)
 
     def resuming(self, job: int, depth: int, share: float) -> None:
         if self._stop.wanted:

@@ -155,7 +155,7 @@ class FoundLayers:
         self._pace = Pace()
 
     def expect(self, at_most: int) -> None:
-        """There are so many states at most."""
+        """There are so many states at most; 0: nobody knows."""
         self._pace.at_most = at_most
 
     @property
@@ -197,7 +197,7 @@ class FoundLayers:
                 "layer_states": self.states[-1],
                 "states": self.total,
                 "seconds": self._spent,
-                "states_at_most": self._pace.at_most,
+                "states_at_most": self._pace.at_most or None,
                 "layers": list(self.states) if len(self.states) <= LAYERS_TOLD else None,
                 "blocks": None,
                 "blocks_done": None,
@@ -291,7 +291,7 @@ class Enumeration:
             raise chosen.refusal
         if chosen.files is not None and not in_files:
             self._reporter.notice(notice_of_files(chosen.needs))
-        self._found.expect(chosen.needs.states_at_most)
+        self._found.expect(chosen.needs.most_states or 0)
         self._plan, self._settings = chosen, chosen.settings
         self._backend = _backend_of(chosen, self._servers, self._reporter.notice)
         self._checkpoints.wanted = self._settings.stores_distances and chosen.space.engine != "pattern"
