@@ -96,7 +96,7 @@ def test_for_people(run: RunCommand, folder: Path) -> None:
     assert lines[2].split() == ["algorithm", "seconds", "expanded", "generated", "moves", "boards"]
     assert [line.split()[0] for line in lines[3:12:3]] == ["bfs", "dfs", "ida"]
     assert lines[9].split()[4] == "-"
-    assert lines[-2] == "Not proven to be shortest: the ways of dfs."
+    assert lines[-2] == "Not proven to be shortest: the solutions of dfs."
     assert lines[-1] == "bfs and ida manhattan agree on the shortest ways."
     assert "There is no stored map to compare with: farthest.db" in result.stderr
     farthest.enumerate("sliding-2x3", database="farthest.db", max_depth=3).close()

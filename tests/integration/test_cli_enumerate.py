@@ -214,10 +214,10 @@ def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
         reporter.stop()
     said = capsys.readouterr().err
     assert "begun-anew job=4 checkpoint=7 seconds=0.250000\n" in said
-    assert "job 4 begins anew: its layers up to depth 7 took 0.2 s, and reading their" in said
+    assert "job 4 starts over: its layers up to depth 7 took 0.2 s, and reading their" in said
     assert "resumed job=4 depth=7 states=10 total=20\n" in said
     assert "at most 100,000,000 states; needs 1.0 MiB of memory (of 1.0 GiB), 5 bytes of disk" in said
-    assert "job 4 goes on after depth 7" in said
+    assert "job 4 continues after depth 7" in said
 
 
 def test_the_live_line_tells_what_is_read_and_resumed() -> None:

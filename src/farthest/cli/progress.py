@@ -115,14 +115,14 @@ class LiveReporter(EnumerationProgress, QuietReporter):
 
     def begun_anew(self, job: int, depth: int, seconds: float) -> None:
         click.echo(
-            f"job {job} begins anew: its layers up to depth {depth} took {seconds:.1f} s, and reading their checkpoint "
+            f"job {job} starts over: its layers up to depth {depth} took {seconds:.1f} s, and reading their checkpoint "
             "would take longer",
             err=True,
         )
 
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         super().layer(depth, states, total, 0.0)
-        click.echo(f"job {job} goes on after depth {depth}", err=True)
+        click.echo(f"job {job} continues after depth {depth}", err=True)
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
         super().layer(depth, states, total, seconds)

@@ -344,7 +344,7 @@ class Enumeration:
                     if stored is None or not isinstance(error, SqueezedError):
                         raise
                     raise SqueezedError(
-                        f"{error}; the layers up to depth {stored} are stored: the same command goes on from there"
+                        f"{error}; the layers up to depth {stored} are stored: the same command continues from there"
                     ) from error
             except LostStateError as error:
                 if store is not None:
@@ -376,8 +376,8 @@ class Enumeration:
             return False
         if folder is None:
             self._resumed_from = None
-            size = "" if self._plan.needs.layers_disk else ", of a size that is not known before"
-            then = f"beginning anew with layers in files in {files.scratch}{size}"
+            size = "" if self._plan.needs.layers_disk else "; their size is not known in advance"
+            then = f"starting over with layers in files in {files.scratch}{size}"
         else:
             then = f"going on within {bytes_text(self._plan.needs.memory)}"
         self._reporter.notice(f"{error}; {then}")
@@ -391,7 +391,7 @@ class Enumeration:
         self._losses.add(error, restarted=self._backend.restarted())
         if self._recorder is not None:  # the keys may be gone because the job was taken over
             self._recorder.confirm()
-        back = "going back to the last checkpoint" if self._backend.folder is None else "beginning anew"
+        back = "going back to the last checkpoint" if self._backend.folder is None else "starting over"
         self._reporter.notice(f"{error}; {back}")
 
     def _attempt(self, store: JobStore, stop: StopRequest) -> Outcome:

@@ -187,5 +187,5 @@ def _ask(puzzle: Puzzle, text: str, *, may_change: bool) -> Node:
     return form(method="post", action=solve_page(puzzle.name))[
         field(type="hidden", name="board", value=text),
         button(type="submit", class_="main")["Find the shortest solution"],
-        span(class_="small")["Shows the best so far while it looks."],
+        span(class_="small")["Shows the best solution so far while it searches."],
     ]
