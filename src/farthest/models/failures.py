@@ -77,8 +77,10 @@ def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
     # Failures that Python's own module raises (such as a value of a wrong type) have no SQLite code.
     code = getattr(error, "sqlite_errorname", "")
     if _no_room(code, path):
-        return "there is no room left for the database; this change was not stored, and what was stored before is "
+        return (
+            "there is no room left for the database; this change was not stored, and what was stored before is "
             "intact: free space on its disk, delete jobs, or name another place with --database"
+        )
     for beginnings, message in _SQLITE.items():
         if code.startswith(beginnings):
             return message

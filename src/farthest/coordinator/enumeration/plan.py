@@ -590,8 +590,10 @@ def estimated(
 def notice_of_files(needs: Estimate) -> str:
     """What the user is told before a run whose layers are files."""
     if not needs.layers_disk:
-        return f"the layers are kept in files in {needs.scratch}, within {bytes_text(needs.memory)} of memory; "
+        return (
+            f"the layers are kept in files in {needs.scratch}, within {bytes_text(needs.memory)} of memory; "
             "the disk space that they need is not known in advance"
+        )
     units = f", {needs.units} units a layer" if needs.engine == "gather" else ""
     return (
         f"the layers are kept in files in {needs.scratch}: about {bytes_text(needs.layers_disk)} of disk at the peak, "

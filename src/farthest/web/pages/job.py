@@ -25,7 +25,7 @@ from farthest.web.page import (
     layer_page,
     live,
     page,
-    puzzle_page,
+    puzzle_link,
     random_state,
     rows_of,
     state_page,
@@ -135,7 +135,7 @@ def job(found: JobFound, scale: str) -> str:
     unfinished = record.state_now in ENDABLE
     return page(
         f"Job {record.id}: {record.name}",
-        p(class_="lead")[a(href=puzzle_page(record.name))[found.puzzle.title or record.name]],
+        p(class_="lead")[puzzle_link(found.puzzle)],
         facts(_facts(found)),
         live(record.id, progress_rows(record)) if unfinished else None,
         _ask(found) if found.asked else None,
@@ -150,6 +150,10 @@ def job(found: JobFound, scale: str) -> str:
     )
 
 
+MOST_LINKED = 60
+"""Bars of a chart beside boards, so that each is a link; the page of the job has them all."""
+
+
 def chart_of(found: JobFound, scale: str, marked: int | None = None, here: str | None = None) -> Node:
     """The chart, and a link to that of the other scale. ``marked``: a depth; ``here``: the address of the page."""
     log = scale != "linear"
@@ -158,13 +162,16 @@ def chart_of(found: JobFound, scale: str, marked: int | None = None, here: str |
     address = job_page(number, scale=other) if here is None else f"{here}&scale={other}"
     link = (lambda depth: layer_page(number, depth)) if found.asked else None
     layers = [layer.states for layer in found.layers]
-    drawn = Markup(Chart(layers, log, marked, link).part_of_page()) if layers else None
+    brief = here is not None and len(layers) > MOST_LINKED
+    saved = (("csv", "Save as CSV"), (f"svg?scale={scale}", "Save as SVG")) if layers else ()
+    drawn = Markup(Chart(layers, log, marked, link, brief=brief).part_of_page()) if layers else None
     kept_up = log and found.record.state_now in ENDABLE
     return fragment[
         div(class_="wide", id="live-chart" if kept_up else None)[drawn],
-        p(class_="small")[
-            f"{'Logarithmic' if log else 'Linear'} scale. ",
+        p(class_="small ways")[
+            span[f"{'Logarithmic' if log else 'Linear'} scale"],
             a(href=address)[f"{'Linear' if log else 'Logarithmic'} scale"],
+            [a(href=f"{job_page(number)}/layers.{form}", download=True)[name] for form, name in saved],
         ],
     ]
 
@@ -270,6 +277,14 @@ def _verified(record: JobRecord) -> Node:
     return details[summary[when], checks]
 
 
+def may_play(record: JobRecord) -> bool:
+    """Whether there is a goal to play to: that of the map, or one that it reaches from the start."""
+    origin = record.parameters.get("direction"), record.parameters.get("where")
+    return origin == ("to", "goal") or (
+        origin == ("from", "start") and stored_answers(record).get("goal") is not None
+    )
+
+
 def _ask(found: JobFound) -> Node:
     number = found.record.id
     definition = found.puzzle.definition
@@ -285,8 +300,16 @@ def _ask(found: JobFound) -> Node:
         p[
             ((a(href=state_page(number, word))[text], " · ") for word, text in named),
             a(href=random_state(number), rel="nofollow")["A random state"],
+            fragment[" · ", a(href=_played(found.record), rel="nofollow")["Play"]]
+            if may_play(found.record)
+            else None,
         ],
     ]
+
+
+def _played(record: JobRecord) -> str:
+    to_goal = record.parameters.get("direction") == "to"
+    return random_state(record.id, play="0") if to_goal else state_page(record.id, "start", play="0")
 
 
 def _farthest(found: JobFound) -> Node:
