@@ -72,7 +72,7 @@ def test_generators(run: Run, run_json: RunJson) -> None:
     assert run_json("enumerate", m11)["digest"] == named["digest"]
     assert run_json("estimate", "--generators", m11, "--histogram-only")["states"] == 7920
     both = run("enumerate", "pancake-3", "--generators", "(1,2)", status=2).stderr
-    assert "--generators stands in place of PUZZLE" in both
+    assert "--generators replaces PUZZLE" in both
     assert "expected permutations" in run("submit", "--generators", "pancake-3", status=2).stderr
 
 
@@ -196,7 +196,7 @@ def test_progress_as_lines(run: Run, process: Process) -> None:
 
 
 def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
-    estimate = Estimate(states_at_most=10**8, memory=2**20, disk=5, memory_limit=2**30)
+    estimate = Estimate(states_at_most=10**8, keys=10**8, memory=2**20, disk=5, memory_limit=2**30)
     outcome = Outcome(4, "p", 10, 1, (1, 9), [], "", 1.0, True, 7)
     for reporter in (LineReporter(), LiveReporter()):
         reporter.estimate(estimate)
