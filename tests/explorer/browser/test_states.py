@@ -197,12 +197,12 @@ def test_boards_are_pasted_in_other_forms(page: Page, job: int, board: str, move
 
 def test_random_states(page: Page) -> None:
     page.goto(state_page(KINDS, GOAL))
-    page.get_by_role("link", name="any", exact=True).click()
+    page.get_by_role("link", name="A random state").click()
     expect(page).not_to_have_url(state_page(KINDS, GOAL))
     heading = page.get_by_role("heading", level=1)
     expect(heading).not_to_contain_text("distance 0")
     shown = heading.inner_text()
-    page.get_by_role("link", name="at distance").click()
+    page.get_by_role("link", name="One at distance").click()
     expect(heading).to_have_text(shown)
 
 
