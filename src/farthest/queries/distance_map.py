@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from farthest.families.user_input import GivenBoard
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import NamedPath
+    from farthest.queries.dataset import Dataset
     from farthest.queries.exports import What
     from farthest.queries.heuristic_report import Findings
     from farthest.queries.paths import BoardPath, Nearer, Neighbour, SolutionGraph, Way
@@ -109,8 +110,10 @@ class DistanceMap(StoredMap):
         from farthest.queries.paths import SolutionGraph
 
         labels = self.labels(board)
-        start = numpy.array(labels, dtype=numpy.uint8)
-        return SolutionGraph(self.space, self._nearer, start, self._distance(labels), limit)
+        start = numpy.array([labels], dtype=numpy.uint8)
+        return SolutionGraph(
+            self.space, self._nearer, start, numpy.array([self._distance(labels)]), limit
+        )
 
     def neighbours(self, board: GivenBoard) -> list[Neighbour]:
         """The player's moves on a board with the distance after each, the least first; -1 and last where there is none.
@@ -249,6 +252,24 @@ class DistanceMap(StoredMap):
         from farthest.queries.exports import export_map
 
         return export_map(self, file, format=format, force=force, cells=cells)
+
+    def dataset(
+        self,
+        folder: str | Path,
+        *,
+        sample: int | None = None,
+        per_layer: int | None = None,
+        seed: int = 1,
+    ) -> Dataset:
+        """Write states as data for learning into a new folder: files .parquet of integers, divided into train,
+        validation and test by classes of states that are alike by symmetry, and a README.md that explains them.
+
+        All states; or ``sample`` of them; or ``per_layer`` of each layer. Raises OutputError where the folder exists or
+        cannot be written, MissingLibraryError without pyarrow, ResourceError where it takes more than the memory.
+        """
+        from farthest.queries.dataset import Sample, write_dataset
+
+        return write_dataset(self, folder, Sample(sample, per_layer, seed))
 
     def plot(self, file: str | Path | None = None, *, log: bool = False, force: bool = False) -> Drawing:
         """Draw the number of states at each depth, for a notebook; and to a .png or .svg file where one is given.

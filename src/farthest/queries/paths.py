@@ -12,6 +12,8 @@ are kept. That is exact too, but the map is read once for each move of a solutio
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,32 +56,50 @@ class NearerMoves:
     names: list[MoveName]
 
 
-def nearer_moves(space: Space, lookup: Lookup, layer: Callable[[int], Iterator[Boards]]) -> Nearer:
-    """How a map's nearer moves are found. ``layer``: the boards of a depth, some at a time."""
+BOARDS_AT_ONCE = 1 << 15
+"""The moves of so many boards are made together: their boards take some megabytes."""
+
+
+def nearer_moves(
+    space: Space, lookup: Lookup, layer: Callable[[int], Iterator[Boards]], threads: int = 1
+) -> Nearer:
+    """How a map's nearer moves are found. ``layer``: the boards of a depth, some at a time. ``threads``: 1 unless they
+    may look up side by side."""
     if space.moves_both_ways:
-        return lambda boards, remaining: _by_neighbours(space, lookup, boards, remaining)
+        return lambda boards, remaining: _by_neighbours(space, lookup, boards, remaining, threads)
     return lambda boards, remaining: _by_layer(space, layer(remaining), boards)
 
 
-def _by_neighbours(space: Space, lookup: Lookup, boards: Boards, remaining: int) -> NearerMoves:
-    found = _Found(space.cells)
-    for name, rows, neighbours in space.neighbours(boards, toward=True):
-        found.add(name, rows, neighbours)
-    reached = found.all()
-    if not len(reached.rows):
-        return reached
-    nearer = lookup(space.encode(reached.boards)) == remaining
-    return NearerMoves(reached.rows[nearer], reached.boards[nearer], reached.moves[nearer], reached.names)
+def _by_neighbours(
+    space: Space, lookup: Lookup, boards: Boards, remaining: int, threads: int
+) -> NearerMoves:
+    def nearer(at: int) -> list[tuple[MoveName, NDArray[numpy.intp], Boards]]:
+        reached = list(space.neighbours(boards[at : at + BOARDS_AT_ONCE], toward=True))
+        if not reached:
+            return []
+        near = lookup(numpy.concatenate([space.encode(each) for _, _, each in reached])) == remaining
+        ends = numpy.cumsum([len(rows) for _, rows, _ in reached])
+        return [
+            (name, rows[wanted] + at, neighbours[wanted])
+            for (name, rows, neighbours), wanted in zip(reached, numpy.split(near, ends[:-1]), strict=True)
+        ]
+
+    found, starts = _Found(space.cells), range(0, len(boards), BOARDS_AT_ONCE)
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        for block in map(nearer, starts) if pool is None else pool.map(nearer, starts):
+            for each in block:
+                found.add(*each)
+    return found.all()
 
 
 def _by_layer(space: Space, layer: Iterator[Boards], boards: Boards) -> NearerMoves:
-    codes = _names(space, boards)
+    codes = board_names(space, boards)
     order = numpy.argsort(codes)
     ascending = codes[order]
     found = _Found(space.cells)
     for block in layer:
         for name, rows, reached in space.neighbours(block, toward=False):
-            arrived = _names(space, reached)
+            arrived = board_names(space, reached)
             places = numpy.searchsorted(ascending, arrived)
             places[places == len(ascending)] = 0
             hits = ascending[places] == arrived
@@ -88,7 +108,7 @@ def _by_layer(space: Space, layer: Iterator[Boards], boards: Boards) -> NearerMo
     return found.all()
 
 
-def _names(space: Space, boards: Boards) -> NDArray[Any]:
+def board_names(space: Space, boards: Boards) -> NDArray[Any]:
     """What is equal for equal boards alone."""
     return as_bytes(boards) if reduced(space) is not None else space.encode(boards)
 
@@ -159,45 +179,70 @@ class Level:
 
 
 class SolutionGraph:
-    """All optimal solutions of one board."""
+    """All optimal solutions of one board, or of several."""
 
     def __init__(
-        self, space: Space, nearer: Nearer, board: Boards, distance: int, limit: int | None = None
+        self,
+        space: Space,
+        nearer: Nearer,
+        boards: Boards,
+        distances: NDArray[numpy.integer],
+        limit: int | None = None,
     ) -> None:
-        """``board``: uint8, shape (cells,), at ``distance``. ``nearer``: the map's nearer moves.
+        """``boards``: different ones, uint8, shape (boards, cells), at ``distances``. ``nearer``: the map's nearer
+        moves.
 
         Raises StorageError where the distances contradict each other, LargeGraphError where there are more than
         ``limit`` boards.
         """
-        self.distance = distance
+        self.distance = int(distances.max())
         self.levels: list[Level] = []
-        boards = board[numpy.newaxis, :]
-        reached = 0
-        for remaining in range(distance - 1, -1, -1):
-            reached += len(boards)
+        self.distances = distances
+        self.places = numpy.empty(len(boards), dtype=numpy.intp)  # of each board in its level
+        reached, before = 0, None
+        after = boards[:0]
+        for remaining in range(self.distance, -1, -1):
+            own = numpy.flatnonzero(distances == remaining)
+            here = numpy.concatenate([boards[own], after])
+            _, first, place = numpy.unique(board_names(space, here), return_index=True, return_inverse=True)
+            self.places[own] = place[: len(own)]
+            if before is not None:
+                self.levels.append(_level(*before, place[len(own) :]))
+            here = here[first]
+            if not remaining:
+                break
+            reached += len(here)
             if limit is not None and reached > limit:
                 raise LargeGraphError(
                     f"the optimal solutions pass through more than {limit:,} boards; `farthest path` counts them"
                 )
-            level, boards = _level(space, nearer(boards, remaining), boards, remaining)
-            self.levels.append(level)
-        self.origins = boards  # where the solutions end: uint8, shape (boards, cells)
+            found = nearer(here, remaining - 1)
+            before, after = (here, found, remaining), found.boards
+        self.origins = here  # where the solutions end: uint8, shape (boards, cells)
 
     def count(self) -> int:
-        """The exact number of optimal solutions."""
+        """The exact number of optimal solutions of the first board."""
+        return int(self.counts()[0])
+
+    def counts(self) -> NDArray[numpy.int64] | NDArray[numpy.object_]:
+        """The exact number of optimal solutions of each board: Python's integers where some are large."""
         counts: NDArray[numpy.int64] | NDArray[numpy.object_] = numpy.ones(
             len(self.origins), dtype=numpy.int64
         )
-        for level in reversed(self.levels):
+        found = counts[self.places * (self.distances == 0)]
+        for depth, level in enumerate(reversed(self.levels), 1):
             if counts.dtype != object:
                 most_edges = int(numpy.diff(level.first_edge).max())
                 if int(counts.max()) * most_edges > EXACT_IN_INT64:
                     counts = counts.astype(object)  # Python integers from here on
+                    found = found.astype(object)
             counts = numpy.add.reduceat(counts[level.successors], level.first_edge[:-1])
-        return int(counts[0])
+            own = self.distances == depth
+            found[own] = counts[self.places[own]]
+        return found
 
     def solutions(self) -> Iterator[list[int]]:
-        """Each solution as the number of its edge on every level.
+        """Each solution of a single board as the number of its edge on every level.
 
         Depth first, edges in their order, so the order is always the same.
         """
@@ -233,20 +278,15 @@ class SolutionGraph:
         return Way(numpy.array(boards), moves)
 
 
-def _level(space: Space, found: NearerMoves, boards: Boards, remaining: int) -> tuple[Level, Boards]:
-    """The level of ``boards`` with its edges to boards at distance ``remaining``, and those boards."""
-    if not len(found.rows):
-        raise _contradiction(remaining + 1)
-    names = _names(space, found.boards)
-    _, first, successor = numpy.unique(names, return_index=True, return_inverse=True)
+def _level(boards: Boards, found: NearerMoves, distance: int, successors: NDArray[numpy.intp]) -> Level:
+    """The level of the boards at a distance. ``successors``: where the moves lead, as places in the next level."""
     order = numpy.argsort(found.rows, kind="stable")  # keeps the order of the moves within a row
     edges = numpy.bincount(found.rows, minlength=len(boards))
     if not edges.all():
-        raise _contradiction(remaining + 1)
+        raise _contradiction(distance)
     first_edge = numpy.zeros(len(boards) + 1, dtype=numpy.intp)
     numpy.cumsum(edges, out=first_edge[1:])
-    successors = successor[order].astype(numpy.intp)
-    return Level(boards, first_edge, successors, found.moves[order], found.names), found.boards[first]
+    return Level(boards, first_edge, successors[order], found.moves[order], found.names)
 
 
 def walk(nearer: Nearer, board: Boards, distance: int) -> Way:
