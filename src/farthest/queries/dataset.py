@@ -21,7 +21,7 @@ from farthest.puzzles.move_text import move_text
 from farthest.queries.citation import citation_of
 from farthest.queries.exports import cell_columns, optional
 from farthest.queries.output_files import written_folder
-from farthest.queries.paths import LargeGraphError, SolutionGraph, board_names, nearer_moves
+from farthest.queries.paths import LargeGraphError, SolutionGraph, marks_of, nearer_moves
 from farthest.queries.states import class_numbers, sampled_states, symmetries_of
 from farthest.random_source import RandomSource
 from farthest.safe_text import safe
@@ -152,7 +152,7 @@ def write_dataset(opened: StoredMap, folder: str | Path, sample: Sample | None =
             unknown = str(error).partition(": ")[2].partition(";")[0]
         else:
             order = len(found.maps)
-            classes, least = class_numbers(found, boards, lambda some: board_names(opened.space, some))
+            classes, least = class_numbers(found, boards, lambda some: marks_of(opened.space, some))
         columns: dict[str, NDArray[Any]] = {
             name: column.astype(numpy.int32) if column.dtype == numpy.uint16 else column
             for name, column in cell_columns(opened, boards).items()

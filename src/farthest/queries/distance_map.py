@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import NamedPath
     from farthest.queries.dataset import Dataset
     from farthest.queries.exports import What
-    from farthest.queries.heuristic_report import Findings
+    from farthest.queries.heuristic_report import Findings, Judged
     from farthest.queries.paths import BoardPath, Nearer, Neighbour, SolutionGraph, Way
     from farthest.queries.states import SymmetryClasses
     from farthest.verify.report import Report
@@ -330,3 +330,29 @@ class DistanceMap(StoredMap):
 
         chosen = [texts] if isinstance(texts, str) else texts
         return compare_heuristics(self, open_heuristics(self, chosen), limit=limit)
+
+    def judge(
+        self,
+        function: Judged,
+        *,
+        batch: int = 65_536,
+        sample: int | None = None,
+        seed: int = 1,
+        limit: int = 3,
+    ) -> Findings:
+        """Judge any function as a heuristic: how many of its values are more than the distance, how many moves take
+        away more than 1, its errors by distance, what IDA* would expand. That no value is too large is proved where all
+        states were looked at; else boards are told that disprove it.
+
+        ``function``: from boards, uint8 of shape (boards, cells), ``batch`` at most, to a number for each; such as a
+        network. ``sample``: so many states instead of all. ``limit``: as for `heuristics`. Raises SettingError where
+        what it returns is not that, JobError as `heuristics` does.
+        """
+        from farthest.queries.heuristic_report import Function, compare_heuristics, goals_of
+        from farthest.queries.states import sampled_states
+        from farthest.random_source import RandomSource
+
+        goals_of(self)
+        boards = None if sample is None else sampled_states(self, sample, RandomSource(seed))
+        (found,) = compare_heuristics(self, [Function(function, batch)], limit=limit, sample=boards)
+        return found

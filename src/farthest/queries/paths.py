@@ -24,7 +24,7 @@ from farthest.errors import FarthestError, StorageError
 from farthest.spaces.contract import reduced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,17 +41,21 @@ if TYPE_CHECKING:
     Nearer = Callable[[Boards, int], "NearerMoves"]
     """From different boards the moves to boards at a distance that is one less than theirs."""
 
+    _Item = tuple[MoveName, NDArray[numpy.intp], Boards, NDArray[Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class NearerMoves:
     """Item i leads from the board of row ``rows[i]`` to ``boards[i]`` by the move ``names[moves[i]]``.
 
-    ``rows``, ``moves``: intp, shape (items,). ``boards``: uint8, shape (items, cells). Items of one row are in a fixed
+    ``rows``, ``moves``: intp, shape (items,). ``boards``: uint8, shape (items, cells); ``marks``: what is equal for equal
+    boards alone. Items of one row are in a fixed
     order: that of the space's moves, or of the layer where it has to be read.
     """
 
     rows: NDArray[numpy.intp]
     boards: Boards
+    marks: NDArray[Any]
     moves: NDArray[numpy.intp]
     names: list[MoveName]
 
@@ -73,73 +77,67 @@ def nearer_moves(
 def _by_neighbours(
     space: Space, lookup: Lookup, boards: Boards, remaining: int, threads: int
 ) -> NearerMoves:
-    def nearer(at: int) -> list[tuple[MoveName, NDArray[numpy.intp], Boards]]:
+    def nearer(at: int) -> list[_Item]:
         reached = list(space.neighbours(boards[at : at + BOARDS_AT_ONCE], toward=True))
         if not reached:
             return []
-        near = lookup(numpy.concatenate([space.encode(each) for _, _, each in reached])) == remaining
-        ends = numpy.cumsum([len(rows) for _, rows, _ in reached])
-        return [
-            (name, rows[wanted] + at, neighbours[wanted])
-            for (name, rows, neighbours), wanted in zip(reached, numpy.split(near, ends[:-1]), strict=True)
-        ]
+        codes = [space.encode(each) for _, _, each in reached]
+        near = lookup(numpy.concatenate(codes)) == remaining
+        parts = numpy.split(near, numpy.cumsum([len(each) for each in codes[:-1]]))
+        found = []
+        for (name, rows, after), code, wanted in zip(reached, codes, parts, strict=True):
+            marks = marks_of(space, after[wanted], code[wanted])
+            found.append((name, rows[wanted] + at, after[wanted], marks))
+        return found
 
-    found, starts = _Found(space.cells), range(0, len(boards), BOARDS_AT_ONCE)
+    starts = range(0, len(boards), BOARDS_AT_ONCE)
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        for block in map(nearer, starts) if pool is None else pool.map(nearer, starts):
-            for each in block:
-                found.add(*each)
-    return found.all()
+        blocks = map(nearer, starts) if pool is None else pool.map(nearer, starts)
+        return _joined(space, [each for block in blocks for each in block])
 
 
 def _by_layer(space: Space, layer: Iterator[Boards], boards: Boards) -> NearerMoves:
-    codes = board_names(space, boards)
-    order = numpy.argsort(codes)
-    ascending = codes[order]
-    found = _Found(space.cells)
+    marks = marks_of(space, boards)
+    order = numpy.argsort(marks)
+    ascending = marks[order]
+    found: list[_Item] = []
     for block in layer:
+        own = marks_of(space, block)
         for name, rows, reached in space.neighbours(block, toward=False):
-            arrived = board_names(space, reached)
+            arrived = marks_of(space, reached)
             places = numpy.searchsorted(ascending, arrived)
             places[places == len(ascending)] = 0
             hits = ascending[places] == arrived
             if hits.any():
-                found.add(name, order[places[hits]], block[rows[hits]])
-    return found.all()
+                found.append((name, order[places[hits]], block[rows[hits]], own[rows[hits]]))
+    return _joined(space, found)
 
 
-def board_names(space: Space, boards: Boards) -> NDArray[Any]:
-    """What is equal for equal boards alone."""
-    return as_bytes(boards) if reduced(space) is not None else space.encode(boards)
+def _joined(space: Space, found: Sequence[_Item]) -> NearerMoves:
+    """All items: of each, the move, the rows from which it can be made, the boards that it leads to, their marks."""
+    numbers: dict[MoveName, int] = {}
+    for name, *_ in found:
+        numbers.setdefault(name, len(numbers))
+    none = numpy.empty((0, space.cells), dtype=numpy.uint8)
+    return NearerMoves(
+        numpy.concatenate([numpy.empty(0, dtype=numpy.intp), *(rows for _, rows, _, _ in found)]),
+        numpy.concatenate([none, *(boards for _, _, boards, _ in found)]),
+        numpy.concatenate([marks_of(space, none), *(marks for *_, marks in found)]),
+        numpy.repeat([numbers[name] for name, *_ in found], [len(rows) for _, rows, _, _ in found]),
+        list(numbers),
+    )
+
+
+def marks_of(space: Space, boards: Boards, codes: Codes | None = None) -> NDArray[Any]:
+    """What is equal for equal boards alone: their bytes where codes stand for several boards, else their codes."""
+    if reduced(space) is not None:
+        return as_bytes(boards)
+    return space.encode(boards) if codes is None else codes
 
 
 def as_bytes(boards: Boards) -> NDArray[Any]:
     """What can be compared in place of boards: their bytes."""
     return numpy.ascontiguousarray(boards).view(f"S{boards.shape[1]}").ravel()
-
-
-class _Found:
-    def __init__(self, cells: int) -> None:
-        self._rows: list[NDArray[numpy.intp]] = [numpy.empty(0, dtype=numpy.intp)]
-        self._boards: list[Boards] = [numpy.empty((0, cells), dtype=numpy.uint8)]
-        self._moves: list[NDArray[numpy.intp]] = [numpy.empty(0, dtype=numpy.intp)]
-        self._numbers: dict[MoveName, int] = {}
-
-    def add(self, name: MoveName, rows: NDArray[numpy.intp], boards: Boards) -> None:
-        """Adds one move: from which rows it can be made, and to which boards."""
-        number = self._numbers.setdefault(name, len(self._numbers))
-        self._rows.append(rows)
-        self._boards.append(boards)
-        self._moves.append(numpy.full(len(rows), number, dtype=numpy.intp))
-
-    def all(self) -> NearerMoves:
-        """All that was added, in that order."""
-        return NearerMoves(
-            numpy.concatenate(self._rows),
-            numpy.concatenate(self._boards),
-            numpy.concatenate(self._moves),
-            list(self._numbers),
-        )
 
 
 # Counts stay in int64 while a level's largest count times its largest number of edges cannot exceed this.
@@ -199,16 +197,15 @@ class SolutionGraph:
         self.levels: list[Level] = []
         self.distances = distances
         self.places = numpy.empty(len(boards), dtype=numpy.intp)  # of each board in its level
-        reached, before = 0, None
-        after = boards[:0]
+        reached, here, found = 0, boards[:0], _joined(space, [])
         for remaining in range(self.distance, -1, -1):
             own = numpy.flatnonzero(distances == remaining)
-            here = numpy.concatenate([boards[own], after])
-            _, first, place = numpy.unique(board_names(space, here), return_index=True, return_inverse=True)
+            marks = numpy.concatenate([marks_of(space, boards[own]), found.marks])
+            _, first, place = numpy.unique(marks, return_index=True, return_inverse=True)
             self.places[own] = place[: len(own)]
-            if before is not None:
-                self.levels.append(_level(*before, place[len(own) :]))
-            here = here[first]
+            if remaining < self.distance:
+                self.levels.append(_level(here, found, remaining + 1, place[len(own) :]))
+            here = numpy.concatenate([boards[own], found.boards])[first]
             if not remaining:
                 break
             reached += len(here)
@@ -217,7 +214,6 @@ class SolutionGraph:
                     f"the optimal solutions pass through more than {limit:,} boards; `farthest path` counts them"
                 )
             found = nearer(here, remaining - 1)
-            before, after = (here, found, remaining), found.boards
         self.origins = here  # where the solutions end: uint8, shape (boards, cells)
 
     def count(self) -> int:
