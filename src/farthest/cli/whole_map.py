@@ -219,12 +219,15 @@ def export(
 
 @click.command()
 @click.argument("job", shell_complete=completed("job"))
-@click.argument(
-    "folder", metavar="DIR", type=click.Path(path_type=Path), shell_complete=completed("folder")
-)
-@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="N states, each with the same chance.")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), shell_complete=completed("folder"))
 @click.option(
-    "--per-layer", type=click.IntRange(min=1), metavar="N", help="N states of each layer, all of smaller ones."
+    "--sample", type=click.IntRange(min=1), metavar="N", help="N states, each with the same chance."
+)
+@click.option(
+    "--per-layer",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="N states of each layer, all of smaller ones.",
 )
 @click.option(
     "--seed",
@@ -246,11 +249,11 @@ def dataset(
 ) -> None:
     """Write states as data for learning.
 
-    DIR, a new folder, gets .parquet files whose columns are integers: what is in each cell, the distance, the moves that
-    come nearer as bits, the number of optimal solutions, and the class up to symmetry. They are divided into train,
-    validation and test: all states of a class are in the same part. README.md tells what is in them. Without --sample
-    and --per-layer all states are written. JOB is a job's number or a puzzle's name. A name means the newest map, a
-    complete one if there is any. Needs pyarrow: pip install 'farthest[parquet]'.
+    DIR, a new folder, gets .parquet files whose columns are integers: what is in each cell, the distance, the moves
+    that come nearer as bits, the number of optimal solutions, and the class up to symmetry. They are divided into
+    train, validation and test: all states of a class are in the same part. README.md tells what is in them. Without
+    --sample and --per-layer all states are written. JOB is a job's number or a puzzle's name. A name means the newest
+    map, a complete one if there is any. Needs pyarrow: pip install 'farthest[parquet]'.
 
     \b
     Examples:

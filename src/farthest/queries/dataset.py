@@ -28,14 +28,13 @@ from farthest.safe_text import safe
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from farthest.puzzles.definition import MoveName
-    from farthest.queries.paths import Lookup
     from farthest.queries.stored_map import StoredMap
-    from farthest.spaces.contract import Boards
+    from farthest.spaces.contract import Boards, Codes
 
     Numbers = NDArray[numpy.int64]
 
@@ -75,8 +74,8 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Which states: ``count`` of all, or so many ``per_layer``; else all of them. ``seed``: the same states for the same
-    number."""
+    """Which states: ``count`` of all, or so many ``per_layer``; else all of them. ``seed``: the same states for the
+    same number."""
 
     count: int | None = None
     per_layer: int | None = None
@@ -96,9 +95,7 @@ class Sample:
             boards = sampled_states(opened, self.count, rng)
             return boards, opened.lookup(opened.space.encode(boards)).astype(numpy.int64)
         if self.per_layer is not None:
-            some = [
-                sampled_states(opened, self.per_layer, rng, depth) for depth in range(len(opened.layers))
-            ]
+            some = [sampled_states(opened, self.per_layer, rng, depth) for depth in range(len(opened.layers))]
             sizes = [len(boards) for boards in some]
             return numpy.concatenate(some), numpy.repeat(numpy.arange(len(some)), sizes)
         blocks = [(block.labels, block.distances) for block in opened.state_blocks()]
@@ -112,24 +109,23 @@ class Sample:
         return sum(layers) if self.count is None else min(self.count, sum(layers))
 
 
-def write_dataset(opened: StoredMap, folder: str | Path, sample: Sample | None = None) -> Dataset:
+def write_dataset(opened: StoredMap, folder: str | Path, sample: Sample) -> Dataset:
     """Write states of the map into a new folder: ``data/train-00000-of-00003.parquet`` and so on, and ``README.md``.
 
-    Columns: ``cell_columns``, ``distance``, the moves that come nearer as bits of ``nearer`` (the moves from the 64th on
-    of ``nearer_1`` and so on), ``solutions`` (the number of optimal ones), ``class``. Raises OutputError where the folder
-    exists or cannot be written, MissingLibraryError without pyarrow, JobError for an additive pattern, ResourceError
-    where it takes more than the memory.
+    Columns: ``cell_columns``, ``distance``, the moves that come nearer as bits of ``nearer`` (the moves from the 64th
+    on of ``nearer_1`` and so on), ``solutions`` (the number of optimal ones), ``class``. Raises OutputError where the
+    folder exists or cannot be written, MissingLibraryError without pyarrow, JobError for an additive pattern,
+    ResourceError where it takes more than the memory.
     """
-    sample = sample or Sample()
-    pyarrow, parquet = optional("pyarrow", "parquet", "a dataset"), optional("pyarrow.parquet", "parquet", "a dataset")
+    pyarrow = optional("pyarrow", "parquet", "a dataset")
+    parquet = optional("pyarrow.parquet", "parquet", "a dataset")
     place = f"job {opened.job} ({opened.record.name})"
     if not opened.puzzle.definition.has_moves:
         raise JobError(f"{place} is an additive pattern, whose boards no moves join")
-    memory, each = memory_limit(None), STATE_BYTES + 4 * opened.space.cells
-    needed = sample.size(opened.layers) * each
-    if needed > memory:
+    size, memory, each = sample.size(opened.layers), memory_limit(None), STATE_BYTES + 4 * opened.space.cells
+    if size * each > memory:
         raise ResourceError(
-            f"{place}: a dataset of {sample.size(opened.layers):,} states takes about {bytes_text(needed)} of memory, and "
+            f"{place}: a dataset of {size:,} states takes about {bytes_text(size * each)} of memory, and "
             f"{bytes_text(memory)} may be used; take fewer: --sample N, or --per-layer N"
         )
     with written_folder(Path(folder)) as part:
@@ -142,9 +138,6 @@ def write_dataset(opened: StoredMap, folder: str | Path, sample: Sample | None =
                 "fewer states"
             ) from None
         names, masks = _nearer(graph)
-        counts = graph.counts()
-        if counts.dtype == object:
-            counts = numpy.array([min(count, MOST_SOLUTIONS) for count in counts.tolist()], dtype=numpy.int64)
         order, unknown, classes, least = None, None, numpy.arange(len(boards)), boards
         try:
             found = symmetries_of(opened)
@@ -159,44 +152,42 @@ def write_dataset(opened: StoredMap, folder: str | Path, sample: Sample | None =
         }
         columns["distance"] = distances.astype(numpy.uint8 if opened.unit.itemsize == 1 else numpy.int32)
         columns |= {f"nearer_{i}" if i else "nearer": mask for i, mask in enumerate(masks)}
-        columns |= {"solutions": counts, "class": classes}
-        parts = _parts(least)[classes]
-        rows, files = {}, list[Path]()
+        columns |= {"solutions": numpy.minimum(graph.counts(), MOST_SOLUTIONS).astype(numpy.int64)}
+        columns["class"] = classes
+        parts, rows, files = _parts(least)[classes], {}, list[Path]()
         (part / "data").mkdir()
         for number, name in enumerate(PARTS):
             chosen = numpy.flatnonzero(parts == number)
-            rows[name] = len(chosen)
-            shards = -(-len(chosen) // SHARD_ROWS)
+            rows[name], shards = len(chosen), -(-len(chosen) // SHARD_ROWS)
             for shard in range(shards):
-                some = chosen[shard * SHARD_ROWS : (shard + 1) * SHARD_ROWS]
+                here = chosen[shard * SHARD_ROWS : (shard + 1) * SHARD_ROWS]
                 files.append(part / "data" / f"{name}-{shard:05}-of-{shards:05}.parquet")
-                table = pyarrow.table({each: column[some] for each, column in columns.items()})
+                table = pyarrow.table({each: column[here] for each, column in columns.items()})
                 with files[-1].open("wb") as stream:
                     parquet.write_table(table, stream, compression="zstd")
-        size = sum(file.stat().st_size for file in files)
+        written = sum(file.stat().st_size for file in files)
         moves = [move_text(name) for name in names]
-        written = Dataset(rows, len(least), order, unknown, moves, len(files), size)
-        (part / "README.md").write_text(_card(opened, sample, written, columns), encoding="utf-8")
-    return written
+        dataset = Dataset(rows, len(least), order, unknown, moves, len(files), written)
+        (part / "README.md").write_text(_card(opened, sample, dataset, columns), encoding="utf-8")
+    return dataset
 
 
 def _graph(opened: StoredMap, boards: Boards, distances: Numbers, limit: int) -> SolutionGraph:
     """The solutions of the boards; through distances in memory, by as many threads as there are processors, where the
     map is dense and not too large."""
-    lookup, threads = opened.lookup, 1
-    keys = opened.space.keys
+    keys, lookup, threads = opened.space.keys, opened.lookup, 1
     if keys is not None and keys <= MOST_LOOKED_UP:
-        lookup, threads = _lookup_in(opened), cores()
-    nearer = nearer_moves(
-        opened.space, lookup, lambda depth: (block.labels for block in opened.state_blocks(depth)), threads
-    )
+        none = numpy.full(1, numpy.iinfo(opened.unit).max, dtype=opened.unit)
+        whole, threads = numpy.concatenate([opened.array(), none]), cores()
+
+        def lookup(codes: Codes) -> NDArray[numpy.int32]:
+            return whole[numpy.minimum(codes, numpy.uint64(keys))].astype(numpy.int32)
+
+    def layer(depth: int) -> Iterator[Boards]:
+        return (block.labels for block in opened.state_blocks(depth))
+
+    nearer = nearer_moves(opened.space, lookup, layer, threads)
     return SolutionGraph(opened.space, nearer, boards, distances, limit)
-
-
-def _lookup_in(opened: StoredMap) -> Lookup:
-    whole = numpy.append(opened.array(), numpy.iinfo(opened.unit).max).astype(opened.unit)  # the last for no key
-    last = numpy.uint64(len(whole) - 1)
-    return lambda codes: whole[numpy.minimum(codes, last)].astype(numpy.int32)
 
 
 def _nearer(graph: SolutionGraph) -> tuple[list[MoveName], list[Numbers]]:
@@ -211,7 +202,9 @@ def _nearer(graph: SolutionGraph) -> tuple[list[MoveName], list[Numbers]]:
     masks = numpy.zeros((-(-len(names) // MASK_BITS) or 1, len(graph.places)), dtype=numpy.int64)
     for depth, level in enumerate(reversed(graph.levels), 1):
         own = numpy.flatnonzero(graph.distances == depth)
-        column, bit = numpy.divmod(numpy.array([number[name] for name in level.names])[level.moves], MASK_BITS)
+        column, bit = numpy.divmod(
+            numpy.array([number[name] for name in level.names])[level.moves], MASK_BITS
+        )
         for which, mask in enumerate(masks):
             bits = numpy.where(column == which, numpy.int64(1) << bit, 0)
             mask[own] = numpy.bitwise_or.reduceat(bits, level.first_edge[:-1])[graph.places[own]]
@@ -233,95 +226,92 @@ def _parts(boards: Boards) -> NDArray[numpy.uint8]:
 
 # The data card
 
+SIZES = ["1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B"]
+"""How Hugging Face writes the powers of ten."""
+
+READERS = """```python
+pandas.read_parquet("data")                        # all parts; or the name of a file
+polars.read_parquet("data/train-*.parquet")
+datasets.load_dataset("FOLDER").with_format("torch")
+```"""
+
 
 def _text(text: str) -> str:
     """Text of others within the page: one line, which neither a browser nor Markdown takes for more than text."""
     return escape(" ".join(safe(text).split()), quote=False).replace("`", "'").replace("|", "\\|")
 
 
-def _card(opened: StoredMap, sample: Sample, written: Dataset, columns: dict[str, NDArray[Any]]) -> str:
+def _card(opened: StoredMap, sample: Sample, dataset: Dataset, columns: dict[str, NDArray[Any]]) -> str:
     """The README.md: what Hugging Face reads, then a page for people."""
-    puzzle, total = opened.puzzle, sum(written.rows.values())
-    citation = citation_of(opened.record, puzzle)
-    title = f"{puzzle.name}: states and distances"
-    sizes = [10**power for power in range(3, 13)]
-    least = max([size for size in sizes if size <= total], default=0)
-    names = {10**3: "1K", 10**4: "10K", 10**5: "100K", 10**6: "1M", 10**7: "10M", 10**8: "100M", 10**9: "1B"}
-    size = f"{names[least]}<n<{names[least * 10]}" if least in names and least * 10 in names else "n<1K"
-    head = ["license: mit", f"pretty_name: {json.dumps(title)}", f"size_categories: [{json.dumps(size)}]", "configs:"]
-    head += ["- config_name: default", "  data_files:"]
-    for part, rows in written.rows.items():
-        if rows:
-            head += [f"  - split: {part}", f"    path: data/{part}-*.parquet"]
-    cells = [name for name in columns if name.startswith(("cell_", "turn_"))]
-    turned = any(name.startswith("turn_") for name in cells)
-    tokens: Sequence[str] | None = getattr(puzzle.definition, "tokens", None)
-    away = opened.origin.direction == "from"
+    puzzle, total = opened.puzzle, sum(dataset.rows.values())
+    power = max(0, len(str(total)) - 3)
+    size = f"{SIZES[power - 1]}<n<{SIZES[power]}" if 0 < power < len(SIZES) else "n<1K"
+    splits = "".join(
+        f"\n  - split: {part}\n    path: data/{part}-*.parquet" for part, rows in dataset.rows.items() if rows
+    )
+    cells = [name for name in columns if name.startswith("cell_")]
+    turns = [name for name in columns if name.startswith("turn_")]
+    ends = "a shortest way from there can end with move i"
     means = {
         "distance": f"the least number of moves {opened.origin}",
-        "nearer": (
-            "bit i: a shortest way from there can end with move i" if away else "bit i: move i comes one nearer"
-        ),
-        "solutions": "the number of shortest solutions; solutions with different moves are counted apart",
+        "nearer": f"bit i: {ends if opened.origin.direction == 'from' else 'move i comes one nearer'}",
+        "solutions": "the number of shortest solutions; those with different moves are counted apart",
         "class": "the number of its class: states that symmetries take to each other have the same",
     }
-    table = [f"| `cell_0` ... | {columns[cells[0]].dtype} | what is in each cell or slot, as a number |"]
-    table += [f"| `turn_0` ... | {columns[cells[-1]].dtype} | how the piece in each slot is turned |"] if turned else []
-    table += [
-        f"| `{name}` | {column.dtype} | {means.get(name, 'the same of the next 63 moves')} |"
-        for name, column in columns.items()
-        if name not in cells
-    ]
-    if written.symmetries is None:
-        alike = f"Symmetries are not known here ({_text(written.unknown or '')}): each state is a class of its own."
-    else:
-        alike = (
-            f"The {written.symmetries} symmetries that fix the origin make {written.classes:,} classes of these states. "
-            "All states of a class are in the same part, so that no state of `test` is a turned or mirrored state of "
-            "`train`."
+    table = [f"| `cell_0` to `{cells[-1]}` | {columns['cell_0'].dtype} | what is in each cell, as a number |"]
+    if turns:
+        table += [f"| `turn_0` to `{turns[-1]}` | uint8 | how the piece in each cell is turned |"]
+    for name in [name for name in columns if name not in cells and name not in turns]:
+        table.append(
+            f"| `{name}` | {columns[name].dtype} | {means.get(name, 'the same of the next 63 moves')} |"
         )
-    listed = ", ".join(f"{bit} `{_text(move)}`" for bit, move in enumerate(written.moves))
-    lines = [
-        "---",
-        *head,
-        "---",
-        "",
-        f"# {_text(title)}",
-        "",
-        f"{_text(puzzle.title)}: {sample}, with the exact distance of each.",
-        "",
-        "| part | rows |",
-        "|---|---|",
-        *(f"| `{part}` | {rows:,} |" for part, rows in written.rows.items()),
-        "",
-        "| column | type | |",
-        "|---|---|---|",
-        *table,
-        "",
-        f"Moves by bit: {listed or 'none'}.",
-        "",
-        *([] if tokens is None else [f"Numbers in cells: {', '.join(f'{i} `{_text(t)}`' for i, t in enumerate(tokens))}.", ""]),
-        f"{alike} A hash of the least board of a class decides, so that other datasets of this puzzle are divided in the "
-        "same way. Rows are in the order of the map: shuffle them before you train.",
-        "",
-        "## How to read it",
-        "",
-        "```python",
-        'pandas.read_parquet("data")                    # all parts; or a file of them',
-        'polars.read_parquet("data/train-*.parquet")',
-        'datasets.load_dataset("parquet", data_files={"train": "data/train-*.parquet"}).with_format("torch")',
-        "```",
-        "",
-        "## Where it comes from",
-        "",
-        f"* Puzzle: {_text(puzzle.source) or 'no source is given'}.",
-        f"* The map: {opened.states:,} states, of which {total:,} are here; SHA-256 of the result `{opened.digest}`, of the "
-        f"puzzle `{opened.record.puzzle_digest}`.",
-        "* Licence: MIT, as the program that computed it. Change the line at the top where you publish under another one.",
-        "",
-        "```bibtex",
-        citation.bibtex.rstrip("\n").replace("```", "'''"),
-        "```",
-        "",
-    ]
-    return "\n".join(lines)
+    moves = ", ".join(f"{bit} `{_text(move)}`" for bit, move in enumerate(dataset.moves))
+    tokens: Sequence[str] = getattr(puzzle.definition, "tokens", ())
+    held = ", ".join(f"{number} `{_text(token)}`" for number, token in enumerate(tokens))
+    alike = (
+        f"The {dataset.symmetries} symmetries that fix the origin make {dataset.classes:,} classes of these states."
+        if dataset.symmetries is not None
+        else f"Symmetries are not known ({_text(dataset.unknown or '')}): each state is a class of its own."
+    )
+    return f"""---
+license: mit
+pretty_name: {json.dumps(f"{puzzle.name}: states and distances")}
+size_categories: ["{size}"]
+configs:
+- config_name: default
+  data_files:{splits}
+---
+
+# {_text(puzzle.name)}: states and distances
+
+{_text(puzzle.title)}: {sample}, each with its exact distance.
+
+| part | states |
+|---|---|
+{chr(10).join(f"| `{part}` | {rows:,} |" for part, rows in dataset.rows.items())}
+
+| column | type | |
+|---|---|---|
+{chr(10).join(table)}
+
+Moves by bit: {moves or "none"}.
+
+{f"Numbers in cells: {held}." if held else "Cells hold the numbers of which the puzzle's boards consist."}
+
+{alike} All states of a class are in the same part, so that no state of `test` is a turned or mirrored state of `train`.
+A hash of the least board of a class decides: other datasets of this puzzle and origin are divided in the same way.
+States are in the order of the map: shuffle them before you train.
+
+{READERS}
+
+## Where it comes from
+
+* Puzzle: {_text(puzzle.source) or "no source is given"}
+* Map: {opened.states:,} states, of which {total:,} are here. SHA-256 of the result `{opened.digest}`, of the puzzle
+  `{opened.record.puzzle_digest}`
+* Licence: MIT, as of the program. Who publishes it under another one changes the line at the top
+
+```bibtex
+{citation_of(opened.record, puzzle).bibtex.rstrip().replace("`", "'")}
+```
+"""

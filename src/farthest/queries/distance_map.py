@@ -111,9 +111,7 @@ class DistanceMap(StoredMap):
 
         labels = self.labels(board)
         start = numpy.array([labels], dtype=numpy.uint8)
-        return SolutionGraph(
-            self.space, self._nearer, start, numpy.array([self._distance(labels)]), limit
-        )
+        return SolutionGraph(self.space, self._nearer, start, numpy.array([self._distance(labels)]), limit)
 
     def neighbours(self, board: GivenBoard) -> list[Neighbour]:
         """The player's moves on a board with the distance after each, the least first; -1 and last where there is none.

@@ -67,8 +67,8 @@ def cell_columns(opened: StoredMap, boards: Boards) -> dict[str, NDArray[Any]]:
 
 
 def board_columns(opened: StoredMap, boards: Boards, *, cells: bool) -> dict[str, list[Any]]:
-    """The texts of boards as ``board``; or with ``cells`` the ``cell_columns``, with tokens as text where the family has
-    them."""
+    """The texts of boards as ``board``; or with ``cells`` the ``cell_columns``, with tokens as text where the family
+    has them."""
     definition = opened.puzzle.definition
     if not cells:
         return {"board": definition.texts(boards)}

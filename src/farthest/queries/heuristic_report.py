@@ -4,7 +4,7 @@ with every move. What is judged is a heuristic of this program or any function o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy
@@ -19,7 +19,7 @@ from farthest.search.expansion import MoveNumbers, children, forward_space
 from farthest.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -166,9 +166,9 @@ class Findings:
 
     @property
     def nodes(self) -> list[float]:
-        """For each bound up to the last layer, about how many boards an iteration of IDA* with that bound expands from a
-        state like most: the sum over depths i of the boards at depth i of the tree, times the part of all states whose
-        value is at most the bound less i. Source: R. E. Korf, M. Reid, S. Edelkamp, Time complexity of
+        """For each bound up to the last layer, about how many boards an iteration of IDA* with that bound expands from
+        a state like most: the sum over depths i of the boards at depth i of the tree, times the part of all states
+        whose value is at most the bound less i. Source: R. E. Korf, M. Reid, S. Edelkamp, Time complexity of
         iterative-deepening-A*, Artificial Intelligence 129 (2001). From states that are farther than most it expands
         fewer than for others with the same bound, and the last iteration ends at the first solution."""
         bounds = range(len(self.tree))
@@ -186,9 +186,21 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """As `farthest heuristic --json` writes it."""
+        import msgspec
+
         claims = self.heuristic
         named = (
-            *("admissible", "proved", "consistent", "states", "mean", "ratio", "largest", "exact", "too_large"),
+            *(
+                "admissible",
+                "proved",
+                "consistent",
+                "states",
+                "mean",
+                "ratio",
+                "largest",
+                "exact",
+                "too_large",
+            ),
             *("share", "moves", "drops", "layers", "nodes", "mean_nodes"),
         )
         found = {
@@ -200,7 +212,7 @@ class Findings:
             "drop_counterexamples": self.drops_first,
             "worst_drop": self.drop_worst,
         }
-        plain: dict[str, Any] = _plain(found)
+        plain: dict[str, Any] = msgspec.to_builtins(found)
         return plain
 
     def __repr__(self) -> str:
@@ -212,9 +224,13 @@ class Findings:
             lines += [f"  the first: {self.too_large_first[0]}"] if self.too_large_first else []
             lines.append(f"  the worst: {self.too_large_worst}")
         else:
-            lines.append("admissible: proved" if self.whole else "no value of these is more than the distance")
+            lines.append(
+                "admissible: proved" if self.whole else "no value of these is more than the distance"
+            )
         if self.drop_worst is not None:
-            lines.append(f"not consistent: {self.drops:,} of {counted(self.moves, 'move')} take more than 1 away")
+            lines.append(
+                f"not consistent: {self.drops:,} of {counted(self.moves, 'move')} take more than 1 away"
+            )
             lines.append(f"  the worst: {self.drop_worst}")
         else:
             lines.append(f"no move of {self.moves:,} takes more than 1 away")
@@ -224,7 +240,10 @@ class Findings:
         lines.append(
             f"IDA* would expand about {self.mean_nodes:,.0f} boards in its last iteration (Korf, Reid, Edelkamp 2001)"
         )
-        lines += ["", f"{'depth':>5} {'states':>13} {'mean value':>11} {'mean error':>11} {'largest error':>14}"]
+        lines += [
+            "",
+            f"{'depth':>5} {'states':>13} {'mean value':>11} {'mean error':>11} {'largest error':>14}",
+        ]
         lines += [
             f"{each.depth:>5} {each.states:>13,} {each.mean:>11.3f} {each.error:>11.3f} {each.largest:>14.3f}"
             for each in self.layers
@@ -256,16 +275,7 @@ class Findings:
 
 
 def _number(value: float) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _plain(value: Any) -> Any:
-    """Dictionaries and lists in place of dataclasses."""
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    return [*map(_plain, value)] if isinstance(value, list | tuple) else value
+    return f"{value:.7g}"
 
 
 class Function:
@@ -359,9 +369,7 @@ def compare_heuristics(
     return findings
 
 
-def _blocks(
-    distance_map: StoredMap, sample: Boards | None
-) -> Iterator[tuple[Boards, NDArray[numpy.int32]]]:
+def _blocks(distance_map: StoredMap, sample: Boards | None) -> Iterator[tuple[Boards, NDArray[numpy.int32]]]:
     """States with their distances, some at a time, in the order of keys."""
     if sample is None:
         for block in distance_map.state_blocks():
@@ -417,8 +425,7 @@ def _note_too_large(
     rows = _counterexamples(excess, limit - len(found.too_large_first))
     texts = distance_map.puzzle.definition.texts(boards[rows])
     noted = [
-        TooLarge(text, values[row].item(), int(distances[row]))
-        for row, text in zip(rows, texts, strict=True)
+        TooLarge(text, values[row].item(), int(distances[row])) for row, text in zip(rows, texts, strict=True)
     ]
     found.too_large_worst = _keep(found.too_large_first, found.too_large_worst, noted, limit)
 

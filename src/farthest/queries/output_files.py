@@ -1,4 +1,5 @@
-"""Files and folders for users: written whole or not at all; texts as cells of CSV files; layers as a plot; runs of a comparison."""
+"""Files and folders for users: written whole or not at all; texts as cells of CSV files; layers as a plot; runs of a
+comparison."""
 
 from __future__ import annotations
 

@@ -48,9 +48,8 @@ if TYPE_CHECKING:
 class NearerMoves:
     """Item i leads from the board of row ``rows[i]`` to ``boards[i]`` by the move ``names[moves[i]]``.
 
-    ``rows``, ``moves``: intp, shape (items,). ``boards``: uint8, shape (items, cells); ``marks``: what is equal for equal
-    boards alone. Items of one row are in a fixed
-    order: that of the space's moves, or of the layer where it has to be read.
+    ``rows``, ``moves``: intp, shape (items,). ``boards``: uint8, shape (items, cells); ``marks``: see ``marks_of``.
+    Items of one row are in a fixed order: that of the space's moves, or of the layer where it has to be read.
     """
 
     rows: NDArray[numpy.intp]
@@ -74,9 +73,7 @@ def nearer_moves(
     return lambda boards, remaining: _by_layer(space, layer(remaining), boards)
 
 
-def _by_neighbours(
-    space: Space, lookup: Lookup, boards: Boards, remaining: int, threads: int
-) -> NearerMoves:
+def _by_neighbours(space: Space, lookup: Lookup, boards: Boards, remaining: int, threads: int) -> NearerMoves:
     def nearer(at: int) -> list[_Item]:
         reached = list(space.neighbours(boards[at : at + BOARDS_AT_ONCE], toward=True))
         if not reached:
@@ -225,7 +222,7 @@ class SolutionGraph:
         counts: NDArray[numpy.int64] | NDArray[numpy.object_] = numpy.ones(
             len(self.origins), dtype=numpy.int64
         )
-        found = counts[self.places * (self.distances == 0)]
+        found: NDArray[Any] = numpy.ones(len(self.places), dtype=numpy.int64)
         for depth, level in enumerate(reversed(self.levels), 1):
             if counts.dtype != object:
                 most_edges = int(numpy.diff(level.first_edge).max())

@@ -430,7 +430,7 @@ def class_numbers(
         while (rows := _first_without(numbers, at)).size:
             at = int(rows[-1]) + 1
             some = boards[rows]
-            images = list(pool.map(lambda each: each.images(some), found.maps))
+            images = list(pool.map(lambda each, some=some: each.images(some), found.maps))
             first = as_bytes(images[0])
             for others in map(as_bytes, images[1:]):
                 first = numpy.where(others < first, others, first)
