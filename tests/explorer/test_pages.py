@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
@@ -17,12 +18,17 @@ from starlette.testclient import TestClient
 import farthest
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
 from farthest.models.database import open_database
+from farthest.puzzles import catalogue
+from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.reader import parse_puzzle
 from farthest.web import page_routes
 from farthest.web.app import application
 from farthest.web.gate import WebSettings
-from farthest.web.page import board_page, state_page
-from farthest.web.pages import search
+from farthest.web.page import board_page, box_page, state_page
+from farthest.web.pages import search, solve
+from farthest.web.pages.box import Drawn
 from farthest.web.pages.puzzles import KINDS as KINDS_OF_PUZZLES
+from farthest.web.solving import Told
 
 FARTHEST = "┘│└/─□─/┐│┌"
 
@@ -82,6 +88,9 @@ ALL = [
     "/puzzles/red-donkey",
     "/puzzles/sliding-3x5",
     "/puzzles/sliding-3x5/solve",
+    "/puzzles/cube-2x2x2-htm/solve?draw=R U",
+    "/box",
+    "/box?start=AB.",
     "/puzzles/sliding-3x5/1 0 2 3 4 | 5 6 7 8 9 | 10 11 12 13 14",
     "/puzzles/cube-3x3x3%3CU2%2CA%3DL'R%3E@edges",
     "/workers",
@@ -289,7 +298,10 @@ def test_a_state_lists_every_move_best_first(client: Client, stored: Path) -> No
 
 def test_the_depth_of_a_state_is_marked_in_the_chart(client: Client) -> None:
     page = client().get(state_page(THREE, "goal")).text
-    assert re.findall(r'class="bar marked".*?<title>(.*?)</title>', page) == ["depth 0: 1 state"]
+    marked = r'<a href="[^"]*" aria-current="true"><title>(.*?)</title><path class="marked"'
+    assert re.findall(marked, page) == ["depth 0: 1 state"]
+    assert {f"/jobs/{THREE}/layers.csv", f"/jobs/{THREE}/layers.svg?scale=log"} <= set(Page(page).links)
+    assert len(page.encode()) <= 20_000
 
 
 @pytest.mark.parametrize(
@@ -393,9 +405,72 @@ def test_a_board_of_a_puzzle_has_an_address_of_its_own(client: Client, stored: P
     assert "X" in Page(wrong.text).text
 
 
+def test_what_is_wrong_with_a_drawn_board_is_told_beside_it(client: Client) -> None:
+    asked = client()
+    for board, told in (
+        ("213/456/780", "only half of the boards can be reached"),
+        ("11", "2 cells, expected 9"),
+        ("867254301", "This position can be solved"),
+    ):
+        answer = asked.get("/puzzles/8-puzzle/solve", params={"draw": board})
+        assert answer.status_code == 200
+        assert told in Page(answer.text).text
+
+
+def test_a_drawn_box_is_the_file_that_it_gives(client: Client) -> None:
+    asked = client()
+    fields = {
+        "title": 'My "box"\x7f\\ \t',
+        "start": "AA.\r\n..B\r\n..B\r\n",
+        "goal": ".AA\n...\n...",
+        "metric": "step",
+        "along": "yes",
+    }
+    drawn = Drawn.of(fields)
+    answer = asked.get("/box/puzzle.toml", params=fields)
+    assert answer.headers["content-disposition"] == 'attachment; filename="my-box.toml"'
+    puzzle = parse_puzzle(answer.text, "my-box.toml")
+    assert puzzle == drawn.puzzle()
+    assert (puzzle.name, puzzle.metric, str(puzzle.origin)) == ("my-box", "step", "to goal")
+    assert parse_puzzle(replace(drawn, origin="from start").toml(), "").origin == Origin("from", "start")
+    assert drawn.fields()["start"] == "AA.\n..B\n..B"
+    assert box_page(drawn.fields()).startswith("/box?title=")
+    for wrong, told in (
+        ({"start": "AAB\nA"}, "row 2 has 1 place, row 1 has 3"),
+        ({"start": "AA", "metric": "leap"}, "metric 'leap' is not known"),
+        ({"start": "A" * 70}, "expected 2 to 64"),
+        ({"start": "AB..", "goal": "...Z"}, "row 1, column 4 holds 'Z'"),
+        ({"start": "7.7.", "goal": "...7"}, "several pieces are written 7"),
+        ({"start": '"]\n[python]\nclass = "os:system"'}, "expected rows of one length"),
+    ):
+        assert told in Page(asked.get("/box", params=wrong).text).text
+        assert asked.get("/box/puzzle.toml", params=wrong).status_code == 404
+
+
 def test_a_row_of_dots_is_no_step_of_an_address(client: Client) -> None:
     """Browsers take ``./`` out of addresses."""
     text = "./oo/ooo/oooo/ooooo"
     address = board_page("pegs-triangle-15", text)
     assert "/./" not in address
     assert text in Page(client().get(address).text).text
+
+
+@pytest.mark.parametrize(
+    ("told", "again"),
+    [
+        (Told(error="it ended before a solution was found", ended=True), True),
+        (Told(moves=[(7, 8)], needed=1, ended=True), True),
+        (Told(moves=[(7, 8)], needed=1, ended=True, optimal=True), False),
+        (
+            Told(moves=[], error="it is proven that no moves lead to the goal", ended=True, optimal=True),
+            False,
+        ),
+        (Told(), False),
+    ],
+)
+def test_a_search_that_was_stopped_or_has_crashed_can_be_begun_again(told: Told, again: bool) -> None:
+    puzzle = catalogue.load("8-puzzle")
+    board = puzzle.definition.parse_board("123/456/708")
+    page = solve.position(puzzle, board, [], told, None, may_change=True)
+    assert ("Search again" in page) == again
+    assert "This is the goal" not in page

@@ -200,6 +200,7 @@ CHANGES = [
     "/jobs",
     f"/jobs/{QUEUED}/cancel",
     f"/jobs/{QUEUED}/resume",
+    "/box",
     "/puzzles/8-puzzle/solve",
     "/puzzles/8-puzzle/solve/stop",
     "/api/jobs",

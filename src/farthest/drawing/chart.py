@@ -7,12 +7,13 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from farthest.drawing.svg import escape
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 WIDTH, HEIGHT = 860.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 76.0, 10.0, 22.0, 40.0
+LEFT, RIGHT, TOP, BOTTOM = 76.0, 16.0, 28.0, 40.0
 MOST_LABELS = 20
 POWERS_DRAWN = 14
 LINES_DRAWN = 6
@@ -28,16 +29,19 @@ _STYLE = (
 @dataclass(frozen=True, slots=True)
 class Chart:
     """What is drawn. ``layers[d]``: states at depth d, of which none is 0. ``marked``: a depth whose bar has a colour
-    of its own. ``link``: the address that a bar of a depth leads to, for pages."""
+    of its own. ``link``: the address that a bar of a depth leads to, for pages. ``brief``: the bars say and link
+    nothing."""
 
     layers: Sequence[int]
     logarithmic: bool = False
     marked: int | None = None
     link: Callable[[int], str] | None = None
+    brief: bool = False
 
     def part_of_page(self) -> str:
         """An SVG element; the page's own style colours the classes ``bar``, ``marked`` and ``grid``."""
-        role = "img" if self.link is None else "group"  # what is in an image is hidden from screen readers
+        linked = self.link is not None and not self.brief
+        role = "group" if linked else "img"  # what is in an image is hidden from screen readers
         about = f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="{role}" {self._label}'
         return f'<svg class="chart" {about}>{self._drawn()}</svg>'
 
@@ -84,26 +88,35 @@ class Chart:
     def _bars(self) -> Iterator[str]:
         bottom = HEIGHT - BOTTOM
         room = (WIDTH - LEFT - RIGHT) / len(self.layers)
+        bars = []
         for depth, states in enumerate(self.layers):
             height = max(1.0, self._height(states) * (bottom - TOP)) if states else 0.0
-            kind = "bar marked" if depth == self.marked else "bar"
-            said = f"depth {depth}: {states:,} {'state' if states == 1 else 'states'}"
-            middle = LEFT + (depth + 0.5) * room
-            if depth == self.marked:
-                side = "start" if depth < len(self.layers) / 2 else "end"
-                place = f'x="{middle:.1f}" y="{TOP - 8:g}" text-anchor="middle"'
-                if not LEFT + 60 < middle < WIDTH - 60:
-                    place = place.replace("middle", side)
-                yield f'<text class="here" {place}>{depth}: {states:,}</text>'
-            bar = (
-                f'<rect class="{kind}" x="{LEFT + depth * room + room * 0.06:.1f}" y="{bottom - height:.1f}" '
-                f'width="{room * 0.88:.1f}" height="{height:.1f}"><title>{said}</title></rect>'
-            )
-            if self.link is None:
-                yield bar
-            else:
-                here = ' aria-current="true"' if depth == self.marked else ""
-                yield f'<a href="{escape(self.link(depth))}" aria-label="{said}"{here}>{bar}</a>'
+            left = f"{LEFT + depth * room + room * 0.06:.1f}"
+            bars.append(f"M{left} {bottom:g}v-{height:.1f}h{room * 0.88:.1f}V{bottom:g}z")
+        if self.marked is not None:
+            middle = LEFT + (self.marked + 0.5) * room
+            place = "middle" if LEFT + 90 < middle < WIDTH - 90 else "start" if middle < WIDTH / 2 else "end"
+            told = f"depth {self.marked}: {counted(self.layers[self.marked], 'state')}"
+            yield f'<text class="here" x="{middle:.1f}" y="{TOP - 8:g}" text-anchor="{place}">{told}</text>'
+        yield '<g class="bar">'
+        if self.brief:
+            yield f'<path d="{"".join(bars)}"/>'
+        for depth, (states, bar) in enumerate(zip(self.layers, bars, strict=True)):
+            kind = ' class="marked"' if depth == self.marked else ""
+            drawn = f'<path{kind} d="{bar}"/>'
+            if not self.brief:
+                yield self._told(depth, states, drawn)
+            elif depth == self.marked:
+                yield drawn
+        yield "</g>"
+
+    def _told(self, depth: int, states: int, bar: str) -> str:
+        """A bar with what it says, and a link where there is one."""
+        title = f"<title>depth {depth}: {counted(states, 'state')}</title>"
+        if self.link is None:
+            return f"<g>{title}{bar}</g>"
+        here = ' aria-current="true"' if depth == self.marked else ""
+        return f'<a href="{escape(self.link(depth))}"{here}>{title}{bar}</a>'
 
     def _depths(self) -> Iterator[str]:
         room = (WIDTH - LEFT - RIGHT) / len(self.layers)

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 from farthest.drawing.svg import CELL, board_class, escape, part_of_page, shape_svg
 from farthest.puzzles.family import board_picture, family
 from farthest.puzzles.move_text import move_text
-from farthest.puzzles.picture import Area
+from farthest.puzzles.picture import Area, Shape, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from farthest.puzzles.definition import NamedPath
-    from farthest.puzzles.picture import Hold, Picture, Shape
+    from farthest.puzzles.picture import Canvas, Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -56,7 +56,7 @@ def board_with_moves(picture: Picture, moves: Sequence[MoveLink], title: str) ->
     for move in moves:
         sources[move.hold.source].append(move)
     size = f'width="{width * CELL + 2:g}" height="{height * CELL + 2:g}"'
-    name = f'class="{board_class(width, height, picture.shapes)} moving" role="group" aria-label="{escape(title)}"'
+    name = f'class="{board_class(width, height)} moving" role="group" aria-label="{escape(title)}"'
     parts = [f'<svg {name} viewBox="{box}" {size}>']
     for number, shape in enumerate(picture.shapes):
         drawn = shape_svg(shape)
@@ -163,7 +163,7 @@ def frames(pictures: Sequence[Picture], title: str) -> Frames:
         f"<g{'' if number in shown else none}>{shape_svg(shape)}</g>" for shape, number in number_of.items()
     )
     size = f'viewBox="-1 -1 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    head = f'<svg class="{board_class(width, height, order)}" {size} role="img"'
+    head = f'<svg class="{board_class(width, height)}" {size} role="img"'
     return Frames(f'{head} aria-label="{escape(title)}">{shapes}</svg>', changes)
 
 
@@ -181,3 +181,46 @@ def path_frames(puzzle: Puzzle, path: NamedPath) -> Frames:
 
 def _listed(numbers: Iterable[int]) -> str:
     return " ".join(map(str, sorted(numbers)))
+
+
+_NOTHING = Value("", None)
+"""What a cell without a value looks like."""
+
+
+def canvas_svg(canvas: Canvas, title: str) -> str:
+    """A board to be drawn on: of each cell an element with ``data-value``, the number of its value, and ``data-end``,
+    what stands behind it in the text; its first child is its shape, the second what is written on it."""
+    longest = max(len(value.text) for value in canvas.values)
+    parts = []
+    for number, ((shape, end), value) in enumerate(zip(canvas.cells, canvas.held, strict=True)):
+        fixed = " data-fixed" if number in canvas.fixed else ""
+        looks = _looks(shape, canvas.values[value] if value >= 0 else _NOTHING, longest)
+        parts.append(f'<g data-value="{value}" data-end="{escape(end)}"{fixed}>{looks}</g>')
+    return _element(
+        canvas.width,
+        canvas.height,
+        f'class="board canvas" role="group" aria-label="{escape(title)}"',
+        parts,
+    )
+
+
+def value_svg(value: Value | None) -> str:
+    """A cell with a value, for a palette; None: without one."""
+    shown = value or _NOTHING
+    return _element(1, 1, 'class="board" aria-hidden="true"', [_looks(Shape(0, 0), shown, len(shown.text))])
+
+
+def _element(width: float, height: float, kind: str, parts: Iterable[str]) -> str:
+    wide, high = width * CELL + 2, height * CELL + 2
+    size = f'viewBox="-1 -1 {wide:g} {high:g}" width="{wide:g}" height="{high:g}"'
+    return f"<svg {kind} {size}>{''.join(parts)}</svg>"
+
+
+def _looks(shape: Shape, value: Value, longest: int) -> str:
+    """``longest``: characters of the longest text of a cell."""
+    drawn = shape_svg(replace(shape, colour=-1 if value is _NOTHING else value.colour))
+    if value is _NOTHING:
+        drawn = drawn.replace('class="h s"', 'class="u s"')
+    x, y = (shape.x + shape.width / 2) * CELL, (shape.y + shape.height / 2) * CELL
+    size = min(0.5, 1.5 / max(1, longest)) * shape.height * CELL
+    return f'{drawn}<text x="{x:.4g}" y="{y:.4g}" font-size="{size:.3g}">{escape(value.text)}</text>'

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from farthest.drawing.outline import label_place, outline
 from farthest.puzzles.family import board_picture
 from farthest.puzzles.picture import Picture, Shape, colour
 from farthest.safe_text import safe
@@ -71,25 +72,24 @@ def head(width: float, height: float, title: str, style: str = "") -> tuple[str,
 
 
 def part_of_page(picture: Picture, title: str, space: InSpace | None = None) -> str:
-    """One picture as an SVG element for a page, whose own style gives the classes ``s`` (outlined) and ``h`` (a hole)
-    their colours. ``title``: what a screen reader says. ``space``: for the script that turns
-    what is drawn."""
+    """One picture as an SVG element for a page, whose own style gives the classes ``s`` (outlined), ``h`` (a hole) and
+    ``t`` (a text that is on no piece) their colours. ``title``: what a screen reader says. ``space``: for the script
+    that turns what is drawn."""
     width, height = picture.width * CELL + 2, picture.height * CELL + 2  # a pixel round it for outlines
     shapes = "".join(map(shape_svg, picture.shapes))
     data = ""
     if space is not None:
         data = f' data-body="{escape(space.body)}" data-stickers="{space.boards[0]}"'
     return (
-        f'<svg class="{board_class(width, height, picture.shapes)}" viewBox="-1 -1 {width:g} {height:g}" '
+        f'<svg class="{board_class(width, height)}" viewBox="-1 -1 {width:g} {height:g}" '
         f'{_size(width, height)} role="img" aria-label="{escape(title)}"{data}>{shapes}</svg>'
     )
 
 
-def board_class(width: float, height: float, shapes: Iterable[Shape]) -> str:
+def board_class(width: float, height: float) -> str:
     """The classes of a board on a page: those that are much wider than high are given their width, others their
-    height. One all of whose shapes have colours needs no ground of its own."""
-    bare = all(shape.colour not in (None, -1) for shape in shapes)
-    return f"board{' wide' if width > 2 * height else ''}{' bare' if bare else ''}"
+    height."""
+    return "board wide" if width > 2 * height else "board"
 
 
 @lru_cache(maxsize=4096)  # a page draws many boards of the same pieces
@@ -100,6 +100,8 @@ def shape_svg(shape: Shape) -> str:
         paint = 'fill="none"'
     elif shape.colour == -1:
         paint = ""
+    elif shape.dashed:
+        paint = f'fill="none" stroke="{colour(shape.colour)[1]}" stroke-width="2.5" stroke-dasharray="5 4"'
     else:
         paint = f'fill="{colour(shape.colour)[1]}"'
     kind = " ".join(name for name, holds in (("h", shape.colour == -1), ("s", not shape.bare)) if holds)
@@ -110,14 +112,19 @@ def shape_svg(shape: Shape) -> str:
         drawn = f'<ellipse cx="{middle[0]:g}" cy="{middle[1]:g}" {radii} {mark}/>'
     elif shape.points:
         drawn = f'<path d="{_outline(shape.points)}" {mark}/>'
+    elif shape.cells:
+        drawn = f'<path d="{outline(shape.cells, (shape.x, shape.y), shape.inset, CELL)}" {mark}/>'
+        right, down = label_place(shape.cells)
+        middle, width, height = (x + right * CELL, y + down * CELL), CELL, CELL
     elif not (shape.bare and shape.colour is None):
         corners = "" if shape.bare else 'rx="3" '  # shapes without outline may touch
         drawn = f'<rect x="{x:g}" y="{y:g}" {_size(width, height)} {corners}{mark}/>'
     if not shape.text:
         return drawn
     size = min(height * 0.5, width * 1.5 / max(1, len(shape.text)))
+    ground = ' class="t"' if shape.colour in (None, -1) else ""  # a page has its own colours for these
     place = f'x="{middle[0]:g}" y="{middle[1]:g}" font-size="{size:.3g}"'
-    return f"{drawn}<text {place}>{escape(shape.text)}</text>"
+    return f"{drawn}<text{ground} {place}>{escape(shape.text)}</text>"
 
 
 def _outline(points: Sequence[Point]) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
     from farthest.puzzles.move_text import MoveMaker
-    from farthest.puzzles.picture import Hold, InSpace, Picture
+    from farthest.puzzles.picture import Canvas, Hold, InSpace, Picture
     from farthest.puzzles.puzzle import Puzzle
     from farthest.random_source import RandomSource
 
@@ -132,6 +132,10 @@ class Family(Rules):
     ) -> Hold | None:
         """Where people take hold of the picture of a board for a move that leads to ``after``; None: nowhere."""
         return cast("Hold | None", self.call("hold", definition, board, move, after))
+
+    def canvas(self, definition: PuzzleDefinition, board: Board | None) -> Canvas | None:
+        """What people draw boards on, with a board on it, or the one that is best begun with; None: they are typed."""
+        return cast("Canvas | None", self.call("canvas", definition, board))
 
     def in_space(self, definition: PuzzleDefinition, boards: Sequence[Sequence[int]]) -> InSpace | None:
         """What a script needs to draw the boards in space; None: the puzzle is flat."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from farthest.puzzles.grid import ROW_TOKEN
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -44,16 +46,18 @@ PLASTIC = "plastic"
 """The colour of what stickers are on."""
 
 Point = tuple[float, float]
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A rectangle, its corner (x, y) and size in cells of the board, y downward; ``disc``: the ellipse within;
-    ``points``: the polygon within that has these corners (x, y).
+    ``points``: the polygon within that has these corners (x, y). ``cells``: the union of these unit squares, counted
+    from the corner of the shape; its edges are drawn ``inset`` to the inside, with rounded corners.
 
     ``colour``: a number (see ``COLOURS``) or a name of ``NAMED_COLOURS``; None: no filling, only an outline; -1: a
-    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline. ``glides``: a piece, or a part
-    of one, which animations move from place to place.
+    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline. ``dashed``: only an outline, in
+    the colour. ``glides``: a piece, or a part of one, which animations move from place to place.
     """
 
     x: float
@@ -65,6 +69,9 @@ class Shape:
     disc: bool = False
     bare: bool = False
     points: tuple[Point, ...] = ()
+    cells: tuple[Place, ...] = ()
+    inset: float = 0.0
+    dashed: bool = False
     glides: bool = False
 
 
@@ -168,3 +175,72 @@ def cell_hold(rows: Rows, cells: int, source: int, target: int | None = None, sa
     found = {cell: (number, x, y) for number, (x, y, cell) in enumerate(cell_places(rows, cells))}
     number, x, y = found[source]
     return Hold(Area(x, y), None if target is None else Area(*found[target][1:]), (number,), said=said)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a cell of a canvas may have: how the text of a board writes it, and how it looks there."""
+
+    token: str
+    colour: int | str | None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """A board to be drawn, cell by cell.
+
+    ``cells``: of each cell in the order of the board's text its shape, and what stands behind it there. ``values``:
+    what a cell may have. ``held``: the number of each cell's value, -1 where it has none, which is written ``unset``.
+    ``before``: how the text begins. ``swapped``: each value stays there as often as it is, cells exchange theirs.
+    ``fixed``: cells that keep theirs.
+    """
+
+    width: float
+    height: float
+    cells: tuple[tuple[Shape, str], ...]
+    values: tuple[Value, ...]
+    held: tuple[int, ...]
+    unset: str = ""
+    before: str = ""
+    swapped: bool = False
+    fixed: frozenset[int] = frozenset()
+
+    def with_text(self, text: str) -> Canvas:
+        """The same with the values that a text tells, which need not be a board; unchanged where it does not tell
+        that of each cell."""
+        numbers = {value.token: number for number, value in enumerate(self.values)}
+        if self.unset:
+            numbers[self.unset] = -1
+        words = text.strip().removeprefix(self.before).replace(ROW_TOKEN, " ").split()
+        signs = words if max(map(len, numbers)) > 1 else list("".join(words))
+        if len(signs) != len(self.cells) or not set(signs) <= set(numbers):
+            return self
+        return replace(self, held=tuple(numbers[sign] for sign in signs))
+
+
+def grid_canvas(
+    rows: Rows,
+    held: Sequence[int],
+    values: Sequence[Value],
+    *,
+    inset: float = 0.0,
+    swapped: bool = False,
+) -> Canvas:
+    """The canvas of a board whose cells lie in a grid; of a graph, in a row. ``inset``: the cells are discs, so far
+    from the edges of their places."""
+    apart = " " if max(len(value.token) for value in values) > 1 else ""
+    cells: list[tuple[Shape, str]] = []
+    size, disc = 1 - 2 * inset, inset > 0
+    for y, row in enumerate(rows or (tuple(range(len(held))),)):
+        here = [
+            (Shape(x + inset, y + inset, size, size, disc=disc), apart)
+            for x, cell in enumerate(row)
+            if cell >= 0
+        ]
+        if here:
+            here[-1] = here[-1][0], f"{apart}{ROW_TOKEN}{apart}"
+        cells += here
+    cells[-1] = cells[-1][0], ""
+    width, height = (max(map(len, rows)), len(rows)) if rows else (len(held), 1)
+    return Canvas(width, height, tuple(cells), tuple(values), tuple(held), swapped=swapped)

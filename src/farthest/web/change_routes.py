@@ -24,6 +24,7 @@ from farthest.web.api_routes import json_answer
 from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of, json_body
 from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal
 from farthest.web.page import board_page, job_page, solve_page
+from farthest.web.pages.box import Drawn
 from farthest.web.pages.home import sign_in
 from farthest.web.processes import end, started
 from farthest.web.shelf import estimate_of, number_in, puzzle_named, settings_of, shelf_of
@@ -61,7 +62,16 @@ async def _sign_in(request: Request) -> Response:
 
 
 async def _start_page(request: Request) -> Response:
-    return _to_job(await _start(request, _field(await body_of(request), "puzzle")))
+    name = _field(await body_of(request), "puzzle")
+    return _to_job(await _start(request, lambda: puzzle_named(name.strip())))
+
+
+async def _start_box(request: Request) -> Response:
+    """Enumerates the box that was drawn."""
+    fields = _fields(await body_of(request))
+    return _to_job(
+        await _start(request, Drawn.of({name: values[0] for name, values in fields.items()}).puzzle)
+    )
 
 
 async def _solve(request: Request) -> Response:
@@ -97,12 +107,12 @@ def solvings(request: Request) -> Solvings:
 
 async def _start_api(request: Request) -> Response:
     asked = json_body(await body_of(request), PuzzleBody)
-    return json_answer(job_summary(await _start(request, asked.puzzle)), 201)
+    return json_answer(job_summary(await _start(request, lambda: puzzle_named(asked.puzzle.strip()))), 201)
 
 
-async def _start(request: Request, name: str) -> JobRecord:
+async def _start(request: Request, asked: Callable[[], Puzzle]) -> JobRecord:
     def started() -> JobRecord:
-        puzzle = puzzle_named(name.strip())
+        puzzle = asked()
         record, _ = submit_puzzle(puzzle, shelf_of(request).database, Settings())
         local_jobs(request).begin(record.id, puzzle, AT_ONCE_SECONDS)
         return shelf_of(request).job(record.id)
@@ -146,19 +156,25 @@ def _summary(record: JobRecord) -> Response:
 
 def _field(body: bytes, name: str) -> str:
     """A field of a form. Raises RefusalError where it is not there once."""
-    try:
-        values = parse_qs(body.decode("ascii"), max_num_fields=16, errors="strict").get(name, [])
-    except ValueError:
-        values = []
+    values = _fields(body).get(name, [])
     if len(values) != 1:
         raise RefusalError(400, f"the form: expected one field {name}")
     return values[0]
+
+
+def _fields(body: bytes) -> dict[str, list[str]]:
+    """The fields of a form; none where it is not one."""
+    try:
+        return parse_qs(body.decode("ascii"), max_num_fields=16, errors="strict")
+    except ValueError:
+        return {}
 
 
 CHANGES = [
     Route(SIGN_IN, answered(lambda request: HTMLResponse(sign_in())), methods=["GET"]),
     Route(SIGN_IN, _sign_in, methods=["POST"]),
     Route("/jobs", _start_page, methods=["POST"]),
+    Route("/box", _start_box, methods=["POST"]),
     Route("/jobs/{number}/cancel", _change(_cancelled, _to_job), methods=["POST"]),
     Route("/jobs/{number}/resume", _change(_resumed, _to_job), methods=["POST"]),
     Route("/puzzles/{name}/solve", _solve, methods=["POST"]),

@@ -28,6 +28,8 @@ from farthest.queries.exports import export_map, layers_csv, layers_npz, layers_
 from farthest.queries.output_files import plot_layers
 from farthest.safe_text import safe
 from farthest.web.asking import ReaderLeftError, RefusalError, answered, ask, check_wanted, wanted
+from farthest.web.pages.box import FILE as BOX_FILE
+from farthest.web.pages.box import Drawn
 from farthest.web.pages.job import MOST_STATES, layers_svg, map_forms, why_no_map
 from farthest.web.shelf import job_found, number_in, scale_asked, shelf_of
 
@@ -128,6 +130,7 @@ KINDS = {
     "png": "image/png",
     "json": "application/json",
     "bib": "text/plain; charset=utf-8",
+    "toml": "application/toml",
 }
 NOT_SMALLER = ("text/csv", "application/vnd.apache.parquet")
 """Kinds that are not compressed on the way: that would take the server longer than reading the map."""
@@ -166,6 +169,12 @@ def _definition(request: Request) -> Response:
     return _file(record.puzzle_json.encode(), "json", f"job-{record.id}-puzzle")
 
 
+def _box(request: Request) -> Response:
+    drawn = Drawn.of(request.query_params)
+    drawn.puzzle()  # one that cannot be read is no puzzle
+    return _file(drawn.toml().encode(), "toml", drawn.name)
+
+
 def _citation(request: Request) -> Response:
     record = shelf_of(request).job(number_in(request))
     if record.digest is None or record.states is None:
@@ -202,6 +211,7 @@ def _file(content: bytes, form: str, name: str) -> Response:
 
 
 FILES = [
+    Route(BOX_FILE, answered(_box)),
     Route("/jobs/{number}/layers.{form}", answered(_layers)),
     Route("/jobs/{number}/map.{form}", _map),
     Route("/jobs/{number}/puzzle.json", answered(_definition)),

@@ -50,7 +50,8 @@ from markupsafe import Markup
 
 from farthest.drawing.page_boards import board_with_moves, path_frames
 from farthest.drawing.svg import part_of_page
-from farthest.errors import ForbiddenCodeError
+from farthest.errors import FarthestError, ForbiddenCodeError
+from farthest.puzzles import catalogue
 from farthest.puzzles.family import board_picture, family
 from farthest.puzzles.move_text import move_text, moves_text
 from farthest.safe_text import safe
@@ -134,11 +135,18 @@ def live(number: int, rows: Sequence[tuple[str, str]]) -> Node:
     ]
 
 
-def rows_of(headings: Sequence[str], rows: Iterable[Sequence[Node]], *, numbers: Sequence[int] = ()) -> Node:
-    """A table; ``numbers``: its columns of numbers."""
+def rows_of(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Node]],
+    *,
+    numbers: Sequence[int] = (),
+    second: Sequence[int] = (),
+) -> Node:
+    """A table; ``numbers``: its columns of numbers; ``second``: those that are left out where there is little room."""
+    kinds = ((numbers, "number"), (second, "second"))
 
     def kind(column: int) -> str | None:
-        return "number" if column in numbers else None
+        return " ".join(name for columns, name in kinds if column in columns) or None
 
     heads = (th(scope="col", class_=kind(at))[text] for at, text in enumerate(headings))
     lines = (tr[(td(class_=kind(at))[cell] for at, cell in enumerate(row))] for row in rows)
@@ -191,6 +199,16 @@ def short_title(puzzle: Puzzle) -> str:
     return _END_OF_HEAD.split(puzzle.title)[0] or puzzle.name
 
 
+def puzzle_link(puzzle: Puzzle) -> Node:
+    """The title of a puzzle; a link where its name leads to it, which those of files do not."""
+    title = puzzle.title or puzzle.name
+    with suppress(FarthestError):
+        named = catalogue.find(puzzle.name)
+        if named is not None and named.digest == puzzle.digest:
+            return a(href=puzzle_page(puzzle.name))[title]
+    return title
+
+
 def message_page(title: str, text: str, *more: Node) -> str:
     """A page that only says something, such as why there is no other."""
     return page(title, fragment[div(class_="message", role="alert")[text], more])
@@ -223,9 +241,9 @@ def layer_page(number: int, depth: int, **query: str) -> str:
     return _with(f"/jobs/{number}/layers/{depth}", query)
 
 
-def random_state(number: int, depth: int | None = None) -> str:
+def random_state(number: int, depth: int | None = None, **query: str) -> str:
     """Leads to any state, or to any of one depth."""
-    return _with(f"/jobs/{number}/random", {} if depth is None else {"depth": str(depth)})
+    return _with(f"/jobs/{number}/random", query if depth is None else {"depth": str(depth), **query})
 
 
 def puzzle_page(name: str) -> str:
@@ -238,22 +256,32 @@ def solve_page(name: str) -> str:
     return f"{puzzle_page(name)}/solve"
 
 
+def draw_page(name: str, board: str = "") -> str:
+    """Where a board of a puzzle is drawn, perhaps from another one on."""
+    return _with(solve_page(name), {"draw": board} if board else {})
+
+
 def board_page(name: str, text: str) -> str:
     """One board of a puzzle, whatever maps there are."""
     steps = {".", ".."}.intersection(text.split("/"))  # what browsers take rows of dots alone for
     return f"{puzzle_page(name)}/{quote(text, safe='' if steps else '/')}"
 
 
+def box_page(fields: dict[str, str] | None = None, path: str = "/box") -> str:
+    """Where a box of sliding blocks is drawn, perhaps with some fields of its form."""
+    return _with(path, fields or {})
+
+
 def _with(path: str, query: dict[str, str]) -> str:
-    return f"{path}?{urlencode(query)}" if query else path
+    return f"{path}?{urlencode(query, safe='/')}" if query else path
 
 
 MOST_DRAWN = 200
 """Boards of a path that are drawn; of a longer one only the moves are told."""
 
 
-def player(puzzle: Puzzle, path: NamedPath, page_of: Callable[[str], str] | None = None) -> Node:
-    """The boards in the order of the moves, one at a time. ``page_of``: the address of a board's page."""
+def player(puzzle: Puzzle, path: NamedPath) -> Node:
+    """The boards in the order of the moves, one at a time."""
     if (
         len(path.boards) > MOST_DRAWN
         or path.boards.size > MOST_DRAWN * MOST_CELLS
@@ -263,7 +291,7 @@ def player(puzzle: Puzzle, path: NamedPath, page_of: Callable[[str], str] | None
     drawn = path_frames(puzzle, path)
     return div(class_="player")[
         figure(class_="frames")[Markup(drawn.svg)],  # escaped where it is made
-        steps(puzzle, path, page_of, changes=["", *drawn.changes]),
+        steps(puzzle, path, changes=["", *drawn.changes]),
     ]
 
 
@@ -274,14 +302,14 @@ def steps(
     *,
     changes: Sequence[str | None] = (),
 ) -> Node:
-    """The moves of a path as a list, each a link to the board after it. ``changes``: what each changes in a picture of
-    all boards."""
+    """The moves of a path as a list. ``page_of``: the address of the board after it, to which each is a link; else each
+    has its board. ``changes``: what each changes in a picture of all boards."""
 
     def step(number: int, text: str, said: str, name: str) -> Node:
         title = name if name != said else None
-        return li(data_board=text, data_change=changes[number] if changes else None)[
-            span(title=title)[said] if page_of is None else a(href=page_of(text), title=title)[said],
-        ]
+        shown = span(title=title)[said] if page_of is None else a(href=page_of(text), title=title)[said]
+        own_board = text if page_of is None else None
+        return li(data_board=own_board, data_change=changes[number] if changes else None)[shown]
 
     words, names = ["start", *step_words(puzzle, path)], ["start", *map(move_text, path.moves)]
     rows = zip(path.texts, words, names, strict=True)

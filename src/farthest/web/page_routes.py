@@ -19,12 +19,15 @@ from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of, search_parameters
 from farthest.puzzles import catalogue
+from farthest.puzzles.definition import matching
 from farthest.puzzles.family import board_given
+from farthest.search.solvable import why_unsolvable
 from farthest.web.asking import answered
 from farthest.web.change_routes import local_jobs, solvings
 from farthest.web.gate import may_change
 from farthest.web.page import board_page, puzzle_page, state_page
-from farthest.web.pages import home, job, jobs, puzzles, search, solve, state
+from farthest.web.pages import box, home, job, jobs, play, puzzles, search, solve, state
+from farthest.web.pages.box import BoxFound
 from farthest.web.pages.puzzles import PuzzleFound
 from farthest.web.shelf import (
     JOBS_LISTED,
@@ -47,9 +50,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from farthest.coordinator.settings import Estimate
+    from farthest.documents.maps import State
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
+    from farthest.queries.distance_map import DistanceMap
     from farthest.web.shelf import Shelf
 
 MOST_CHARACTERS = 200
@@ -115,13 +120,31 @@ def _state(request: Request) -> str | Response:
             asked = state_of(opened, board)
         except BoardError as error:
             return HTMLResponse(job.wrong_board(opened.record, board, str(error)), 400)
+        made = number_asked(request, "play", most=MOST_MADE)
+        if made is not None and job.may_play(opened.record):
+            return play.play(of_map(opened), asked, _played(request, opened, asked, made))
         return state.state(of_map(opened), asked, path_of(opened, asked), scale)
+
+
+MOST_MADE = 1_000_000
+"""Moves of a reader who plays."""
+
+
+def _played(request: Request, opened: DistanceMap, asked: State, made: int) -> play.Played:
+    """What is known of a board that is played. Raises BoardError."""
+    began = opened.text(request.query_params.get("began", asked.board))
+    if opened.record.parameters.get("direction") == "to":
+        return play.Played(began, made, opened.distance(began), asked.distance, solved=asked.distance == 0)
+    goals, _ = opened.puzzle.definition.origin_boards
+    solved = matching(numpy.array([asked.labels], dtype=numpy.uint8), goals)[0]
+    return play.Played(began, made, opened.distance("goal"), None, solved=bool(solved))
 
 
 def _random(request: Request) -> Response:
     number, depth = number_in(request), number_asked(request, "depth")
     _, boards = random_boards(shelf_of(request), number, 1, depth)
-    return RedirectResponse(state_page(number, boards[0]), status_code=303)
+    played = {"play": "0"} if "play" in request.query_params else {}
+    return RedirectResponse(state_page(number, boards[0], **played), status_code=303)
 
 
 MOST_SKIPPED = 1_000_000
@@ -138,27 +161,38 @@ def _layer(request: Request) -> str:
 
 def _puzzle(request: Request) -> str:
     shelf, shown = shelf_of(request), puzzle_named(request.path_params["name"])
-    needs: Estimate | str
-    try:
-        needs = estimate_of(shown, shelf.database)
-    except FarthestError as error:
-        needs = str(error)
+    needs = _needs(request, shown)
     return puzzles.puzzle(
         PuzzleFound(shown, _moves(shown), needs, jobs_of(shelf, shown), may_change(request))
     )
 
 
+def _needs(request: Request, shown: Puzzle) -> Estimate | str:
+    """The estimate of an enumeration, or why there is none."""
+    try:
+        return estimate_of(shown, shelf_of(request).database)
+    except FarthestError as error:
+        return str(error)
+
+
 def _solve(request: Request) -> str | Response:
-    """Leads to the page of the board that was given."""
-    shown, given = puzzle_named(request.path_params["name"]), request.query_params.get("board", "")
+    """Leads to the page of the board that was given. Of one that is being drawn (``draw``) it says what is wrong with
+    it, also that it cannot be solved."""
+    shown, drawn = puzzle_named(request.path_params["name"]), request.query_params.get("draw", "")
+    given = request.query_params.get("board", drawn)
     allowed = may_change(request)
     if not given.strip():
-        return solve.solve(shown, "", "", may_change=allowed)
+        return solve.solve(shown, None, "", "", may_change=allowed)
     try:
         board = board_given(shown, given)
     except FarthestError as error:
-        return HTMLResponse(solve.solve(shown, str(error), given, may_change=allowed), 400)
-    return RedirectResponse(board_page(shown.name, shown.definition.format_board(board)), status_code=303)
+        wrong = solve.solve(shown, None, str(error), given, may_change=allowed)
+        return wrong if drawn else HTMLResponse(wrong, 400)
+    text = shown.definition.format_board(board)
+    if not drawn:
+        return RedirectResponse(board_page(shown.name, text), status_code=303)
+    problem = why_unsolvable(shown, board, shown.definition.origin_boards[0]) or ""
+    return solve.solve(shown, board, problem, text, may_change=allowed)
 
 
 def _position(request: Request) -> str | Response:
@@ -176,6 +210,18 @@ def _position(request: Request) -> str | Response:
         moves = [each if isinstance(each, str) else (each[0], each[1]) for each in told.moves]
         path = shown.definition.named_path(boards_along(shown, board, moves), moves)
     return solve.position(shown, board, _moves_on(shown, board), told, path, may_change=may_change(request))
+
+
+def _box(request: Request) -> str:
+    """The page of the box that is drawn; at first that of an example."""
+    drawn = box.Drawn.of(request.query_params)
+    drawn = drawn if drawn.start else box.EXAMPLES["Klotski"]
+    allowed = may_change(request)
+    try:
+        shown = drawn.puzzle()
+    except FarthestError as error:
+        return box.box(BoxFound(drawn, None, str(error), "", allowed))
+    return box.box(BoxFound(drawn, shown, "", _needs(request, shown) if allowed else "", allowed))
 
 
 def _moves(shown: Puzzle) -> list[tuple[MoveName, Board]]:
@@ -221,6 +267,7 @@ PAGES = [
         ("/puzzles/{name}", _puzzle),
         ("/puzzles/{name}/solve", _solve),
         ("/puzzles/{name}/{board:path}", _position),
+        ("/box", _box),
         ("/workers", _workers),
     )
 ]

@@ -96,3 +96,15 @@ def new_page(browser: Browser, server: Served) -> Iterator[NewPage]:
             return page
 
         yield made
+
+
+@pytest.fixture
+def own(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """A page at a server that was started in an empty folder, without a token."""
+    server = Served(tmp_path)
+    page = opened(browser, signed_in=False, base_url=server.address)
+    complaints = Complaints(page, server.address)
+    yield page
+    page.context.close()
+    server.kill()
+    complaints.check()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH
-from farthest.web.page import layer_page, puzzle_page, state_page
+from farthest.web.page import layer_page, puzzle_page, solve_page, state_page
 
 pytestmark = pytest.mark.slow
 
@@ -29,11 +29,14 @@ PAGES = {
     "pegs": state_page(PEGS, "start"),
     "cube": state_page(CUBE, "moves: R U' F2"),
     "jugs": state_page(ONE_WAY, "start"),
+    "played": state_page(KINDS, "┘│└/─□─/┐│┌", play="0"),
     "no distance": state_page(CUT, "867254301"),
     "layer": layer_page(BLOCKS, 3),
     "puzzle": puzzle_page("red-donkey"),
     "twisty puzzle": puzzle_page("cube-3x3x3"),
     "too large a puzzle": puzzle_page("sliding-4x5"),
+    "cube to be coloured": solve_page("cube-3x3x3"),
+    "box to be drawn": "/box",
     "workers": "/workers",
     "sign in": "/sign-in",
 }

@@ -6,14 +6,12 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import farthest
-from explorer.browser.complaints import Complaints
-from explorer.browser.conftest import NewPage, opened
+from explorer.browser.conftest import NewPage
 from explorer.browser.line import Line
 from explorer.browser.standing_run import stopped_in_its_midst
 from explorer.conftest import KINDS, TOKEN
@@ -120,18 +118,6 @@ def test_a_run_is_followed_through_a_cut_connection(
     followed.get_by_role("link", name="depth 53: 18 states").click()
     expect(followed.get_by_role("heading", level=1)).to_contain_text("18 states at distance 53")
     assert run.wait(20) == 0
-
-
-@pytest.fixture
-def own(browser: Browser, tmp_path: Path) -> Iterator[Page]:
-    """A page at a server that was started in an empty folder, without a token."""
-    server = Served(tmp_path)
-    page = opened(browser, signed_in=False, base_url=server.address)
-    complaints = Complaints(page, server.address)
-    yield page
-    page.context.close()
-    server.kill()
-    complaints.check()
 
 
 def test_from_an_empty_folder_to_a_played_solution_in_four_clicks(own: Page) -> None:

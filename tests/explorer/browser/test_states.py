@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -39,7 +40,8 @@ def test_a_path_is_played_to_the_goal_on_the_board(new_page: NewPage) -> None:
         expect(way.locator("[aria-current]")).to_have_count(1)
         expect_distance(page, 30 - step)
         told = page.locator("figcaption").first.inner_text().split("\n")[0]
-        assert way.get_by_role("listitem").nth(step).get_attribute("data-board") == told
+        link = way.get_by_role("listitem").nth(step).get_by_role("link").get_attribute("href")
+        assert link == state_page(KINDS, told)
 
     expect_step(0)
     page.keyboard.press("ArrowRight")  # at once, whatever has the focus
@@ -130,7 +132,8 @@ def test_moves_are_clicked_in_the_list(page: Page, maps: Path, job: int, board: 
         page.goto(state_page(job, board))
         for _ in range(6):
             link = group.get_by_role("link").first
-            shown = link.get_by_role("img").get_attribute("aria-label")
+            address = link.get_attribute("href") or ""
+            (shown,) = parse_qs(urlsplit(address).query)["board"]
             assert shown is not None
             distance += change
             expect(link).to_contain_text(str(distance))
@@ -194,12 +197,12 @@ def test_boards_are_pasted_in_other_forms(page: Page, job: int, board: str, move
 
 def test_random_states(page: Page) -> None:
     page.goto(state_page(KINDS, GOAL))
-    page.get_by_role("link", name="any", exact=True).click()
+    page.get_by_role("link", name="A random state").click()
     expect(page).not_to_have_url(state_page(KINDS, GOAL))
     heading = page.get_by_role("heading", level=1)
     expect(heading).not_to_contain_text("distance 0")
     shown = heading.inner_text()
-    page.get_by_role("link", name="at distance").click()
+    page.get_by_role("link", name="One at distance").click()
     expect(heading).to_have_text(shown)
 
 
@@ -212,3 +215,30 @@ def test_the_chart_marks_the_depth_and_leads_to_layers(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("4 states at distance 1")
     page.get_by_role("link", name="Farther").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("8 states at distance 2")
+
+
+def test_a_reader_plays_and_then_asks_for_the_fewest_moves(page: Page) -> None:
+    """By the board, the list and the keyboard; nothing tells a distance before it is asked for."""
+    page.goto(state_page(RUSH_HOUR, "start"))
+    page.get_by_role("link", name="Play it yourself").click()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(re.compile(r": 0 moves$"))
+    expect(page.get_by_text("distance")).to_have_count(0)
+    page.get_by_role("group").get_by_role("link").first.click()
+    expect(heading).to_have_text(re.compile(r": 1 move$"))
+    page.get_by_role("list").get_by_role("link").first.click()
+    expect(heading).to_have_text(re.compile(r": 2 moves$"))
+    page.go_back()
+    expect(heading).to_have_text(re.compile(r": 1 move$"))
+    expect(page.get_by_text("From where you began")).to_be_hidden()
+    page.get_by_text("Show the fewest moves").click()
+    expect(page.get_by_text("From where you began it takes 60 moves.")).to_be_visible()
+    page.get_by_role("link", name="Watch a shortest way").click()
+    expect_distance(page, 60)
+    page.goto(state_page(CUBE, "moves: R U'", play="0"))
+    page.keyboard.press("u")
+    expect(heading).to_have_text(re.compile(r": 1 move$"))
+    page.keyboard.press("Shift+R")
+    expect(heading).to_have_text(re.compile(r": solved in 2 moves$"))
+    page.get_by_role("link", name="Start again").click()
+    expect(heading).to_have_text(re.compile(r": 0 moves$"))

@@ -38,7 +38,7 @@ def test_a_map_is_asked(plain: Page) -> None:
     plain.get_by_role("table").get_by_role("link", name="eight-kinds").click()
     plain.wait_for_url(job_page(KINDS))
     plain.get_by_role("link", name="Linear scale").click()
-    expect(plain.get_by_text("Linear scale.")).to_be_visible()
+    expect(plain.get_by_text("Linear scale", exact=True)).to_be_visible()
     plain.get_by_text("All layers").click()
     plain.get_by_role("cell", name="30", exact=True).get_by_role("link").click()
     heading(plain, "6 states at distance 30")
@@ -68,3 +68,16 @@ def test_a_job_is_started_and_cancelled(plain: Page) -> None:
     expect(plain.locator("#status")).to_have_text("queued")
     plain.get_by_role("button", name="Cancel this job").click()
     expect(plain.locator("#status")).to_have_text("cancelled")
+
+
+def test_a_box_is_typed_and_enumerated(plain: Page) -> None:
+    plain.goto("/box")
+    plain.get_by_role("textbox", name="Start").fill("AAB\n...")
+    plain.get_by_role("textbox", name="Goal").fill("...\nAA.B")
+    plain.get_by_role("button", name="Show").click()
+    expect(plain.get_by_role("alert")).to_contain_text("row 2 has 4 places, a row of start has 3")
+    plain.get_by_role("textbox", name="Goal").fill("...\n.AA")
+    plain.get_by_role("button", name="Show").click()
+    expect(plain.get_by_text("2 pieces of 2 kinds")).to_be_visible()
+    plain.get_by_role("button", name="Find the hardest positions").click()
+    heading(plain, re.compile(r"Job \d+: my-klotski"))  # the example's name

@@ -1,5 +1,6 @@
 """Pictures of boards: what is in them, as text and as SVG."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import click
@@ -7,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from farthest.drawing.outline import label_place, loops
 from farthest.drawing.svg import svg
 from farthest.drawing.terminal import coloured
 from farthest.puzzles import catalogue
-from farthest.puzzles.family import board_picture
+from farthest.puzzles.family import board_hold, board_picture
 from farthest.puzzles.picture import COLOURS, Picture, Shape
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
+from farthest.search.walking import successors_of
 
 NAMES = [
     *catalogue.names(),
@@ -101,23 +104,66 @@ def test_wildcards_are_drawn(family: str) -> None:
     assert any("*" in shape.text for shape in board_picture(catalogue.load(name), board).shapes)
 
 
-def test_a_block_is_one_patch_of_colour() -> None:
+def test_a_piece_is_one_shape_and_its_goal_is_marked_under_it() -> None:
     text = """
-name = "two"
+name = "three"
 family = "blocks"
 [blocks]
-start = ["AAB", "A.B"]
-goal = ["B**", "B.*"]
+start = ["#ABB", ".AAB"]
+goal = ["#A..", ".AA."]
 """
-    puzzle = parse_puzzle(text, "two.toml")
+    puzzle = parse_puzzle(text, "three.toml")
     start = puzzle.definition.origin_boards[1]
     assert start is not None
-    shapes = board_picture(puzzle, start).shapes
-    assert [shape.text for shape in shapes] == ["A", "", "B", "", ""]
-    assert shapes[2].height > 1.5  # a rectangle is one shape
-    # The first two cells of A touch: nothing is left free between them.
-    assert shapes[0].x + shapes[0].width == pytest.approx(shapes[1].x)
-    assert shapes[1].x + shapes[1].width < shapes[2].x
+    frame, ground, mark, *pieces = board_picture(puzzle, start).shapes
+    assert (len(frame.cells), len(ground.cells)) == (7, 7)  # the wall is not enclosed
+    assert mark.dashed
+    assert (mark.x, mark.y, mark.cells) == (pieces[0].x, pieces[0].y, pieces[0].cells)
+    assert [(shape.text, shape.cells) for shape in pieces] == [
+        ("A", ((0, 0), (0, 1), (1, 1))),
+        ("B", ((0, 0), (1, 0), (1, 1))),
+    ]
+
+
+def test_a_piece_is_moved_by_the_shape_that_draws_it() -> None:
+    """The shape that a move takes along lies, after it, where the picture of the next board has it."""
+    puzzle = catalogue.load("diabolical-box")
+    board = puzzle.definition.origin_boards[1]
+    assert board is not None
+    for name, after in successors_of(puzzle)(board):
+        hold = board_hold(puzzle, board, name, after)
+        assert hold is not None
+        assert hold.target is not None
+        (number,) = hold.shapes
+        before, then = (board_picture(puzzle, each).shapes for each in (board, after))
+        moved = replace(
+            before[number],
+            x=before[number].x + hold.target.x - hold.source.x,
+            y=before[number].y + hold.target.y - hold.source.y,
+        )
+        assert set(then) - set(before) == {moved}
+
+
+@given(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
+def test_an_outline_encloses_its_cells(cells: set[tuple[int, int]]) -> None:
+    """By the shoelace formula, holes counted away; every edge of a cell that has no neighbour is on it."""
+    found = loops(tuple(cells))
+    twice = sum(
+        x0 * y1 - x1 * y0
+        for loop in found
+        for (x0, y0), (x1, y1) in zip(loop, [*loop[1:], loop[0]], strict=True)
+    )
+    assert twice == 2 * len(cells)
+    length = sum(
+        abs(x1 - x0) + abs(y1 - y0)
+        for loop in found
+        for (x0, y0), (x1, y1) in zip(loop, [*loop[1:], loop[0]], strict=True)
+    )
+    assert length == sum(
+        (x + dx, y + dy) not in cells for x, y in cells for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))
+    )
+    x, y = label_place(tuple(cells))
+    assert {(int(x + dx), int(y + dy)) for dx in (-0.1, 0.1) for dy in (-0.1, 0.1)} <= cells
 
 
 def test_numbered_holes_are_drawn_where_the_boards_show_them() -> None:

@@ -150,9 +150,10 @@ class Blocks(GoalPuzzle):
         return facts
 
     def palette(self) -> Mapping[str, int]:
-        """A colour for each way to write a piece."""
-        tokens = dict.fromkeys(token for kind in self.kinds for token in kind.tokens)
-        return {token: number for number, token in enumerate(tokens)}
+        """A colour for each kind of pieces; those that a goal alone asks for have the first ones."""
+        asked = [label - 1 for goal in self.goals if WILDCARD in goal for label in goal if label > 0]
+        order = dict.fromkeys([*asked, *range(len(self.kinds))])
+        return {token: number for number, kind in enumerate(order) for token in self.kinds[kind].tokens}
 
     # Boards
 

@@ -18,4 +18,5 @@ FAMILY = Family(
     solvable="space.solvable",
     picture="definition.picture",
     hold="definition.hold",
+    canvas="definition.canvas",
 )

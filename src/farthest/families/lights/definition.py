@@ -23,7 +23,17 @@ from farthest.puzzles.grid import (
     number_cells,
     number_in_name,
 )
-from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
+from farthest.puzzles.picture import (
+    Canvas,
+    Hold,
+    Picture,
+    Shape,
+    Value,
+    cell_hold,
+    cell_places,
+    cells_picture,
+    grid_canvas,
+)
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import BoardsTable, Flag, Given, Number, Word
 from farthest.wording import shown
@@ -307,3 +317,10 @@ def picture(definition: Lights, board: Sequence[int]) -> Picture:
 def hold(definition: Lights, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The lamp that is pressed; the move is ``press 3``, or ``press 3 ×2``."""
     return cell_hold(definition.rows, definition.cells, int(str(move).split()[1]))
+
+
+def canvas(definition: Lights, board: Board | None) -> Canvas:
+    """All lamps dark at first."""
+    many = definition.colours > 2
+    shades = [Value(COLOURS[n], 2 + n, COLOURS[n] if many else "") for n in range(1, definition.colours)]
+    return grid_canvas(definition.rows, board or (0,) * definition.cells, [Value(COLOURS[0], -1), *shades])

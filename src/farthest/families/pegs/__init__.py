@@ -12,4 +12,5 @@ FAMILY = Family(
     solvable="space.SolvablePegs",
     picture="definition.picture",
     hold="definition.hold",
+    canvas="definition.canvas",
 )

@@ -12,7 +12,17 @@ from dataclasses import dataclass
 from farthest.errors import BoardError
 from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName
 from farthest.puzzles.grid import number_cells
-from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
+from farthest.puzzles.picture import (
+    Canvas,
+    Hold,
+    Picture,
+    Shape,
+    Value,
+    cell_hold,
+    cell_places,
+    cells_picture,
+    grid_canvas,
+)
 from farthest.puzzles.tables import BoardsTable, Flag, Given, GivenBoard, Word
 from farthest.wording import counted, shown
 
@@ -365,3 +375,9 @@ def hold(definition: Pegs, board: Sequence[int], move: MoveName, after: Sequence
     """The peg that jumps; its holes are in the name of the move."""
     holes = [int(hole) for hole in str(move).split("-")]
     return cell_hold(definition.rows, definition.cells, holes[0], holes[-1])
+
+
+def canvas(definition: Pegs, board: Board | None) -> Canvas:
+    """The start at first."""
+    held = board or definition.start or (1,) * definition.holes
+    return grid_canvas(definition.rows, held, [Value(".", -1), Value("o", 1)], inset=0.1)

@@ -25,6 +25,7 @@ FAMILY = Family(
     move_maker="written_moves.WrittenMoves",
     picture="picture.picture",
     hold="picture.hold",
+    canvas="stickers.canvas",
     in_space="turning.in_space",
     symmetries="symmetries.symmetries",
     with_moves="some_moves.with_moves",

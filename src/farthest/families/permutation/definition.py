@@ -73,14 +73,15 @@ class Permutation(PermutationFields):
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
         """The board written in any reasonable form: rows end at ``/``, ``;``, ``|`` or a new line, or are not divided
-        at all; pieces are separated by spaces or commas, which pieces of one character do not need. A cube may also be
-        written as facelets.
+        at all; pieces are separated by spaces or commas, which pieces of one character do not need. Puzzles with a
+        net may also be written by the colours of their stickers.
         """
-        from farthest.families.permutation.facelets import facelets_mend, pieces_of_facelets
+        from farthest.families.permutation.facelets import facelets_mend
+        from farthest.families.permutation.stickers import pieces_of_colours
 
         place = board_place(text, self, name)
         mend = f"a board is written like {self.example()!r}"
-        found = pieces_of_facelets(self, text, place)
+        found = pieces_of_colours(self, text, place)
         try:
             labels, turns = _pieces(self, text, place, mend) if found is None else found
             problems = pieces_problems(self, labels)

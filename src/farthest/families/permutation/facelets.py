@@ -130,7 +130,7 @@ def pieces_of_facelets(
         wanted[sticker.slot].append(at)
     labels, turns = [], []
     for slot in range(definition.slots):
-        found = _piece(definition, slot, [(cube.stickers[at], colours[at]) for at in wanted[slot]])
+        found = piece_seen(definition, slot, [(cube.stickers[at], colours[at]) for at in wanted[slot]])
         if found is None:
             seen = [turned[at] for at in wanted[slot]]
             numbers = " ".join(str(at + 1) for at in seen)
@@ -236,7 +236,7 @@ def _meant(cube: Cube, signs: str, place: str) -> dict[str, str]:
     return dict(zip(middles, cube.colours, strict=True))
 
 
-def _piece(
+def piece_seen(
     definition: PermutationFields, slot: int, seen: Sequence[tuple[Sticker, str]]
 ) -> tuple[int, int] | None:
     """The one piece that shows these colours in the slot, and how it is turned."""

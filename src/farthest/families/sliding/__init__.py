@@ -18,6 +18,7 @@ FAMILY = Family(
     move_maker="written_moves.WrittenMoves",
     picture="picture.picture",
     hold="picture.hold",
+    canvas="picture.canvas",
     symmetries="symmetries.grid_symmetries",
     patterns="patterns.SlidingPatterns",
 )

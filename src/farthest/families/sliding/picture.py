@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farthest.families.sliding.definition import Sliding
-from farthest.puzzles.definition import WILDCARD, MoveName
-from farthest.puzzles.picture import Area, Hold, Picture, Shape, cell_hold, cell_places, cells_picture
+from farthest.puzzles.definition import WILDCARD, Board, MoveName
+from farthest.puzzles.picture import (
+    Area,
+    Canvas,
+    Hold,
+    Picture,
+    Shape,
+    Value,
+    cell_hold,
+    cell_places,
+    cells_picture,
+    grid_canvas,
+)
 
 
 def picture(definition: Sliding, board: Sequence[int]) -> Picture:
@@ -40,3 +51,13 @@ def hold(definition: Sliding, board: Sequence[int], move: MoveName, after: Seque
     shapes = tuple(number for number, (*place, _) in enumerate(places) if tuple(place) in between)
     way = ("left" if step_x < 0 else "right") if step_x else "up" if step_y < 0 else "down"
     return Hold(Area(x, y), Area(x + step_x, y + step_y), shapes, said=f"tile {token} {way}")
+
+
+def canvas(definition: Sliding, board: Board | None) -> Canvas | None:
+    """Tiles that change places, from the goal on; none of a goal that stands for many boards."""
+    held = board or definition.goals[0] if definition.goals else board
+    if held is None or WILDCARD in held or definition.blanks:
+        return None
+    palette = definition.palette()
+    tiles = [Value(token, palette[token], token) for token in definition.tokens[1:]]
+    return grid_canvas(definition.rows, held, [Value(definition.tokens[0], -1), *tiles], swapped=True)

@@ -13,7 +13,16 @@ from markupsafe import Markup
 from farthest.documents.workers import WORKER, worker_rows
 from farthest.puzzles import catalogue
 from farthest.search.walking import boards_along
-from farthest.web.page import jobs_page, page, player, puzzle_page, puzzles_page, rows_of, search_form
+from farthest.web.page import (
+    box_page,
+    jobs_page,
+    page,
+    player,
+    puzzle_page,
+    puzzles_page,
+    rows_of,
+    search_form,
+)
 from farthest.web.pages.jobs import table_of
 from farthest.web.pages.puzzles import card
 from farthest.wording import bytes_text, counted
@@ -66,7 +75,10 @@ def home(running: Sequence[JobRecord]) -> str:
             _moving(),
         ],
         ul(class_="catalogue families")[(card(*each) for each in CARDS)],
-        p[a(href=puzzles_page())[f"All {len(catalogue.names())} puzzles, and any size of your own"]],
+        p(class_="ways")[
+            a(href=puzzles_page())[f"All {len(catalogue.names())} puzzles, and any size of your own"],
+            a(href=box_page())["Draw a box of sliding blocks"],
+        ],
         fragment[h2["Running now"], table_of(running), p[a(href=jobs_page())["All jobs"]]]
         if running
         else None,

@@ -25,7 +25,7 @@ from farthest.web.page import (
     layer_page,
     live,
     page,
-    puzzle_page,
+    puzzle_link,
     random_state,
     rows_of,
     state_page,
@@ -135,12 +135,13 @@ def job(found: JobFound, scale: str) -> str:
     unfinished = record.state_now in ENDABLE
     return page(
         f"Job {record.id}: {record.name}",
-        p(class_="lead")[a(href=puzzle_page(record.name))[found.puzzle.title or record.name]],
-        facts(_facts(found)),
+        p(class_="lead")[puzzle_link(found.puzzle)],
+        None if found.asked else facts(_facts(found)),
         live(record.id, progress_rows(record)) if unfinished else None,
+        _farthest(found),
         _ask(found) if found.asked else None,
         fragment[h2["States at each depth"], chart_of(found, scale)] if found.layers or unfinished else None,
-        _farthest(found),
+        fragment[h2["This job"], facts(_facts(found))] if found.asked else None,
         fragment[h2(id="known")["Published figures"], known_answers(found)] if found.puzzle.known else None,
         files(record, found.puzzle, layers=bool(found.layers)),
         cite(record, found.puzzle),
@@ -148,6 +149,10 @@ def job(found: JobFound, scale: str) -> str:
         _changes(found),
         scripts=["live.js"] if unfinished else [],
     )
+
+
+MOST_LINKED = 60
+"""Bars of a chart beside boards, so that each is a link; the page of the job has them all."""
 
 
 def chart_of(found: JobFound, scale: str, marked: int | None = None, here: str | None = None) -> Node:
@@ -158,13 +163,16 @@ def chart_of(found: JobFound, scale: str, marked: int | None = None, here: str |
     address = job_page(number, scale=other) if here is None else f"{here}&scale={other}"
     link = (lambda depth: layer_page(number, depth)) if found.asked else None
     layers = [layer.states for layer in found.layers]
-    drawn = Markup(Chart(layers, log, marked, link).part_of_page()) if layers else None
+    brief = here is not None and len(layers) > MOST_LINKED
+    saved = (("csv", "Save as CSV"), (f"svg?scale={scale}", "Save as SVG")) if layers else ()
+    drawn = Markup(Chart(layers, log, marked, link, brief=brief).part_of_page()) if layers else None
     kept_up = log and found.record.state_now in ENDABLE
     return fragment[
         div(class_="wide", id="live-chart" if kept_up else None)[drawn],
-        p(class_="small")[
-            f"{'Logarithmic' if log else 'Linear'} scale. ",
+        p(class_="small ways")[
+            span[f"{'Logarithmic' if log else 'Linear'} scale"],
             a(href=address)[f"{'Linear' if log else 'Logarithmic'} scale"],
+            [a(href=f"{job_page(number)}/layers.{form}", download=True)[name] for form, name in saved],
         ],
     ]
 
@@ -270,6 +278,14 @@ def _verified(record: JobRecord) -> Node:
     return details[summary[when], checks]
 
 
+def may_play(record: JobRecord) -> bool:
+    """Whether there is a goal to play to: that of the map, or one that it reaches from the start."""
+    origin = record.parameters.get("direction"), record.parameters.get("where")
+    return origin == ("to", "goal") or (
+        origin == ("from", "start") and stored_answers(record).get("goal") is not None
+    )
+
+
 def _ask(found: JobFound) -> Node:
     number = found.record.id
     definition = found.puzzle.definition
@@ -285,8 +301,16 @@ def _ask(found: JobFound) -> Node:
         p[
             ((a(href=state_page(number, word))[text], " · ") for word, text in named),
             a(href=random_state(number), rel="nofollow")["A random state"],
+            fragment[" · ", a(href=_played(found.record), rel="nofollow")["Play"]]
+            if may_play(found.record)
+            else None,
         ],
     ]
+
+
+def _played(record: JobRecord) -> str:
+    to_goal = record.parameters.get("direction") == "to"
+    return random_state(record.id, play="0") if to_goal else state_page(record.id, "start", play="0")
 
 
 def _farthest(found: JobFound) -> Node:
@@ -302,7 +326,7 @@ def _farthest(found: JobFound) -> Node:
         else div(class_="boards")[(board_of(found.puzzle, text) for text in found.farthest)]
     )
     return fragment[
-        h2[f"{number:,} {'board' if number == 1 else 'boards'} {which}, at distance {depth}"],
+        h2[f"{counted(number, 'board')} {which}, at distance {depth}"],
         shown,
         p[
             a(href=layer_page(record.id, depth, after=str(len(found.farthest))))[f"and {more:,} more"]

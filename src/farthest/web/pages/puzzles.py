@@ -35,6 +35,7 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.move_text import move_text
 from farthest.web.page import (
     board,
+    box_page,
     facts,
     job_page,
     page,
@@ -141,6 +142,7 @@ def _of_kind(kind: Kind, members: Sequence[Puzzle], *, sizes: bool) -> Node:
         ]
         if shown
         else None,
+        p(class_="small")[a(href=box_page())["Draw a box of your own"]] if kind.key == "blocks" else None,
     ]
 
 

@@ -11,7 +11,7 @@ from farthest.documents.jobs import progress_rows
 from farthest.documents.searches import ITERATION, iteration_rows
 from farthest.models.stored_job import search_parameters
 from farthest.puzzles.move_text import moves_text
-from farthest.web.page import board_of, facts, job_page, live, page, player, puzzle_page, rows_of
+from farthest.web.page import board_of, facts, job_page, live, page, player, puzzle_link, rows_of
 from farthest.web.pages.job import ENDABLE, record_facts
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def search(
     unfinished = record.state_now in ENDABLE
     return page(
         f"Search {record.id}: {record.name}",
-        p(class_="lead")[a(href=puzzle_page(record.name))[puzzle.title or record.name]],
+        p(class_="lead")[puzzle_link(puzzle)],
         board_of(puzzle, search_parameters(record).board),
         facts(record_facts(record)),
         live(record.id, progress_rows(record)) if unfinished else None,

@@ -15,7 +15,6 @@ from htpy import (
     fragment,
     h2,
     label,
-    li,
     p,
     pre,
     section,
@@ -24,12 +23,22 @@ from htpy import (
     ul,
 )
 from htpy import input as field
+from markupsafe import Markup
 
-from farthest.drawing.page_boards import MoveLink
-from farthest.puzzles.family import board_hold
-from farthest.puzzles.move_text import move_text
-from farthest.web.page import board_page, moving_board, page, puzzle_page, short_title, solve_page, steps
-from farthest.web.pages.state import key_of
+from farthest.drawing.page_boards import MoveLink, canvas_svg, value_svg
+from farthest.puzzles.family import board_hold, family
+from farthest.puzzles.picture import Value
+from farthest.web.page import (
+    board_page,
+    draw_page,
+    moving_board,
+    page,
+    puzzle_page,
+    short_title,
+    solve_page,
+    steps,
+)
+from farthest.web.pages.state import move_item, words_of
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -38,6 +47,7 @@ if TYPE_CHECKING:
     from htpy import Node
 
     from farthest.puzzles.definition import Board, MoveName, NamedPath
+    from farthest.puzzles.picture import Canvas
     from farthest.puzzles.puzzle import Puzzle
     from farthest.web.solving import Told
 
@@ -49,9 +59,11 @@ HINTS = {
 """For each family an example, and what is to be entered."""
 
 
-def solve_form(puzzle: Puzzle, value: str = "", *, may_change: bool) -> Node:
-    """Takes a board, or moves that lead to it."""
+def solve_form(puzzle: Puzzle, value: str = "", *, may_change: bool, drawing: str | None = "") -> Node:
+    """Takes a board, or moves that lead to it. ``drawing``: the board from which one may go on to draw; None: that is
+    done here."""
     example, called = HINTS.get(puzzle.family, ("", "A board, or moves from the first one"))
+    can_draw = drawing is not None and family(puzzle.family).canvas(puzzle.definition, None) is not None
     return form(method="post" if may_change else "get", action=solve_page(puzzle.name), class_="solve")[
         label(for_="board")[called],
         field(
@@ -65,17 +77,99 @@ def solve_form(puzzle: Puzzle, value: str = "", *, may_change: bool) -> Node:
             spellcheck="false",
         ),
         button(type="submit", class_="main")["Solve" if may_change else "Show"],
+        a(href=draw_page(puzzle.name, drawing or ""))["Draw it"] if can_draw else None,
     ]
 
 
-def solve(puzzle: Puzzle, told: str, value: str, *, may_change: bool) -> str:
-    """The page before a board is given. ``told``: what is wrong with ``value``; empty: nothing."""
+def solve(puzzle: Puzzle, board: Board | None, told: str, value: str, *, may_change: bool) -> str:
+    """The page on which a board is written or drawn. ``board``: that of the text ``value``, if it is one. ``told``:
+    what is wrong with it; empty: nothing."""
+    canvas = family(puzzle.family).canvas(puzzle.definition, board)
+    if canvas is not None and board is None:
+        canvas = canvas.with_text(value)
+    verdict = (
+        div(class_="message", role="alert")[told]
+        if told
+        else p["This position can be solved."]
+        if board is not None
+        else p(class_="small")[_how(canvas)]
+        if canvas is not None
+        else None
+    )
     return page(
         f"Solve {short_title(puzzle)}",
-        div(class_="message", role="alert")[told] if told else None,
-        solve_form(puzzle, value, may_change=may_change),
         p[a(href=puzzle_page(puzzle.name))[puzzle.title or puzzle.name]],
+        div(class_="state")[
+            _drawing(puzzle, canvas) if canvas is not None else None,
+            div(class_="beside")[
+                solve_form(puzzle, value, may_change=may_change, drawing=None),
+                div(data_part="verdict", aria_live="polite")[verdict],
+            ],
+        ],
+        scripts=["canvas.js"] if canvas is not None else [],
     )
+
+
+def _how(canvas: Canvas) -> str:
+    if canvas.swapped:
+        return (
+            "Drag a piece onto another and they change places, or press one and then the other. On the keyboard: "
+            "arrow keys, then what is to stand there."
+        )
+    if canvas.unset:
+        return (
+            "Choose a colour, then press the stickers or draw over them. On the keyboard: arrow keys, then the "
+            "letter of the colour."
+        )
+    return "Press what is to change, or draw over it. On the keyboard: arrow keys and Space."
+
+
+def _drawing(puzzle: Puzzle, canvas: Canvas) -> Node:
+    """The board to be drawn on, which the script ``canvas.js`` shows, and the values that it takes."""
+    of = family(puzzle.family)
+    values = [*canvas.values, *([Value(canvas.unset, None)] if canvas.unset else [])]
+    chosen = len(canvas.values) > 2 and not canvas.swapped
+    fresh, solved = (
+        of.canvas(puzzle.definition, each) for each in (None, puzzle.definition.origin_boards[0][0])
+    )
+    begins = [
+        ("Clear" if canvas.unset else "Begin again", fresh),
+        *([("Solved", solved)] if canvas.unset else []),
+    ]
+    return figure(
+        hidden=True,
+        data_canvas="swap" if canvas.swapped else "choose" if chosen else "change",
+        data_field="board",
+        data_before=canvas.before,
+        data_judge=solve_page(puzzle.name),
+    )[
+        Markup(canvas_svg(canvas, "The board, to be drawn")),  # escaped where it is made
+        div(class_="palette", role="group", aria_label="What is drawn", hidden=not chosen)[
+            (
+                button(
+                    type="button",
+                    data_token=value.token,
+                    aria_label=_called(canvas, value),
+                    title=_called(canvas, value),
+                    aria_pressed="false",
+                )[Markup(value_svg(None if value.colour is None else value)), span(class_="left")]
+                for value in values
+            )
+        ],
+        div(class_="controls")[
+            (
+                button(type="button", data_held=" ".join(map(str, each.held)))[text]
+                for text, each in begins
+                if each is not None
+            )
+        ],
+    ]
+
+
+def _called(canvas: Canvas, value: Value) -> str:
+    if value.colour is None:
+        return "none"
+    return f"{value.token}, {value.colour}" if canvas.unset else value.token
 
 
 def position(
@@ -90,11 +184,15 @@ def position(
     """The page of a board. ``moves``: those that can be made. ``told``: what is known of its solution; None: nobody has
     asked. ``path``: the best so far."""
     text = puzzle.definition.format_board(labels)
-    links = [
-        MoveLink(hold, board_page(puzzle.name, after), hold.said or move_text(name), "same")
+    named = [
+        (name, hold, board_page(puzzle.name, puzzle.definition.format_board(board)))
         for name, board in moves
-        if (hold := board_hold(puzzle, labels, name, board)) is not None
-        for after in [puzzle.definition.format_board(board)]
+        for hold in [board_hold(puzzle, labels, name, board)]
+    ]
+    links = [
+        MoveLink(hold, address, words_of(name, hold), "same")
+        for name, hold, address in named
+        if hold is not None
     ]
     here = board_page(puzzle.name, text)
     running = told is not None and not told.ended
@@ -117,45 +215,31 @@ def position(
                     if path is not None and path.moves
                     else None
                 ],
-                _moves(puzzle, moves),
+                section(aria_labelledby="moves", data_part="moves")[
+                    h2(id="moves")["Moves"],
+                    ul(class_="moves")[
+                        (move_item(name, hold, address, "none") for name, hold, address in named)
+                    ],
+                ]
+                if named
+                else section(data_part="moves"),
             ],
         ],
         h2["Another position"],
-        solve_form(puzzle, may_change=may_change),
+        solve_form(puzzle, may_change=may_change, drawing=text),
         scripts=["state.js", "solve.js"],
     )
 
 
-def _moves(puzzle: Puzzle, moves: Sequence[tuple[MoveName, Board]]) -> Node:
-    text = puzzle.definition.format_board
-    return (
-        section(aria_labelledby="moves", data_part="moves")[
-            h2(id="moves")["Moves"],
-            ul(class_="moves")[
-                (
-                    li[
-                        a(
-                            href=board_page(puzzle.name, text(after)),
-                            data_key=key,
-                            data_move=move_text(name),
-                            aria_keyshortcuts=key,
-                        )[move_text(name)]
-                    ]
-                    for name, after in moves
-                    for key in [key_of(name)]
-                )
-            ],
-        ]
-        if moves
-        else section(data_part="moves")
-    )
-
-
 def _status(puzzle: Puzzle, text: str, told: Told | None, *, may_change: bool) -> Node:
-    if told is None or (told.ended and not told.optimal and not told.error):
-        return fragment[_best(told) if told is not None else None, _ask(puzzle, text, may_change=may_change)]
+    if told is None:
+        return _ask(puzzle, text, may_change=may_change)
     if told.ended:
-        return p(class_="message", role="alert")[told.error] if told.error else _best(told)
+        return fragment[
+            p(class_="message", role="alert")[told.error] if told.error else None,
+            None if told.error or told.moves is None else _best(told),
+            None if told.optimal else _ask(puzzle, text, "Search again", may_change=may_change),
+        ]
     return fragment[
         _best(told) if told.moves is not None else p["Looking for a solution …"],
         p(class_="small", role="status")[
@@ -179,13 +263,13 @@ def _best(told: Told) -> Node:
     ]
 
 
-def _ask(puzzle: Puzzle, text: str, *, may_change: bool) -> Node:
+def _ask(puzzle: Puzzle, text: str, called: str = "Find the shortest solution", *, may_change: bool) -> Node:
     if not may_change:
         return fragment[
             p["On a command line:"], pre[f"farthest solve {shlex.quote(puzzle.name)} {shlex.quote(text)}"]
         ]
     return form(method="post", action=solve_page(puzzle.name))[
         field(type="hidden", name="board", value=text),
-        button(type="submit", class_="main")["Find the shortest solution"],
+        button(type="submit", class_="main")[called],
         span(class_="small")["Shows the best so far while it looks."],
     ]

@@ -12,7 +12,6 @@ from farthest.puzzles.family import board_hold
 from farthest.puzzles.move_text import move_text
 from farthest.web.page import (
     MOST_CELLS,
-    board,
     job_page,
     moving_board,
     page,
@@ -20,7 +19,7 @@ from farthest.web.page import (
     state_page,
     steps,
 )
-from farthest.web.pages.job import board_form, chart_of
+from farthest.web.pages.job import board_form, chart_of, may_play
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +42,6 @@ def key_of(move: MoveName) -> str | None:
     return None if found is None else f"Shift+{found[1].upper()}" if found[2] else found[1].upper()
 
 
-MOST_SHAPES = 1000
-"""Of the boards after all moves together, that each is drawn beside its move."""
-
 GROUPS = {"nearer": "Nearer", "same": "As far", "farther": "Farther", "none": "Without a distance"}
 
 
@@ -55,7 +51,7 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
     here = state_page(number, asked.board)
     to_goal = found.record.parameters.get("direction") == "to"
     depth = asked.distance if asked.distance >= 0 else None
-    holds = _holds(found, asked)
+    holds = holds_of(found, asked)
     return page(
         f"{found.record.name}: {_distance(asked)}",
         p[a(href=job_page(number))[f"Job {number}: {puzzle.title or found.record.name}"]],
@@ -76,11 +72,13 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
         ],
         div(data_part="rest")[
             board_form(number, asked.board),
-            p[
-                "Random state: ",
-                a(href=random_state(number), rel="nofollow")["any"],
-                fragment[" · ", a(href=random_state(number, depth), rel="nofollow")[f"at distance {depth}"]]
+            p(class_="ways")[
+                a(href=random_state(number), rel="nofollow")["A random state"],
+                a(href=random_state(number, depth), rel="nofollow")[f"One at distance {depth}"]
                 if depth is not None
+                else None,
+                a(href=state_page(number, asked.board if to_goal else "start", play="0"))["Play it yourself"]
+                if may_play(found.record)
                 else None,
             ],
             h2["Among all states"],
@@ -109,7 +107,7 @@ def _sentence(asked: State, *, to_goal: bool, where: str) -> Node:
     return fragment[strong[moves], f" {'to' if to_goal else 'from'} {where}{count}."]
 
 
-def _holds(found: JobFound, asked: State) -> list[Hold | None]:
+def holds_of(found: JobFound, asked: State) -> list[Hold | None]:
     """For each move where the board is taken; nowhere where it is not drawn."""
     if not found.puzzle.definition.ready or len(asked.labels) > MOST_CELLS:
         return [None] * len(asked.moves)
@@ -126,17 +124,17 @@ def _links(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> list[
 
 def _said(each: Neighbour, hold: Hold | None) -> str:
     distance = "no distance" if each.distance < 0 else f"distance {each.distance:,}"
-    return f"{_words(each, hold)}, {distance}"
+    return f"{words_of(each.move, hold)}, {distance}"
 
 
-def _words(each: Neighbour, hold: Hold | None) -> str:
-    return (hold.said if hold is not None else "") or move_text(each.move)
+def words_of(move: MoveName, hold: Hold | None) -> str:
+    """A move as people say it."""
+    return (hold.said if hold is not None else "") or move_text(move)
 
 
 def _moves(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
     if not asked.moves:
         return p["No move can be made on this board."]
-    drawn = len(asked.moves) * len(asked.labels) <= MOST_SHAPES
     moves = [(each, hold, _kind(asked, each)) for each, hold in zip(asked.moves, holds, strict=True)]
     groups = {kind: [each for each in moves if each[2] == kind] for kind in GROUPS}
     return fragment[
@@ -144,7 +142,12 @@ def _moves(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
             fragment[
                 strong[GROUPS[kind]],
                 ul(class_="moves", aria_label=GROUPS[kind])[
-                    (_move(found, each, hold, kind, drawn) for each, hold, kind in members)
+                    (
+                        move_item(
+                            each.move, hold, state_page(found.record.id, each.board), kind, _after(each)
+                        )
+                        for each, hold, kind in members
+                    )
                 ],
             ]
             for kind, members in groups.items()
@@ -165,17 +168,16 @@ def _kind(asked: State, each: Neighbour) -> str:
     )
 
 
-def _move(found: JobFound, each: Neighbour, hold: Hold | None, kind: str, drawn: bool) -> Node:
-    distance = "–" if each.distance < 0 else f"{each.distance:,}"
-    words, name, key = _words(each, hold), move_text(each.move), key_of(each.move)
+def _after(each: Neighbour) -> Node:
+    return fragment[" ", strong["–" if each.distance < 0 else f"{each.distance:,}"]]
+
+
+def move_item(move: MoveName, hold: Hold | None, href: str, kind: str, distance: Node = None) -> Node:
+    """A move as an item of a list. ``distance``: after it, where that is told."""
+    words, name, key = words_of(move, hold), move_text(move), key_of(move)
     return li(class_=kind)[
-        a(href=state_page(found.record.id, each.board), data_key=key, data_move=name, aria_keyshortcuts=key)[
-            board(found.puzzle, each.labels, each.board) if drawn else None,
-            " ",
-            words,
-            small[f" {name}"] if words != name else None,
-            " ",
-            strong[distance],
+        a(href=href, data_key=key, data_move=name, aria_keyshortcuts=key)[
+            words, small[f" {name}"] if words != name else None, distance
         ]
     ]
 

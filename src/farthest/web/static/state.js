@@ -19,10 +19,14 @@ let body = null; // of a twisty puzzle: what draws its board
 
 const address = (link) => new URL(link.getAttribute("href"), location.href);
 const here = location.pathname.match(/^\/jobs\/\d+\/|^\/puzzles\/[^/]+\//)?.[0];
+const isPlay = (url) => url.searchParams.has("play"); // these pages have other parts
 const isBoard = (url) => {
   const of = url.pathname.startsWith(here) ? url.pathname.slice(here.length) : "";
-  return url.origin === location.origin && (here.startsWith("/jobs") ? ["state", "random"].includes(of) : of && of !== "solve");
+  if (url.origin !== location.origin || isPlay(url) !== isPlay(new URL(location.href))) return false;
+  return (here.startsWith("/jobs") ? ["state", "random"].includes(of) : of && of !== "solve");
 };
+
+const boardOf = (url) => url.searchParams.get("board") ?? decodeURIComponent(url.pathname.slice(here.length));
 
 function focusAfter(within) {
   const place = within && main.querySelector(`${within} a`);
@@ -50,7 +54,7 @@ async function show(url, { push = false, within = "", step = null, meanwhile = n
   shown = location.pathname + location.search;
   document.title = page.title;
   const board = page.querySelector("[data-part=board] svg")?.getAttribute("aria-label");
-  const onTheWay = step ?? line?.steps.findIndex((each) => each.dataset.board === board) ?? -1;
+  const onTheWay = step ?? line?.steps.findIndex((each) => boardOf(address(each.querySelector("a"))) === board) ?? -1;
   const parts = ["h1", ...[...page.querySelectorAll("[data-part]")].map((each) => `[data-part=${each.dataset.part}]`)];
   for (const part of parts) {
     if (!["[data-part=line]", "[data-part=status]"].includes(part) || onTheWay < 0) main.querySelector(part)?.replaceWith(page.querySelector(part));
