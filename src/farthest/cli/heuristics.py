@@ -49,11 +49,9 @@ COUNTEREXAMPLES_SHOWN = 3
     metavar="N",
     default=COUNTEREXAMPLES_SHOWN,
     show_default=True,
-    help="Most counterexamples of each kind, besides the worst.",
+    help="List at most N counterexamples of each kind, besides the worst.",
 )
-@memory_option(
-    "Instead: which heuristics a search of PUZZLE may have, with SIZE for tables, and what auto takes."
-)
+@memory_option("List the heuristics for PUZZLE with tables of at most SIZE, and show which one auto takes.")
 @usual_options
 @click.pass_context
 def heuristic(
@@ -350,7 +348,7 @@ def _stored(stack: ExitStack, puzzle: Puzzle, database: str | None) -> tuple[Dis
     if found.record.puzzle_digest != puzzle.digest:
         return None, f"job {found.job} is of another puzzle of that name"
     if found.origin != Origin("to", "goal") or not found.complete:
-        return None, f"job {found.job} does not tell all distances to the goal"
+        return None, f"job {found.job} does not have all distances to the goal"
     return found, ""
 
 
@@ -414,10 +412,12 @@ def _print(
     proven = [entrant.name for entrant in comparison.entrants if comparison.admissible(entrant)]
     others = [entrant.name for entrant in comparison.entrants if not comparison.admissible(entrant)]
     if others:
-        click.echo(f"Not proven to be shortest: the ways of {_listed(others)}.")
+        click.echo(f"Not proven to be shortest: the solutions of {_listed(others)}.")
     for entrant, errors in tally.failures.items():
         given_up = counted(len(errors), "board")
-        click.echo(f"{entrant.name} gave up {given_up}, which its figures leave out: {errors[0]}", err=True)
+        click.echo(
+            f"{entrant.name} gave up on {given_up}; its figures do not count them: {errors[0]}", err=True
+        )
     if tally.disagreements:
         for text in tally.disagreements[:DISAGREEMENTS_SHOWN]:
             click.echo(f"Wrong: {text}.", err=True)

@@ -109,7 +109,7 @@ def states(
       farthest states cube-2x2x2-htm --farthest --up-to-symmetry
     """
     if (depth is None) != farthest_:
-        raise click.UsageError("Give one of --depth N and --farthest.")
+        raise click.UsageError("Give either --depth N or --farthest.")
     if inverse and not up_to_symmetry:
         raise click.UsageError("--inverse needs --up-to-symmetry: without it all boards are printed.")
     from farthest.documents.maps import map_facts
@@ -144,7 +144,7 @@ def _farthest_without_map(job: str, database: str | None) -> tuple[dict[str, Any
         layers = Jobs(opened).layers(record.id)
         boards = [state.board for state in Maps(opened).states(record.id)]
         if len(boards) < layers[-1].states:
-            click.echo(f"Of {layers[-1].states:,} boards {len(boards):,} are kept.", err=True)
+            click.echo(f"Only {len(boards):,} of these {layers[-1].states:,} boards are kept.", err=True)
         facts = {"job": record.id, "puzzle": record.name, "depth": record.depth, "states": layers[-1].states}
         return facts, boards
 
@@ -164,7 +164,7 @@ def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -
     "--format",
     "format_",
     type=click.Choice(("parquet", "csv", "npz", "graphml")),
-    help="What to write, whatever the ending of FILE; needed for -.",
+    help="The format, whatever the ending of FILE is; needed for -.",
 )
 @click.option(
     "--cells", is_flag=True, help="With csv and parquet: a column for each cell in place of the board."

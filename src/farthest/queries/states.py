@@ -1,4 +1,4 @@
-"""States of a map: the goals nearest to a start, random ones, classes of those that are alike by symmetry."""
+"""States of a map: what a start leads to, random ones, classes of those that are alike by symmetry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy
 
 from farthest.errors import JobError
 from farthest.machine import cores
-from farthest.models.records import Answers, FirstGoals, ReachedStates
+from farthest.models.records import BOARDS_KEPT, Answers, ReachedStates
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import family
 from farthest.puzzles.origin import origin_patterns
@@ -30,40 +30,10 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes, Space
 
 
-# The goals nearest to the start, in a map that is counted from the start.
-
-BOARDS_KEPT = 24
-
-
-def first_goals(distance_map: StoredMap) -> FirstGoals | None:
-    """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
-    definition = distance_map.puzzle.definition
-    depth, states, boards = -1, 0, list[str]()
-    for block in distance_map.code_blocks():
-        # Only states that are no farther than the nearest goal so far need be decoded.
-        near = slice(None) if depth < 0 else block.distances <= depth
-        distances = block.distances[near]
-        if not distances.size:
-            continue
-        for rows, labels in distance_map.members(block.codes[near]):
-            goals = definition.at_goal(labels)
-            if not goals.any():
-                continue
-            nearest = int(distances[rows[goals]].min())
-            if nearest > depth >= 0:
-                continue
-            if nearest != depth:
-                depth, states, boards = nearest, 0, []
-            found = labels[goals & (distances[rows] == nearest)]
-            states += len(found)
-            boards += definition.texts(found[: BOARDS_KEPT - len(boards)])
-    return None if depth < 0 else FirstGoals(depth, states, boards)
-
-
 # The states of a map to goals that can be reached from the start: goals have others around them too.
 
 STATES_SEARCHED = 5_000_000
-"""In larger maps the nearest goals are not searched for."""
+"""In larger maps goals with wildcards are not searched for."""
 
 STATES_FLOODED = 2_000_000
 """Of more states it is not found out which can be reached."""
@@ -111,9 +81,10 @@ def _successors(space: Space, codes: Codes) -> Codes:
 
 def answers_of(distance_map: StoredMap) -> Answers:
     """What a job keeps of its map to tell at once: where moves are counted from the origin, the nearest goals, else
-    what the start reaches. Nothing of large maps."""
+    what the start reaches. Nothing that takes long to find."""
     if distance_map.origin.direction == "from":
-        return {"goal": first_goals(distance_map)} if distance_map.states <= STATES_SEARCHED else {}
+        wild = any(WILDCARD in pattern for pattern in distance_map.puzzle.definition.origin_boards[0])
+        return {} if wild and distance_map.states > STATES_SEARCHED else {"goal": distance_map.first_goals()}
     reached = reached_from_start(distance_map) if distance_map.states <= STATES_FLOODED else None
     return {} if reached is None else {"from_start": reached}
 
@@ -268,7 +239,7 @@ def holds_the_solvable(distance_map: StoredMap, target: str = "goal") -> bool:
     space = distance_map.space
     undirected = space.engine == "scatter" and scatter(space).undirected
     from_start = distance_map.origin.where == "start"
-    return target == "goal" and from_start and undirected and first_goals(distance_map) is not None
+    return target == "goal" and from_start and undirected and distance_map.first_goals() is not None
 
 
 def _place(distance_map: StoredMap, where: str) -> str:

@@ -242,3 +242,17 @@ def test_a_reader_plays_and_then_asks_for_the_fewest_moves(page: Page) -> None:
     expect(heading).to_have_text(re.compile(r": solved in 2 moves$"))
     page.get_by_role("link", name="Start again").click()
     expect(heading).to_have_text(re.compile(r": 0 moves$"))
+
+
+def test_a_printed_state_has_its_board_on_one_page_and_its_way_on_the_next(page: Page) -> None:
+    page.emulate_media(media="print", color_scheme="dark")
+    page.goto(state_page(KINDS, FARTHEST))
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    for hidden in (
+        page.get_by_role("navigation"),
+        page.get_by_role("slider"),
+        page.locator("svg.moving a").first,
+    ):
+        expect(hidden).to_be_hidden()
+    expect(page.locator("svg.moving")).to_be_visible()
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 2

@@ -18,7 +18,7 @@ from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.queries.distance_map import DistanceMap, open_map
-from farthest.queries.states import first_goals, symmetries_of
+from farthest.queries.states import symmetries_of
 from farthest.spaces import reduced_space
 from symmetric_puzzles import symmetric_puzzle
 
@@ -70,7 +70,7 @@ def test_the_states_are_the_same(maps: Maps) -> None:
     assert sorted(found) == sorted(expected)
     for depth in (0, 1, plain.depth):
         assert sorted(reduced.states_at(depth)) == sorted(plain.states_at(depth))
-    assert first_goals(reduced) == first_goals(plain)
+    assert reduced.first_goals() == plain.first_goals()
 
 
 def test_distances_of_boards_with_and_without_one(maps: Maps) -> None:

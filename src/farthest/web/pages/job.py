@@ -381,7 +381,7 @@ def layer(found: JobFound, depth: int, texts: Sequence[str], after: int, scale: 
         a(href=random_state(record.id, depth), rel="nofollow")["A random one of these"],
     ]
     pages = [
-        way("The boards before these", depth, max(0, after - BOARDS_SHOWN), "prev") if after else None,
+        way("Earlier boards", depth, max(0, after - BOARDS_SHOWN), "prev") if after else None,
         way("More boards", depth, last, "next") if last < states else None,
     ]
     return page(

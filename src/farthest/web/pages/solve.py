@@ -271,5 +271,5 @@ def _ask(puzzle: Puzzle, text: str, called: str = "Find the shortest solution", 
     return form(method="post", action=solve_page(puzzle.name))[
         field(type="hidden", name="board", value=text),
         button(type="submit", class_="main")[called],
-        span(class_="small")["Shows the best so far while it looks."],
+        span(class_="small")["Shows the best solution so far while it searches."],
     ]
