@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -122,70 +123,108 @@ def random_states(
     )
 
 
-def _drawn(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+def sampled_states(
+    distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None = None
+) -> Boards:
+    """Different states at ``depth`` (None: of all), each choice of so many with the same chance: uint8, shape
+    (states, cells). All, if there are no more. The map is read as by ``random_states``."""
     states = distance_map.states if depth is None else distance_map.layers[depth]
-    keys = distance_map.space.keys
-    most = keys if distance_map.reduced is None else distance_map.reduced.kernel.states
+    if count >= states:
+        blocks = distance_map.state_blocks(depth)
+        return numpy.concatenate([block.labels for block in blocks])
+    if not _sparsely(distance_map, count, depth):
+        numbers = numpy.array(rng.different(states, count), dtype=numpy.int64)
+        return _numbered(distance_map, numbers, depth)
+    found: dict[bytes, None] = {}
+    while missing := count - len(found):
+        found |= dict.fromkeys(map(bytes, _met(distance_map, missing, rng, depth)))
+    return numpy.frombuffer(b"".join(found), dtype=numpy.uint8).reshape(count, -1)
+
+
+def _sparsely(distance_map: StoredMap, count: int, depth: int | None) -> bool:
+    """Whether states are sooner found by looking random keys up than by reading the map."""
+    states = distance_map.states if depth is None else distance_map.layers[depth]
+    keys, most = distance_map.space.keys, _most(distance_map)
     large = keys is not None and keys > SCANNED_KEYS and distance_map.record.keeps_residues
-    if most is not None and states < most and large and count * WORTH <= states:
-        return _met(distance_map, most, count, rng, depth)
-    drawn = numpy.array([rng.below(states) for _ in range(count)], dtype=numpy.uint64)
-    if states == most:  # each state of a key is one of those that are drawn from
-        return _texts(distance_map, *_of_all_keys(distance_map, drawn))
+    return large and most is not None and states < most and count * WORTH <= states
+
+
+def _most(distance_map: StoredMap) -> int | None:
+    """How many states all keys have."""
+    kept = distance_map.reduced
+    return distance_map.space.keys if kept is None else kept.kernel.states
+
+
+def _drawn(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+    texts = distance_map.puzzle.definition.texts
+    if _sparsely(distance_map, count, depth):
+        return texts(_met(distance_map, count, rng, depth))
+    states = distance_map.states if depth is None else distance_map.layers[depth]
+    drawn = numpy.array([rng.below(states) for _ in range(count)], dtype=numpy.int64)
     order = numpy.argsort(drawn, kind="stable")
-    ascending = drawn[order].astype(numpy.int64)
-    boards = [""] * count
+    boards = numpy.empty((count, distance_map.space.cells), dtype=numpy.uint8)
+    boards[order] = _numbered(distance_map, drawn[order], depth)
+    return texts(boards)
+
+
+def _numbered(distance_map: StoredMap, numbers: NDArray[numpy.int64], depth: int | None) -> Boards:
+    """The states of ascending numbers, from 0, among those at ``depth``, or among all."""
+    states = distance_map.states if depth is None else distance_map.layers[depth]
+    if states == _most(distance_map):  # each state of a key is one of those that are numbered
+        return _boards(distance_map, *_of_all_keys(distance_map, numbers))
+    boards = numpy.empty((len(numbers), distance_map.space.cells), dtype=numpy.uint8)
     first = at = 0
     for block in distance_map.code_blocks(depth):
-        if at == count:
+        if at == len(numbers):
             break
         weights = distance_map.weights(block.codes)
         ends = first + numpy.cumsum(weights)
-        end = int(numpy.searchsorted(ascending, ends[-1]))
+        end = int(numpy.searchsorted(numbers, ends[-1]))
         if end > at:
-            some = ascending[at:end]
+            some = numbers[at:end]
             places = numpy.searchsorted(ends, some, side="right")
-            texts = _texts(distance_map, block.codes[places], some - (ends - weights)[places])
-            for place, text in zip(order[at:end].tolist(), texts, strict=True):
-                boards[place] = text
+            boards[at:end] = _boards(distance_map, block.codes[places], some - (ends - weights)[places])
         first, at = int(ends[-1]), end
     return boards
 
 
 def _of_all_keys(
-    distance_map: StoredMap, numbers: NDArray[numpy.uint64]
+    distance_map: StoredMap, numbers: NDArray[numpy.int64]
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]:
     """Of numbers below that of the states of all keys the keys, and which of a key's states."""
     kept = distance_map.reduced
     if kept is None:
-        return numbers, numpy.zeros(len(numbers), dtype=numpy.int64)
-    each, some = kept.keys // len(kept.weights), numbers.astype(numpy.int64)
+        return numbers.astype(numpy.uint64), numpy.zeros(len(numbers), dtype=numpy.int64)
+    each = kept.keys // len(kept.weights)
     ends = numpy.cumsum(kept.weights * each)
-    shards = numpy.searchsorted(ends, some, side="right")
-    of_shard, which = numpy.divmod(some - (ends - kept.weights * each)[shards], kept.weights[shards])
+    shards = numpy.searchsorted(ends, numbers, side="right")
+    of_shard, which = numpy.divmod(numbers - (ends - kept.weights * each)[shards], kept.weights[shards])
     return (shards * each + of_shard).astype(numpy.uint64), which
 
 
-def _texts(distance_map: StoredMap, codes: Codes, which: NDArray[numpy.int64]) -> list[str]:
+def _boards(distance_map: StoredMap, codes: Codes, which: NDArray[numpy.int64]) -> Boards:
     """The boards of states: of each ``which`` of those that its code stands for."""
     if distance_map.reduced is None:
-        return distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
+        return distance_map.space.decode(codes)
     different, rows = numpy.unique(codes, return_inverse=True)
     boards = numpy.empty((len(codes), distance_map.space.cells), dtype=numpy.uint8)
     for of_codes, some in distance_map.members(different):
         here = numpy.flatnonzero((rows >= of_codes[0]) & (rows <= of_codes[-1]))
         boards[here] = some[numpy.searchsorted(of_codes, rows[here]) + which[here]]
-    return distance_map.puzzle.definition.texts(boards)
+    return boards
 
 
-def _met(distance_map: StoredMap, most: int, count: int, rng: RandomSource, depth: int | None) -> list[str]:
-    found: list[str] = []
+def _met(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None) -> Boards:
+    """States that are found by looking random keys up."""
+    most = _most(distance_map)
+    assert most is not None, "only dense maps have random keys"
+    found = numpy.empty((0, distance_map.space.cells), dtype=numpy.uint8)
     while missing := count - len(found):
-        drawn = numpy.array([rng.below(most) for _ in range(max(missing, LOOKED_UP))], dtype=numpy.uint64)
+        drawn = numpy.array([rng.below(most) for _ in range(max(missing, LOOKED_UP))], dtype=numpy.int64)
         keys, which = _of_all_keys(distance_map, drawn)
         distances = distance_map.lookup(keys)
         wanted = numpy.flatnonzero(distances >= 0 if depth is None else distances == depth)[:missing]
-        found += _texts(distance_map, keys[wanted], which[wanted])
+        found = numpy.concatenate([found, _boards(distance_map, keys[wanted], which[wanted])])
     return found
 
 
@@ -335,3 +374,52 @@ def representatives(distance_map: StoredMap, depth: int, *, inverses: bool = Fal
             boards = block.labels[at : at + BOARDS_AT_ONCE]
             least = _least_of_orbits(found, boards, distance_map.space.encode, inverses=inverses)
             yield from distance_map.puzzle.definition.texts(boards[least.rows])
+
+
+def class_numbers(
+    found: Symmetries, boards: Boards, names: Callable[[Boards], NDArray[Any]]
+) -> tuple[NDArray[numpy.int64], Boards]:
+    """The number of each board's class, from 0, and of each class the board whose bytes are the least, be it one of
+    these or not. ``boards``: different ones; ``names``: what is different for different boards.
+
+    All images are made of the first board of each class alone: they tell which other boards are in it.
+    """
+    own = names(boards)
+    order = numpy.argsort(own)
+    ascending = own[order]
+    numbers = numpy.full(len(boards), -1, dtype=numpy.int64)
+    least, classes, at = [boards[:0]], 0, 0
+
+    def members(images: Boards) -> tuple[NDArray[numpy.intp], NDArray[numpy.bool_]]:
+        """The places of images in the order of names, and which of them are there."""
+        wanted = names(images)
+        places = numpy.searchsorted(ascending, wanted)
+        places[places == len(ascending)] = 0
+        return places, ascending[places] == wanted
+
+    with ThreadPoolExecutor(cores()) as pool:
+        while (rows := _first_without(numbers, at)).size:
+            at = int(rows[-1]) + 1
+            some = boards[rows]
+            images = list(pool.map(lambda each, some=some: each.images(some), found.maps))
+            first = as_bytes(images[0])
+            for others in map(as_bytes, images[1:]):
+                first = numpy.where(others < first, others, first)
+            different, which = numpy.unique(first, return_inverse=True)
+            least.append(different.view(numpy.uint8).reshape(-1, boards.shape[1]))
+            for places, there in pool.map(members, images):
+                numbers[order[places[there]]] = classes + which[there]
+            classes += len(different)
+    return numbers, numpy.concatenate(least)
+
+
+def _first_without(numbers: NDArray[numpy.int64], at: int) -> NDArray[numpy.intp]:
+    """The first rows from ``at`` on that have no number, ``BOARDS_AT_ONCE`` at most."""
+    found: list[NDArray[numpy.intp]] = [numpy.empty(0, dtype=numpy.intp)]
+    missing = BOARDS_AT_ONCE
+    while missing and at < len(numbers):
+        here = at + numpy.flatnonzero(numbers[at : at + DRAWN_AT_ONCE] < 0)[:missing]
+        found.append(here)
+        missing -= len(here)
+        at += DRAWN_AT_ONCE
+    return numpy.concatenate(found)

@@ -21,9 +21,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import farthest
-from farthest.documents.maps import citation_of
 from farthest.errors import FarthestError
 from farthest.models.stored_job import puzzle_of
+from farthest.queries.citation import citation_of
 from farthest.queries.exports import export_map, layers_csv, layers_npz, layers_parquet
 from farthest.queries.output_files import plot_layers
 from farthest.safe_text import safe

@@ -11,11 +11,11 @@ from htpy import input as field
 from markupsafe import Markup
 
 from farthest.documents.jobs import LAYER, asked_rows, layer_rows, map_text, progress_rows, result_rows
-from farthest.documents.maps import citation_of
 from farthest.drawing.chart import Chart
 from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
 from farthest.models.stored_job import stored_answers
 from farthest.puzzles.definition import WILDCARD
+from farthest.queries.citation import citation_of
 from farthest.safe_text import safe
 from farthest.web.page import (
     board_of,
