@@ -181,5 +181,5 @@ def scratch_folder(given: Path | None, beside: Path | None) -> Path:
         return beside or Path(tempfile.gettempdir())
     if not folder.is_dir():
         source = "--scratch" if given else SCRATCH.name
-        raise SettingError(f"{source} is {folder}, which is no folder; make it, or name another")
+        raise SettingError(f"{source} is {folder}, which is not a folder; make it, or name another")
     return folder.absolute()

@@ -66,6 +66,9 @@ def test_all_distances_are_made_where_they_are_few(
     hurried(monkeypatch)
     asked = ("solve", "8-puzzle", EASY)
     assert run_json(*asked, "--no-store")["heuristic"] == "linear-conflict"
+    said = run(*asked, "--no-store").stderr
+    assert "no tables are made with --no-store: the search goes on with linear-conflict" in said
+    assert "all distances are made in about" in said
     assert not list(folder.iterdir())
     said = run(*asked)
     assert "all distances of 8-puzzle, 11.2 MiB, are made once in about" in said.stderr

@@ -265,7 +265,7 @@ def test_people_read_the_same(tmp_path: Path) -> None:
         (
             ["pancake-9", "--histogram-only", "--memory", str(TIGHT), "--scratch", "/nowhere"],
             2,
-            "which is no folder",
+            "which is not a folder",
         ),
     ],
 )

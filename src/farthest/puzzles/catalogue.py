@@ -298,7 +298,7 @@ def meant(text: str, titles: Mapping[str, str], most: int = 3) -> str:
     if len(found) > most:
         words = " ".join(_words(text))
         return (
-            f"did you mean {or_list(found[:most])}, or one of {len(found) - most} more? farthest puzzles {words} "
+            f"did you mean {or_list(found[:most])}, or {len(found) - most} more? `farthest puzzles {words}` "
             "lists them"
         )
     return f"did you mean {or_list(found[:most])}?"

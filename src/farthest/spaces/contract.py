@@ -334,7 +334,8 @@ def too_large(
 ) -> ResourceError:
     """The error: what there is, what the limit is, what can be done."""
     reached = reached_by_moves(puzzle)
-    number = f"{keys:.2e} {what}" if reached is None or reached <= MAX_KEYS else f"{reached:.2e} states"
+    count, what = (keys, what) if reached is None or reached <= MAX_KEYS else (reached, "states")
+    number = f"{count:.1e} {what}".replace("e+", "e")
     return ResourceError(
         f"puzzle {puzzle.name}: {number}, {limit}; it is too large to enumerate whole: solve single boards "
         f"(`farthest solve {puzzle.name} BOARD`), count its first layers (--max-depth N --map none), or {mend}"

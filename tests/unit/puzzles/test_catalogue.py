@@ -118,7 +118,7 @@ def test_plain_boards() -> None:
         (
             "klotski",
             "no puzzle is called 'klotski'",
-            "'hakoiri-musume-step', or one of 1 more? farthest puzzles klotski lists them",
+            "'hakoiri-musume-step', or 1 more? `farthest puzzles klotski` lists them",
         ),
         (
             "slices cube",

@@ -148,6 +148,8 @@ class Choice:
                 # Before it is asked what else could be made, which takes a second too.
                 yield Stage(self.kept.text, 1.0)
             self._left, self._held = self._limits if self._may_make else [], self.kept
+            if self.kept is None and not self._may_make:
+                self._say_unmade()
         while self._left:
             larger = self._next(self._left[0], self._held)
             trial = self._patience * _power_of_two(larger.seconds) if larger and larger.seconds else 0.0
@@ -353,6 +355,17 @@ class Choice:
             self._reporter.notice(f"no tables are made: {error}")
             return False
         return True
+
+    def _say_unmade(self) -> None:
+        """What a long search would be faster by, if it were stored."""
+        larger = self._next(self.memory, None) if self._storage is not None else None
+        if larger is not None:
+            name = "all distances" if larger.tables is None else f"tables for {larger.text}"
+            took = "" if larger.seconds is None else f" in about {seconds_text(larger.seconds)}"
+            self._reporter.notice(
+                f"no tables are made with --no-store: the search goes on with {self.simple}, which may take very long; "
+                f"without --no-store {name} are made{took}, once"
+            )
 
     def _with_tables(self, database: Database, best: Judged, seconds: float | None) -> None:
         if best.missing:

@@ -288,7 +288,7 @@ class ExpressionReader:
         while self.peek() != closing:
             values.append(self.expression())
             if self.peek() != closing:
-                self.expect(",", "a list")
+                self.expect("," if self.peek() == "," else f", or {closing}", "a list")
         self.at += 1
         return values
 
