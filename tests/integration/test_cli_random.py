@@ -65,9 +65,7 @@ def test_states_of_a_layer(run: Run, monkeypatch: pytest.MonkeyPatch, name: str)
 def test_states_of_a_map_where_nothing_else_tells(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farthest.search.solvable.MOST_DRAWN", 10)
     error = run("random", "die-hard-jugs", status=2).stderr
-    assert error.startswith(
-        "Error: puzzle die-hard-jugs: which of its boards can be solved is known only from a map"
-    )
+    assert error.startswith("Error: puzzle die-hard-jugs: only a map of all distances to the target tells")
     assert "farthest enumerate die-hard-jugs --to goal (farthest.db: there is no such database" in error
     run("enumerate", "die-hard-jugs")
     error = run("random", "die-hard-jugs", status=2).stderr
@@ -107,7 +105,7 @@ BAD = [
     (["8-puzzle", "--to", "12345678"], "8 cells, expected 9"),
     (["8-puzzle", "--to", "123456788"], "piece 8 appears twice"),
     (["sliding-3x3", "--to", "start"], "it has no start; name a board instead"),
-    (["pegs-english"], "which of its boards can be solved is known only from a map"),
+    (["pegs-english"], "only a map of all distances to the target tells"),
     (["8-puzzle", "12"], "unexpected extra argument"),
     ([], "Missing argument 'PUZZLE'"),
 ]

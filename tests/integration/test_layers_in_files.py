@@ -218,7 +218,9 @@ def test_a_disk_that_is_too_small_is_told_before_the_start(
 
 
 def test_scratch_must_be_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match=r"--scratch is .*, which is not a folder; make it, or name another"):
+    with pytest.raises(
+        SettingError, match=r"--scratch is .*, which is not a folder; make it, or name another"
+    ):
         run(tmp_path, scratch=tmp_path / "nowhere")
 
 

@@ -242,7 +242,7 @@ def _unknown(name: str) -> UnknownPuzzleError:
     if os.path.isfile(name + _SUFFIX):
         mend = f"for the file, write {name + _SUFFIX}"
     else:
-        listed = f"the puzzles are {', '.join(names()[:_LISTED])} and more, which farthest puzzles lists"
+        listed = f"the puzzles are {', '.join(names()[:_LISTED])} and more; `farthest puzzles` lists them"
         word = name.partition("-")[0]
         alike = [*(search_forms(name) if telling(name) else [])] or [
             form for form in forms() if near_match(word, [form.partition("-")[0]])

@@ -317,7 +317,7 @@ class DigitPuzzle(GoalPuzzle):
     def boards_problem(self) -> str | None:
         """Why goals and start are no boards; None: they are."""
         if len(set(self.goals)) != len(self.goals):
-            return "a goal is there twice"
+            return "a goal appears twice"
         for name, board in self.named_boards:
             least = 0 if name == "start" else WILDCARD
             in_bytes = len(board) == self.cells and all(WILDCARD <= byte <= 255 for byte in board)

@@ -39,8 +39,8 @@ class Solvable(Protocol):
 def undecided(puzzle: Puzzle) -> UndecidedError:
     """Says so, and what helps."""
     return UndecidedError(
-        f"puzzle {puzzle.name}: which of its boards can be solved is known only from a map of all distances to the "
-        f"target; store one first: farthest enumerate {puzzle.name} --to goal"
+        f"puzzle {puzzle.name}: only a map of all distances to the target tells which of its boards can be solved; "
+        f"store one first: `farthest enumerate {puzzle.name} --to goal`"
     )
 
 
@@ -72,7 +72,7 @@ def why_none(reasons: Sequence[str | None]) -> str | None:
     """Why a board leads to none of some targets, from the reason of each; None where one has no reason."""
     if None in reasons:
         return None
-    return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
+    return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; no other target can be reached either"
 
 
 class Family(Rules):
@@ -156,7 +156,8 @@ class Family(Rules):
         if found is None:
             able = " and ".join(each.name for each in families() if "with_moves" in each.functions)
             raise fail(
-                f"moves are chosen of {able} puzzles, and this is of the family {self.name}; write the puzzle alone"
+                f"moves can be chosen only of puzzles of the family {able}, and this one is of {self.name}; write the puzzle "
+                "alone"
             )
         return found
 

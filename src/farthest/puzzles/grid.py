@@ -151,7 +151,7 @@ def read_passages(key: str, value: object, cells: int, edges: Passages, fail: Fa
         if key == "edges":
             a, b = ordered
         if (a, b) in found:
-            raise fail(key, f"{where} is there twice; expected each passage once, leave one out")
+            raise fail(key, f"{where} appears twice; expected each passage once, leave one out")
         if ordered in edges:
             raise fail(
                 key, f"{where} is also an edge, and edges go both ways; expected one of them, leave one out"

@@ -156,7 +156,7 @@ class _Reader:
             for label in group:
                 if label in self._taken:
                     raise PuzzleError(
-                        f"{self._place}: piece {self._names.tokens[label]} is there twice; name each once"
+                        f"{self._place}: piece {self._names.tokens[label]} appears twice; name each once"
                     )
                 self._taken.add(label)
                 if self._mode == PLACES:
@@ -200,8 +200,8 @@ class _Reader:
             listed = " ".join([*named, EVERY])
             mend = near_match(part, named) or f"the sets are {listed}"
             raise PuzzleError(
-                f"{self._place}: no set of pieces is named {shown(part)}; {TURNS} takes whole sets, as how a piece is "
-                f"turned cannot be told where it is not told from others; {mend}; name pieces before {TURNS}, alike "
+                f"{self._place}: no set of pieces is named {shown(part)}; {TURNS} takes whole sets, because the "
+                f"turn of a piece is unknown where it looks like others; {mend}; name pieces before {TURNS}, alike "
                 f"ones joined by {ALIKE}"
             )
         turnable = [name for name in sets if any(self._names.turned[label] for label in sets[name])]
@@ -382,7 +382,7 @@ def _maker(parent: Puzzle, place: str) -> PatternMaker:
     if found is None:
         able = " and ".join(name for name in FAMILIES if "patterns" in rules(name).functions)
         raise PuzzleError(
-            f"{place}: patterns are of {able} puzzles, and this is of the family {parent.family}; enumerate the puzzle "
-            "itself"
+            f"{place}: only {able} puzzles have patterns, and this one is of the family {parent.family}; "
+            "enumerate the puzzle itself"
         )
     return cast(PatternMaker, found)

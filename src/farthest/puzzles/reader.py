@@ -86,7 +86,7 @@ def _await_writer(pipe: int) -> None:
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     if not poll.poll(PIPE_SECONDS * 1000):
-        raise TimeoutError(f"nobody wrote to this pipe for {PIPE_SECONDS:g} s")
+        raise TimeoutError(f"nothing was written to this pipe for {PIPE_SECONDS:g} s")
 
 
 def _without_strings(text: str) -> str:

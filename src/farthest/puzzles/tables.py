@@ -311,7 +311,7 @@ class BoardsTable(FamilyTable):
         return [GivenBoard("goals", f"goal {number}", value) for number, value in enumerate(self.goals, 1)]
 
     def each_once(self, goals: Iterable[tuple[GivenBoard | Drawn, Board]]) -> tuple[Board, ...]:
-        """The boards of goals. Raises the error of one that is there twice."""
+        """The boards of goals. Raises the error of one that appears twice."""
         names: dict[Board, str] = {}
         for given, board in goals:
             if board in names:

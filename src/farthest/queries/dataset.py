@@ -121,7 +121,7 @@ def write_dataset(opened: StoredMap, folder: str | Path, sample: Sample) -> Data
     parquet = optional("pyarrow.parquet", "parquet", "a dataset")
     place = f"job {opened.job} ({opened.record.name})"
     if not opened.puzzle.definition.has_moves:
-        raise JobError(f"{place} is an additive pattern, whose boards no moves join")
+        raise JobError(f"{place} is an additive pattern, whose boards are not joined by moves")
     size, memory, each = sample.size(opened.layers), memory_limit(None), STATE_BYTES + 4 * opened.space.cells
     if size * each > memory:
         raise ResourceError(
@@ -309,7 +309,7 @@ States are in the order of the map: shuffle them before you train.
 * Puzzle: {_text(puzzle.source) or "no source is given"}
 * Map: {opened.states:,} states, of which {total:,} are here. SHA-256 of the result `{opened.digest}`, of the puzzle
   `{opened.record.puzzle_digest}`
-* Licence: MIT, as of the program. Who publishes it under another one changes the line at the top
+* Licence: MIT, like the program. If you publish it under another one, change the line at the top
 
 ```bibtex
 {citation_of(opened.record, puzzle).bibtex.rstrip().replace("`", "'")}

@@ -136,7 +136,7 @@ def state_graph(opened: StoredMap) -> Any:
         )
     if not opened.puzzle.definition.has_moves:
         raise JobError(
-            f"job {opened.job} ({opened.record.name}) is an additive pattern, whose boards no moves join"
+            f"job {opened.job} ({opened.record.name}) is an additive pattern, whose boards are not joined by moves"
         )
     networkx = optional("networkx", "graph", "a graph")
     graph = networkx.DiGraph(name=opened.record.name)

@@ -229,11 +229,11 @@ class Findings:
             )
         if self.drop_worst is not None:
             lines.append(
-                f"not consistent: {self.drops:,} of {counted(self.moves, 'move')} take more than 1 away"
+                f"not consistent: {self.drops:,} of {counted(self.moves, 'move')} lower the value by more than 1"
             )
             lines.append(f"  the worst: {self.drop_worst}")
         else:
-            lines.append(f"no move of {self.moves:,} takes more than 1 away")
+            lines.append(f"no move of {self.moves:,} lowers the value by more than 1")
         lines.append(
             f"values: mean {self.mean:.3f}, largest {_number(self.largest)}, mean of value / distance {self.ratio:.3f}"
         )

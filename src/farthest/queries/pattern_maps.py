@@ -94,7 +94,7 @@ def table_bytes(space: Space, record: JobRecord | None) -> int:
     ResourceError where it is not one with a distance for each key."""
     keys = space.keys
     if keys is None:
-        raise ResourceError(f"puzzle {space.puzzle.name}: its map is sparse, and serves no search")
+        raise ResourceError(f"puzzle {space.puzzle.name}: its map is sparse, and cannot serve a search")
     if space.puzzle.family != "permutation" or keys < LARGE_KEYS:
         return keys
     kept = reduced_space(space.puzzle, space.origin, None) if record is None else record
@@ -280,7 +280,7 @@ def _enumeration(puzzle: Puzzle) -> str:
     bounded = {f"{parent}{MARK}{text}" for _, forms in BOUNDS.get(parent, ()) for text in forms}
     if any(found is not None and found.digest == puzzle.digest for found in map(find, bounded)):
         return (
-            f"`farthest solve {parent} BOARD --memory 4GiB` once, which makes a table of bounds in its place "
+            f"`farthest solve {parent} BOARD --memory 4GiB` once, which makes a table of bounds instead "
             f"(`farthest heuristic {parent} --memory 4GiB` tells the sizes)"
         )
     return f"`farthest enumerate {puzzle.name}{whole}` first"

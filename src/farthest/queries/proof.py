@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TOLD_SECONDS = 10.0
 """How often the progress of a long proof is told."""
 
-UNSEALED = "an older version of farthest stored the job: nothing says whether all of it is what was stored"
+UNSEALED = "an older version of farthest stored the job, so that changes of its record cannot be found"
 
 
 def prove(distance_map: StoredMap, memory: int | None = None, scratch: Path | None = None) -> Report:

@@ -301,7 +301,7 @@ class PatternRecount:
                 if rows.size:
                     moved = cells[rows]
                     moved[:, piece] = end
-                    self.next[keys_of(self.definition, moved)] |= self._bit(start)  # no key is there twice
+                    self.next[keys_of(self.definition, moved)] |= self._bit(start)  # no key appears twice
 
     def _spread(self, blanks: Sets, free: Sets) -> Sets:
         """All cells that the blank reaches while other pieces move: it moves opposite to them."""

@@ -291,7 +291,7 @@ WRONG = [
     (COLOURS + 'polygons = """\nU 0,0 1,0 1,101\n"""\n', 11, "a corner is outside 0 to 100"),
     (FACES + '\nU 0,0=1,1,1 1,0=2,1,1"""\n', 12, "expected a sign of colours and three points"),
     (FACES + '\nU 0,0=1,1,1 1,0=2,1,1 2,0=0,0,0"""\n', 12, "the points of U lie in a line"),
-    (FACES + '\nU 0,0=1,1,1 1,0=2,1,1 1,1=0,0,3"""\n', 11, "the faces make no body"),
+    (FACES + '\nU 0,0=1,1,1 1,0=2,1,1 1,1=0,0,3"""\n', 11, "the faces do not make a body"),
 ]
 
 

@@ -208,7 +208,7 @@ def test_mirror_images() -> None:
         ("cube-2x2x2-htm", "sym:@UFL.ULB", "needs a puzzle that no piece holds"),
         ("8-puzzle", "@", "heuristic '@': is not a pattern: 8-puzzle@: no pieces after @"),
         ("8-puzzle", "@1-9", "is not a pattern: 8-puzzle@1-9"),
-        ("lights-3x3", "@1", "patterns are of "),
+        ("lights-3x3", "@1", " puzzles have patterns"),
         ("lights-2x2-c4", "presses", "it needs a prime number of colours, this has 4"),
         ("lights-torus-5x5-c5", "presses", "it would compare 5^9 solutions of a board, more than 16,384"),
         ("8-puzzle", "presses", "it counts the presses of the family lights"),

@@ -347,7 +347,7 @@ GOOD: dict[str, Any] = {
         ({"kinds": (Kind(((0, 0),), (".",), 15, -1, ()),)}, "must not be written alike"),
         ({"kinds": (Kind(((0, 0),), ("A",), 15, -1, ("+",)),)}, "A may enter an exit that is not there"),
         ({"start": None}, "expected a start or a goal"),
-        ({"goals": ((1, 1, 2, 0, 0, 2),) * 2}, "a goal is there twice"),
+        ({"goals": ((1, 1, 2, 0, 0, 2),) * 2}, "a goal appears twice"),
         ({"start": (1, 1, 3, 0, 0, 3)}, "start is not 6 numbers from 0 to 2"),
         ({"goals": ((1, 1, 0, -1, 0, 0),)}, "goal 1 holds both empty cells"),
         ({"goals": ((1, -1, -1, -1, -1, -1),)}, "goal 1: the cells of A are not whole pieces"),

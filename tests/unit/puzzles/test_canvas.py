@@ -74,7 +74,7 @@ def test_puzzles_that_are_typed() -> None:
     [
         ("stickers: yyy", "3 stickers, expected 24"),
         ("stickers:" + "x" * 24, "a sticker is 'x', expected one of y r b g"),
-        ("stickers:" + "y" * 24, "no piece has these colours so"),
+        ("stickers:" + "y" * 24, "no piece has these colours in this order"),
     ],
 )
 def test_wrong_colours(text: str, told: str) -> None:

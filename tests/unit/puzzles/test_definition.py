@@ -71,7 +71,7 @@ def test_good_square() -> None:
         ({"edges": ((0, 1), (0, 2), (1, 3))}, "not those between neighbours"),
         ({"arcs": ((0, 3),)}, "not those between neighbours"),
         ({"rows": (), "edges": ((0, 2), (0, 1))}, "edges are not sorted"),
-        ({"rows": (), "edges": ((0, 1), (0, 1))}, "one is there twice"),
+        ({"rows": (), "edges": ((0, 1), (0, 1))}, "one appears twice"),
         ({"rows": (), "edges": ((0, 4),)}, "edges hold [0, 4]; expected two different cells from 0 to 3"),
         ({"rows": (), "edges": ((-1, 0),)}, "edges hold [-1, 0]"),
         ({"rows": (), "edges": ((2, 2),)}, "edges hold [2, 2]"),

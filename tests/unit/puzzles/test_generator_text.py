@@ -50,7 +50,7 @@ def test_texts(text: str, moves: str, states: int) -> None:
         ("(1,2);(2,1)", "number 2: it is the same as number 1; leave it out"),
         ("(1,2);()", "number 2: it is the identity, which moves nothing"),
         ("(1,2);;(3,4)", "number 2: nothing is there, expected cycles"),
-        ("(1,2);7", "number 2: it is no permutation"),
+        ("(1,2);7", "number 2: it is not a permutation"),
         ("(1,2) (3,4) x", "number 1: the statement has no end, found 'x' instead"),
         ("(0 1 2)", "number 1: the point 0 is out of range; expected 1 to 999; add 1 to each point"),
         ("(1,1000)", "number 1: the point 1000 is out of range"),

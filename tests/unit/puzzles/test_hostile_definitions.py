@@ -127,7 +127,7 @@ def test_a_pipe_is_read_to_its_end_like_a_file(tmp_path: Path, monkeypatch: pyte
     assert read_puzzle(pipe).name == "a"
     writer.join()
     monkeypatch.setattr("farthest.puzzles.reader.PIPE_SECONDS", 0.1)
-    with pytest.raises(PuzzleError, match=r"cannot be read \(nobody wrote to this pipe for 0\.1 s\)"):
+    with pytest.raises(PuzzleError, match=r"cannot be read \(nothing was written to this pipe for 0\.1 s\)"):
         read_puzzle(pipe)
     readable, writable = os.pipe()
     os.write(writable, definition)

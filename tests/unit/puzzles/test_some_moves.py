@@ -203,7 +203,7 @@ def test_boards_look_as_the_whole_puzzle_does_after_the_same_moves(name: str) ->
         ("cube-3x3x3<A/B=U R>", "holds /"),
         ("cube-3x3x3<A=(U R>", "'(' without ')' after it"),
         ("cube-3x3x3@corners<U,R>", "write the moves before @: cube-3x3x3<U,R>@corners"),
-        ("15-puzzle<U,R>", "moves are chosen of permutation puzzles"),
+        ("15-puzzle<U,R>", "moves can be chosen only of puzzles of the family permutation"),
         ("cube-9<U,R>", "no puzzle is called 'cube-9'"),
         ("cube-3x3x3<" + "U," * 64 + "R>", "65 moves, expected at most 64"),
         ("cube-3x3x3<" + "U," * 3000 + "R>", "more than 4096 characters of moves"),

@@ -166,7 +166,7 @@ CASES = [
     ("edges-loop", sliding('goal = "120"', "edges = [[1, 1]]"),
      ", line 5", "joins a cell with itself", "leave it out"),
     ("edges-twice", sliding('goal = "120"', "edges = [[0, 1], [1, 0]]"),
-     ", line 5", "pair 2 [1, 0] is there twice", "leave"),
+     ", line 5", "pair 2 [1, 0] appears twice", "leave"),
     ("arcs-twice", sliding('goal = "120"', "arcs = [[0, 1], [0, 1]]"),
      ", line 5, [sliding] arcs:", "twice", "leave one"),
     ("arcs-both", sliding('goal = "120"', "arcs = [[0, 1], [1, 0]]"),

@@ -114,7 +114,7 @@ JUGS = [
         'capacities = [3, 5]\nmoves = ["por"]',
         "expected some of fill, empty, pour; did you mean 'pour'?",
     ),
-    ('capacities = [3, 5]\nmoves = ["pour", "pour"]', "a move is there twice, expected each once"),
+    ('capacities = [3, 5]\nmoves = ["pour", "pour"]', "a move appears twice, expected each once"),
     ('capacities = [3, 5]\norigin = "to goal"', "key 'origin' is not known"),
 ]
 
@@ -176,7 +176,7 @@ def test_wrong_names(name: str, message: str) -> None:
         ("hanoi-3-3", "0 -1 0", "disc 2 is on '-1'"),
         ("hanoi-3-3", "00٣", "disc 3 is on '٣'"),
         ("hanoi-3-3", "3 2/1", "2 pegs, expected 3; write the discs of each peg"),
-        ("hanoi-3-3", "3 2/2/1", "disc 2 is there twice"),
+        ("hanoi-3-3", "3 2/2/1", "disc 2 appears twice"),
         ("hanoi-3-3", "3/2/-", "disc 1 missing"),
         ("hanoi-3-3", "1 3 2/-/-", "on peg 0 a disc lies on a smaller one"),
         ("hanoi-3-3", "3 2 4/1/-", "peg 0 holds '4', expected discs from 1 to 3"),

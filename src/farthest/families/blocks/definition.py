@@ -385,7 +385,7 @@ def _boards_problem(definition: Blocks) -> str | None:
     if definition.start is None and not definition.goals:
         return "expected a start or a goal"
     if len(set(definition.goals)) != len(definition.goals):
-        return "a goal is there twice"
+        return "a goal appears twice"
     for name, board in definition.named_boards:
         whole = name == "start" or WILDCARD not in board
         if len(board) != definition.cells or not all(

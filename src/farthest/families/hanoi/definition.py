@@ -52,7 +52,7 @@ class Hanoi(DigitPuzzle):
         if not 2 <= self.pegs <= MAX_PEGS or not 1 <= self.discs <= MAX_DISCS:
             return f"expected 2 to {MAX_PEGS} pegs and 1 to {MAX_DISCS} discs"
         if list(self.arcs) != sorted(set(self.arcs)):
-            return "the arcs are not sorted, or one is there twice"
+            return "the arcs are not sorted, or one appears twice"
         for a, b in self.arcs:
             if not (0 <= a < self.pegs and 0 <= b < self.pegs) or a == b:
                 return f"arcs hold {[a, b]}; expected two different pegs from 0 to {self.pegs - 1}"
@@ -135,9 +135,7 @@ def _parse_stacks(text: str, pegs: int, discs: int, place: str) -> Board:
                     f"{place}: peg {peg} holds {shown(token)}, expected discs from 1 to {discs}; {mend}"
                 )
             if int(token) in board:
-                raise BoardError(
-                    f"{place}: disc {int(token)} is there twice, expected each disc once; {mend}"
-                )
+                raise BoardError(f"{place}: disc {int(token)} appears twice, expected each disc once; {mend}")
             board[int(token)] = peg
         if sorted(map(int, tokens)) not in ([*map(int, tokens)], [*map(int, tokens)][::-1]):
             raise BoardError(

@@ -145,7 +145,7 @@ class JugsTable(BoardsTable):
                     "moves", f"move {shown(move)} is not known, expected some of {', '.join(MOVES)}; {near}"
                 )
         if len(set(value)) != len(value):
-            raise self.fail("moves", "a move is there twice, expected each once; leave one out")
+            raise self.fail("moves", "a move appears twice, expected each once; leave one out")
         return tuple(move for move in MOVES if move in value)
 
     def _measured(self, plain: Jugs) -> tuple[Board, ...]:

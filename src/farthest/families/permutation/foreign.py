@@ -203,7 +203,7 @@ class _Reader:
         if self.solved or self.moves:
             raise self.fail(line, "a Set after Solved or a move; expected all sets first, move it up")
         if name in self.sets:
-            raise self.fail(line, f"the set {shown(name)} is there twice; give it another name")
+            raise self.fail(line, f"the set {shown(name)} appears twice; give it another name")
         problem = name_problem(name)
         if problem or name[0].isdigit() or name in ("?", "End"):
             raise self.fail(
@@ -332,7 +332,7 @@ class _Reader:
             if twice:
                 raise self.fail(
                     said.line,
-                    f"{twice[0] + least} is there twice: not a permutation; expected each slot once, correct it",
+                    f"{twice[0] + least} appears twice: not a permutation; expected each slot once, correct it",
                 )
             turns = self.turns(each, said)
             for target, slot in enumerate(sources):
@@ -345,7 +345,7 @@ class _Reader:
         if problem:
             raise self.fail(line, f"the move's name {shown(name)} {problem}; choose a short word")
         if name in self.moves or name in self.rotations:
-            raise self.fail(line, f"the move {name} is there twice; give it another name")
+            raise self.fail(line, f"the move {name} appears twice; give it another name")
         if _ROTATION.fullmatch(name):
             self.rotations[name] = move
             return

@@ -76,7 +76,7 @@ def read_generators(text: str) -> list[Generator]:
             generators += [(generator.name, generator.images) for generator in value.generators]
             continue
         if not isinstance(value, Perm):
-            raise reader.fail(number, f"it is no permutation; write {FORM}")
+            raise reader.fail(number, f"it is not a permutation; write {FORM}")
         if name:
             reader.variables[name] = Perm(value.images, name, number)
         generators.append((name or value.name, value.images))
@@ -187,7 +187,7 @@ def _named(name: str, given: GivenGenerator, place: str) -> tuple[Generator, int
         points = _listed(cycle, place)
         for at, point in enumerate(points):
             if not _is_point(point):
-                raise PuzzleError(f"{place}: {shown(point)} is no point; {_EXPECTED}")
+                raise PuzzleError(f"{place}: {shown(point)} is not a point; {_EXPECTED}")
             if point in images:
                 raise PuzzleError(f"{place}: the point {point} is twice in the cycles; leave it out once")
             images[point] = points[(at + 1) % len(points)]

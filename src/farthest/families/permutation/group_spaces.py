@@ -55,13 +55,13 @@ def _stored_levels(fields: dict[str, Any], definition: Permutation) -> tuple[Lev
     """The base of a stored layout. Raises StorageError when it is damaged or of another puzzle."""
     levels = read_layout(fields, Base, VERSION).base
     if not levels or len({level.slot for level in levels}) != len(levels):
-        raise damaged_layout("a base slot is there twice, or there is none")
+        raise damaged_layout("a base slot appears twice, or there is none")
     for level in levels:
         if not 0 <= level.slot < definition.slots or not all(
             sorted(to) == list(range(definition.slots)) and len(turn) == definition.slots
             for to, turn in level.elements
         ):
-            raise damaged_layout("an element is no permutation of the slots")
+            raise damaged_layout("an element is not a permutation of the slots")
     return levels
 
 
@@ -185,7 +185,7 @@ class GroupBoards(PermutationBoards):
         if self.encode(np.array([board], dtype=np.uint8))[0] != NO_KEY:
             return None
         return super().why_unreachable(board) or (
-            f"group: the moves reach {self.chain.order:,} boards, and this is none of them"
+            f"group: the moves reach {self.chain.order:,} boards, and this is not one of them"
         )
 
 

@@ -313,7 +313,7 @@ class PermutationTable(BoardsTable, _PiecesTable):
             fields["net"] = net.read(definition.slot_moduli, goals[0], self.numbering)
             if "faces" in net and body(fields["net"]) is None:
                 expected = "expected one for each sign, four or more, flat, with 0,0,0 in their middle"
-                raise net.fail("faces", f"the faces make no body; {expected}")
+                raise net.fail("faces", f"the faces do not make a body; {expected}")
         if "turns" not in self:
             return replace(definition, **fields)
         turns = self.inner("turns", _TurnsTable)

@@ -174,7 +174,7 @@ class SolvableBoards:
             PermutationBoards(self._puzzle, origin, [self._targets[0]]).why_unreachable(board)
             or self._reason()
         )
-        return reason if len(self._targets) == 1 else f"{reason}; nor can any other target be reached"
+        return reason if len(self._targets) == 1 else f"{reason}; no other target can be reached either"
 
     def draw(self, rng: RandomSource) -> Board:
         targets = self._apart

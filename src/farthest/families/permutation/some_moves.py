@@ -207,7 +207,7 @@ def _reduced(parent: Permutation, moves: Sequence[Move], fail: Callable[[str], P
         held = Counter(boards[0][slot] for slot in orbit.slots)
         if any(Counter(board[slot] for slot in orbit.slots) != held for board in boards[1:]):
             raise fail(
-                "its boards have pieces in places between which these moves carry none; take more moves"
+                "its boards need pieces to go between places that these moves do not join; take more moves"
             )
         for label, count in sorted(held.items()):
             label_of[number, label] = len(kinds)

@@ -54,7 +54,7 @@ def _pieces(definition: PermutationFields, colours: Sequence[str], place: str) -
             seen[sticker.slot].append((sticker, colour))
         elif colour != sticker.colour:
             raise BoardError(
-                f"{place}: a sticker is {colour} that no move touches, and it is {sticker.colour}"
+                f"{place}: a sticker that no move touches is {colour}, expected {sticker.colour}; correct it"
             )
     labels, turns = [], []
     for slot in range(definition.slots):
@@ -62,7 +62,9 @@ def _pieces(definition: PermutationFields, colours: Sequence[str], place: str) -
         if found is None:
             shown = ", ".join(colour for _, colour in seen[slot])
             of = definition.tokens[definition.goals[0][slot]]
-            raise BoardError(f"{place}: the place of {of} shows {shown}, and no piece has these colours so")
+            raise BoardError(
+                f"{place}: the place of {of} shows {shown}, and no piece has these colours in this order"
+            )
         labels.append(found[0])
         turns.append(found[1])
     return labels, turns

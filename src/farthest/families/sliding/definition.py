@@ -361,7 +361,7 @@ def _shape_problem(definition: Sliding) -> str | None:
             return "the passages of a grid are not those between neighbours"
     for kind, passages in (("edges", definition.edges), ("arcs", definition.arcs)):
         if list(passages) != sorted(set(passages)):
-            return f"the {kind} are not sorted, or one is there twice"
+            return f"the {kind} are not sorted, or one appears twice"
         for a, b in passages:
             if not (0 <= a < cells and 0 <= b < cells) or a == b:
                 return f"{kind} hold {[a, b]}; expected two different cells from 0 to {cells - 1}"

@@ -366,7 +366,7 @@ class SlidingBoards:
         if self._classes.class_of(board) in found:
             return None
         reason = self._classes.why_apart(board, next(iter(found.values())))
-        return reason if len(found) == 1 else f"{reason}; nor can any other target be reached"
+        return reason if len(found) == 1 else f"{reason}; no other target can be reached either"
 
     def draw(self, rng: RandomSource) -> Board:
         boards = list(self._found.values())
