@@ -93,7 +93,7 @@ WORKER_MEMORY = Setting(
 LEASE_SECONDS = Setting(
     "FARTHEST_LEASE_SECONDS",
     "5",
-    "A worker that is silent for so long has lost its step: it is sent again.",
+    "The step of a worker that is silent for this long is sent again.",
     least=0.1,
 )
 REDIS_WAIT_SECONDS = Setting(
@@ -120,7 +120,8 @@ BLOCK_SIZE = Setting(
 SMALL_LAYER_STATES = Setting(
     "FARTHEST_SMALL_LAYER_STATES",
     "1000000",
-    "Layers found from at most so many states, in at most 256 blocks, and maps of at most so many keys are not sent to "
+    "Layers found from at most this many states, in at most 256 blocks, and maps of at most this many keys "
+    "are not sent to "
     "workers.",
 )
 SCRATCH = Setting(

@@ -39,6 +39,13 @@ class RandomSource:
             if drawn < span - span % limit:  # else the first remainders would come more often
                 return drawn % limit
 
+    def different(self, limit: int, count: int) -> list[int]:
+        """So many different numbers below ``limit``, ascending; each choice of them with the same chance."""
+        fewer, found = min(count, limit - count), set[int]()
+        while len(found) < fewer:
+            found.add(self.below(limit))
+        return sorted(found if fewer == count else set(range(limit)) - found)
+
     def chosen(self, values: Sequence[Value]) -> Value:
         """One of the values, each with the same chance."""
         return values[self.below(len(values))]

@@ -99,7 +99,7 @@ def _number(text: str) -> float:
 
 
 def _constant(_name: str) -> NoReturn:
-    raise ValueError("NaN or Infinity stands in it, expected numbers")
+    raise ValueError("it contains NaN or Infinity, expected numbers")
 
 
 _DECODER = json.JSONDecoder(

@@ -17,11 +17,11 @@ from pyarrow import parquet
 import farthest
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
 from explorer.test_events import copied, scope_of, served
-from farthest.documents.maps import citation_of
 from farthest.errors import StorageError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.stored_job import puzzle_of
+from farthest.queries.citation import citation_of
 from farthest.queries.stored_map import StoredMap
 from farthest.web import file_routes as download
 from farthest.web.app import application

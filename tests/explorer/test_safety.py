@@ -414,7 +414,7 @@ def test_an_error_of_the_program_shows_no_traceback(client: Client, monkeypatch:
     monkeypatch.setattr("farthest.web.page_routes.home.home", broken)
     answer = client().get("/")
     assert answer.status_code == 500
-    assert "an error of its own" in answer.text
+    assert "an internal error of the server" in answer.text
     assert "secret" not in answer.text
 
 

@@ -62,6 +62,33 @@ def test_what_the_start_leads_to_is_kept_with_the_job(run: Run, run_json: RunJso
     assert run_json("show", str(from_start["job"]))["result"]["goal"] == from_start["goal"]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["pennant"],
+        ["pegs-triangle-15"],
+        ["jugs-8-5-3"],
+        ["8-puzzle", "--from", "123/456/870"],
+        ["roundabout"],
+    ],
+    ids=" ".join,
+)
+def test_goals_are_told_without_a_map(run_json: RunJson, asked: list[str]) -> None:
+    """States are read, or bitmaps are asked for a key."""
+    without = run_json("enumerate", *asked, "--map", "none")["goal"]
+    assert without == run_json("enumerate", *asked)["goal"]
+    assert (without is None) == ("--from" in asked), "odd permutations do not lead to even ones"
+
+
+def test_goals_that_are_not_stored_are_looked_for_when_they_are_asked_for(
+    run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a kill between the result and its answers."""
+    monkeypatch.setattr("farthest.queries.states.answers_of", lambda distance_map: {})
+    assert "goal" not in run_json("enumerate", "pennant")
+    assert run_json("path", "pennant", "goal")["distance"] == 59
+
+
 def test_a_rush_hour_board_by_name(run: Run) -> None:
     output = run("enumerate", "rush-IBBxooIooLDDJAALooJoKEEMFFKooMGGHHHM").stdout
     assert "2,332 states" in output

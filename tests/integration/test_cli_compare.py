@@ -96,11 +96,11 @@ def test_for_people(run: RunCommand, folder: Path) -> None:
     assert lines[2].split() == ["algorithm", "seconds", "expanded", "generated", "moves", "boards"]
     assert [line.split()[0] for line in lines[3:12:3]] == ["bfs", "dfs", "ida"]
     assert lines[9].split()[4] == "-"
-    assert lines[-2] == "Not proven to be shortest: the ways of dfs."
+    assert lines[-2] == "Not proven to be shortest: the solutions of dfs."
     assert lines[-1] == "bfs and ida manhattan agree on the shortest ways."
     assert "There is no stored map to compare with: farthest.db" in result.stderr
     farthest.enumerate("sliding-2x3", database="farthest.db", max_depth=3).close()
-    assert "job 1 does not tell all distances" in run(*SMALL, "--algorithms", "ida").stderr
+    assert "job 1 does not have all distances" in run(*SMALL, "--algorithms", "ida").stderr
     farthest.enumerate("sliding-2x3", database="farthest.db").close()
     alone = run(*SMALL, "--algorithms", "ida").stdout.splitlines()[-1]
     assert alone == "ida manhattan finds the shortest ways, and with the map of job 2."
@@ -206,7 +206,7 @@ def test_what_is_wrong(run: RunCommand, folder: Path, arguments: list[str], mess
 def test_a_search_without_memory_is_given_up(run: RunCommand, run_json: RunJson, folder: Path) -> None:
     arguments = (*SMALL, "--memory", "1k", "--algorithms", "bfs,ida", "--csv", "runs.csv", "--force")
     result = run(*arguments, "--routes", "routes", status=1)
-    assert "bfs gave up 6 boards, which its figures leave out:" in result.stderr
+    assert "bfs gave up on 6 boards; its figures do not count them:" in result.stderr
     assert "which take the 1.0 KiB of memory allowed" in result.stderr
     rows = (folder / "runs.csv").read_text().splitlines()
     assert len(rows) == 13

@@ -72,7 +72,7 @@ def test_generators(run: Run, run_json: RunJson) -> None:
     assert run_json("enumerate", m11)["digest"] == named["digest"]
     assert run_json("estimate", "--generators", m11, "--histogram-only")["states"] == 7920
     both = run("enumerate", "pancake-3", "--generators", "(1,2)", status=2).stderr
-    assert "--generators stands in place of PUZZLE" in both
+    assert "--generators replaces PUZZLE" in both
     assert "expected permutations" in run("submit", "--generators", "pancake-3", status=2).stderr
 
 
@@ -195,7 +195,7 @@ def test_progress_as_lines(run: Run, process: Process) -> None:
 
 
 def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
-    estimate = Estimate(states_at_most=10**8, memory=2**20, disk=5, memory_limit=2**30)
+    estimate = Estimate(states_at_most=10**8, keys=10**8, memory=2**20, disk=5, memory_limit=2**30)
     outcome = Outcome(4, "p", 10, 1, (1, 9), [], "", 1.0, True, 7)
     for reporter in (LineReporter(), LiveReporter()):
         reporter.estimate(estimate)
@@ -213,10 +213,10 @@ def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
         reporter.stop()
     said = capsys.readouterr().err
     assert "begun-anew job=4 checkpoint=7 seconds=0.250000\n" in said
-    assert "job 4 begins anew: its layers up to depth 7 took 0.2 s, and reading their" in said
+    assert "job 4 starts over: its layers up to depth 7 took 0.2 s, and reading their" in said
     assert "resumed job=4 depth=7 states=10 total=20\n" in said
     assert "at most 100,000,000 states; needs 1.0 MiB of memory (of 1.0 GiB), 5 bytes of disk" in said
-    assert "job 4 goes on after depth 7" in said
+    assert "job 4 continues after depth 7" in said
 
 
 def test_the_live_line_tells_what_is_read_and_resumed() -> None:

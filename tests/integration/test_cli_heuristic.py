@@ -32,6 +32,8 @@ def test_the_sum_of_two_is_found_out(run: Run, run_json: RunJson) -> None:
     assert (manhattan["admissible"], manhattan["consistent"], manhattan["largest"]) == (True, True, 22)
     assert (manhattan["moves"], manhattan["drops"], manhattan["worst"]) == (483840, 0, None)
     assert manhattan["mean"] == pytest.approx(14)
+    assert manhattan["proved"]
+    assert len(manhattan["nodes"]) == len(manhattan["layers"]) == 32
 
 
 def test_the_table(run: Run) -> None:
@@ -47,6 +49,7 @@ def test_the_table(run: Run) -> None:
         "h/d",
         "largest",
         "exact",
+        "IDA*",
     ]
     rows = {line.split()[0]: line.split()[1:3] for line in lines[1:8]}
     assert rows.pop(UNEQUAL) == ["no", "no"]

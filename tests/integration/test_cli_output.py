@@ -1,13 +1,15 @@
 """`farthest export`, `plot` and `verify`."""
 
 import io
+import resource
+from functools import partial
 from pathlib import Path
 
 import numpy
 import pyarrow.parquet
 import pytest
 
-from integration.conftest import Run, RunJson, alter
+from integration.conftest import Process, Run, RunJson, alter
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +79,45 @@ def test_export_to_standard_output(run: Run, folder: Path) -> None:
                 }
     assert "add --format" in run("export", "1", "-", status=2).stderr
     assert "--json" in run("export", "1", "-", "--format", "csv", "--json", status=2).stderr
+
+
+def test_dataset(run: Run, run_json: RunJson, folder: Path) -> None:
+    text = run("dataset", "3-puzzle", "data").stdout
+    assert text.splitlines()[0].split() == ["part", "states"]
+    assert "classes: by 2 symmetries\n" in text
+    assert text.splitlines()[-1].startswith("Wrote ")
+    card = (folder / "data" / "README.md").read_text()
+    assert (
+        "3-puzzle: all states, each with its exact distance" in " ".join(card.split()) or "all states" in card
+    )
+    assert run_json("show", "1")["digest"] in card
+    assert "@misc{farthest-3-puzzle-" in card
+    table = pyarrow.parquet.read_table(folder / "data" / "data")
+    assert table.num_rows == 12
+    document = run_json("dataset", "1", "some", "--sample", "5", "--seed", "3")
+    assert {name: document[name] for name in ("job", "puzzle", "folder", "symmetries", "unknown")} == {
+        "job": 1,
+        "puzzle": "3-puzzle",
+        "folder": "some",
+        "symmetries": 2,
+        "unknown": None,
+    }
+    assert sum(document["rows"].values()) == 5
+    assert "exists already" in run("dataset", "1", "some", "--per-layer", "1", status=2).stderr
+    assert "there is no job 7" in run("dataset", "7", "more", status=2).stderr
+    both = run("dataset", "1", "more", "--per-layer", "1", "--sample", "1", status=2)
+    assert "one of --sample N and --per-layer N" in both.stderr
+    assert not (folder / "more").exists()
+
+
+def test_a_dataset_on_a_full_disk(run: Run, process: Process, folder: Path) -> None:
+    """Files may have some kilobytes: nothing is left."""
+    run("enumerate", "sliding-2x4")
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (40_000, 40_000))
+    found = process("dataset", "sliding-2x4", "data", preexec_fn=limit)
+    assert found.returncode == 2
+    assert "cannot write data: File too large" in found.stderr
+    assert [each.name for each in folder.iterdir() if "data" in each.name] == []
 
 
 @pytest.mark.slow

@@ -180,7 +180,7 @@ def test_a_search_is_never_taken_for_a_map(run: Run, run_json: RunJson) -> None:
 def test_a_file_of_boards(folder: Path, run: Run) -> None:
     (folder / "boards.txt").write_text(f"{EASY}\n")
     assert (
-        "boards.txt' is a file: its boards are read by - < boards.txt"
+        "boards.txt' is a file; to read boards from it, write - < boards.txt"
         in run("solve", "8-puzzle", "boards.txt", status=2).stderr
     )
 

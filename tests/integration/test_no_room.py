@@ -109,7 +109,7 @@ def test_redis_is_full(tmp_path: Path, redis_url: str, digest: str) -> None:
         finally:
             cluster.redis.config_set("maxmemory", "0")
         assert cluster.wait(job).digest == digest
-        goes_on = re.search(rf"job {job}: goes on after depth (\d+)", services[1].said())
+        goes_on = re.search(rf"job {job}: continues after depth (\d+)", services[1].said())
         assert goes_on is not None, "it went on from a checkpoint"
         assert int(goes_on[1]) >= 5
         assert all(service.alive for service in services)

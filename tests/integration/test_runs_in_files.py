@@ -177,7 +177,7 @@ def test_what_does_not_fit_the_memory_goes_over_to_files(tmp_path: Path) -> None
     assert same(outcome, in_memory("hanoi-4-4"))
     assert outcome.figures
     assert len(told) == 1
-    assert f"beginning anew with layers in files in {tmp_path}" in told[0]
+    assert f"starting over with layers in files in {tmp_path}" in told[0]
     assert folders(tmp_path) == []
 
 

@@ -89,7 +89,7 @@ def test_another_takes_over(cluster: Cluster) -> None:
     says(second, "waiting for jobs")
     assert "claimed" not in second.said()
     first.kill()
-    says(second, f"job {job}: goes on after depth", seconds=10)
+    says(second, f"job {job}: continues after depth", seconds=10)
     assert cluster.wait(job).digest == digest(LONG)
 
 
@@ -107,7 +107,7 @@ def test_a_signal_hands_the_job_back(cluster: Cluster, process: Process) -> None
     assert record.depth == int(told[1])
     result = process("coordinator", "--once", env=cluster.environment)
     assert result.returncode == 0, result.stderr
-    assert f"job {job}: goes on after depth {told[1]}\n" in result.stderr
+    assert f"job {job}: continues after depth {told[1]}\n" in result.stderr
     assert cluster.wait(job).digest == digest(LONG)
 
 
@@ -139,7 +139,7 @@ def test_cancel_and_resume(cluster: Cluster, run: Run) -> None:
     assert cluster.run("3-puzzle").digest == digest("3-puzzle")
     run("resume", str(job), "--database", cluster.database_url)
     assert cluster.wait(job).digest == digest(LONG)
-    says(coordinator, f"job {job}: goes on after depth")
+    says(coordinator, f"job {job}: continues after depth")
 
 
 @pytest.mark.slow
@@ -208,7 +208,7 @@ def test_a_coordinator_that_stands_still_loses_its_job(cluster: Cluster) -> None
     says(first, LATER_CHECKPOINT)
     first.freeze()
     second = cluster.add_coordinator()
-    says(second, f"job {job}: goes on after depth", seconds=25)
+    says(second, f"job {job}: continues after depth", seconds=25)
     first.thaw()
     assert cluster.wait(job).digest == digest(LONG)
     says(first, f"WARNING job {job}: ", seconds=10)

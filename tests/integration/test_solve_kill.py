@@ -190,7 +190,7 @@ def test_ctrl_c_stores_what_was_found(
     search.process.send_signal(signal.SIGINT)
     until(lambda: ended(search), 20, "it stops")
     assert search.process.returncode == 130
-    assert "keeps what was found up to then" in search.said()
+    assert "keeps what was found so far" in search.said()
     again = cluster.start(*command)
     until(lambda: ended(again), 60, "the search ends")
     found = document(again)

@@ -70,7 +70,7 @@ def test_counted_layers_go_over_to_files(
     assert outcome.figures
     assert len(reporter.told) == 1
     assert "other programs use it too" in reporter.told[0]
-    assert "beginning anew with layers in files in" in reporter.told[0]
+    assert "starting over with layers in files in" in reporter.told[0]
     assert same(outcome, puzzle, **settings)
 
 
@@ -98,7 +98,7 @@ def test_a_map_stops_with_its_layers_and_goes_on(
     with pytest.raises(MemoryUsedUpError, match="other programs use it too") as caught:
         run(tmp_path, puzzle, reporter)
     (depth,) = reporter.checkpoints
-    assert f"the layers up to depth {depth} are stored: the same command goes on from there" in str(
+    assert f"the layers up to depth {depth} are stored: the same command continues from there" in str(
         caught.value
     )
     assert depth >= 3
@@ -121,7 +121,7 @@ def test_layers_in_files_that_cannot_go_on_stay(
                 allowed[0] = PROCESS_BYTES
 
     squeezed(60)
-    with pytest.raises(MemoryUsedUpError, match="are stored: the same command goes on from there"):
+    with pytest.raises(MemoryUsedUpError, match="are stored: the same command continues from there"):
         run(tmp_path, "pancake-9", LessLeft(), histogram_only=True)
     allowed[0] = 2**32  # enough for layers in memory, but there are those
     squeezed(10**6)

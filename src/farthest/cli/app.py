@@ -41,6 +41,7 @@ GROUPS = {
         "random": "puzzles",
         "symmetry": "whole_map",
         "export": "whole_map",
+        "dataset": "whole_map",
         "plot": "whole_map",
         "verify": "whole_map",
     },

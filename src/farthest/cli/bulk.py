@@ -78,7 +78,7 @@ def perhaps_files(boards: Iterable[str | None]) -> Iterator[None]:
     except BoardError as error:
         for board in boards:
             if board is not None and isfile(board):
-                mend = f"{shown(board)} is a file: its boards are read by - < {quote(board)}"
+                mend = f"{shown(board)} is a file; to read boards from it, write - < {quote(board)}"
                 raise BoardError(f"{error}; {mend}") from None
         raise
 

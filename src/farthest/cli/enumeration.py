@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--again",
     is_flag=True,
-    help="Enumerate also where a finished job of the same puzzle and options is stored.",
+    help="Enumerate even if a finished job of the same puzzle and options is stored.",
 )
 @click.option(
     "--progress/--no-progress",
@@ -125,7 +125,7 @@ def run_in_foreground(
 def _after_interrupt(depth: int | None, place: str) -> str:
     if depth is None:
         return "Interrupted; nothing was stored. The same command starts from the beginning."
-    return f"Interrupted; {place} keeps the layers up to {depth}. The same command goes on from there."
+    return f"Interrupted; {place} keeps the layers up to {depth}. The same command continues from there."
 
 
 PROCESSES = (1, 8, 64, 512)

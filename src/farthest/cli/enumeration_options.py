@@ -32,7 +32,7 @@ def puzzle_argument(command: Command) -> Command:
         is_eager=True,
         expose_value=False,
         callback=_generators,
-        help='Permutations in place of PUZZLE: "(1,2,3)(4,5); (1,5)", or with names "a=(1,2,3)(4,5); b=(1,5)".',
+        help='Permutations instead of PUZZLE: "(1,2,3)(4,5); (1,5)", or with names "a=(1,2,3)(4,5); b=(1,5)".',
     )
     return named(generators(command))
 
@@ -48,7 +48,7 @@ def _puzzle(context: click.Context, parameter: click.Parameter, value: str | Non
         raise click.MissingParameter(ctx=context, param=parameter)
     if text is not None and value is not None:
         raise click.UsageError(
-            f"--generators stands in place of PUZZLE, and {value!r} is given too: leave out one."
+            f"--generators replaces PUZZLE, but {value!r} is given too: leave one of them out."
         )
     if text is None:
         return str(value)
@@ -61,7 +61,7 @@ def _puzzle(context: click.Context, parameter: click.Parameter, value: str | Non
 workers_option = click.option(
     "--workers",
     type=click.Choice(["threads", "celery"]),
-    help="What finds the layers: threads of this process, or `farthest worker` processes on any hosts, "
+    help="Where layers are found: in threads of this process, or in `farthest worker` processes on any hosts, "
     "through Redis.  [default: threads]",
 )
 
@@ -147,7 +147,7 @@ def settings_options(
                 )
             if histogram_only and map_ not in (None, "none"):
                 raise click.UsageError(
-                    f"--histogram-only keeps no map, and --map {map_} one: leave out one of them."
+                    f"--histogram-only keeps no map, but --map {map_} keeps one: leave one of them out."
                 )
             if memory is not None and workers == "celery":
                 raise click.UsageError(

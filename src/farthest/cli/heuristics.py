@@ -49,11 +49,9 @@ COUNTEREXAMPLES_SHOWN = 3
     metavar="N",
     default=COUNTEREXAMPLES_SHOWN,
     show_default=True,
-    help="Most counterexamples of each kind, besides the worst.",
+    help="List at most N counterexamples of each kind, besides the worst.",
 )
-@memory_option(
-    "Instead: which heuristics a search of PUZZLE may have, with SIZE for tables, and what auto takes."
-)
+@memory_option("List the heuristics for PUZZLE with tables of at most SIZE, and show which one auto takes.")
 @usual_options
 @click.pass_context
 def heuristic(
@@ -88,7 +86,7 @@ def heuristic(
     with _open(job, database) as opened:
         findings = opened.heuristics(texts, limit=limit)
         if as_json:
-            print_json({**_facts(opened), "heuristics": [_finding_fields(found) for found in findings]})
+            print_json({**_facts(opened), "heuristics": [found.to_dict() for found in findings]})
         else:
             _show(opened, findings)
     if any(found.refuted for found in findings):
@@ -151,27 +149,10 @@ def _facts(opened: DistanceMap) -> dict[str, Any]:
     }
 
 
-FOUND = ("admissible", "consistent", "mean", "ratio", "largest", "exact", "too_large", "moves", "drops")
-"""What `--json` says of each heuristic as it was found."""
-
-
-def _finding_fields(found: Findings) -> dict[str, Any]:
-    claims = found.heuristic
-    return {
-        "heuristic": claims.name,
-        "claims": {"admissible": claims.admissible, "consistent": claims.consistent},
-        **{name: getattr(found, name) for name in FOUND},
-        "counterexamples": found.too_large_first,
-        "worst": found.too_large_worst,
-        "drop_counterexamples": found.drops_first,
-        "worst_drop": found.drop_worst,
-    }
-
-
 def _show(opened: DistanceMap, findings: list[Findings]) -> None:
 
     print_table(
-        ("heuristic", "admissible", "consistent", "mean", "mean h/d", "largest", "exact"),
+        ("heuristic", "admissible", "consistent", "mean", "mean h/d", "largest", "exact", "IDA*"),
         [
             (
                 found.heuristic.name,
@@ -181,10 +162,11 @@ def _show(opened: DistanceMap, findings: list[Findings]) -> None:
                 f"{found.ratio:.3f}",
                 str(found.largest),
                 f"{found.exact / found.states:.2%}",
+                f"{found.mean_nodes:,.0f}",
             )
             for found in findings
         ],
-        right="lllrrrr",
+        right="lllrrrrr",
     )
     for found in findings:
         _show_counterexamples(found)
@@ -203,28 +185,15 @@ def _verdict(holds: bool, claimed: bool) -> str:
 
 
 def _show_counterexamples(found: Findings) -> None:
-    from farthest.puzzles.move_text import move_text
-
     if found.too_large_worst is not None:
         click.echo(f"\n{found.heuristic.name} is more than the distance of {found.too_large:,} states:")
-        _show_list(
-            [_too_large_text(each) for each in found.too_large_first], _too_large_text(found.too_large_worst)
-        )
+        _show_list(found.too_large_first, found.too_large_worst)
     if found.drop_worst is not None:
-
-        def text(drop: Drop) -> str:
-            move = move_text(drop.move)
-            return f"{drop.board}: {drop.value}; after {move} {drop.next_board}: {drop.next_value}"
-
         click.echo(f"\n{found.heuristic.name} falls by more than 1 with {found.drops:,} moves:")
-        _show_list([text(each) for each in found.drops_first], text(found.drop_worst))
+        _show_list(found.drops_first, found.drop_worst)
 
 
-def _too_large_text(proof: TooLarge) -> str:
-    return f"{proof.board}: {proof.value}, distance {proof.distance}"
-
-
-def _show_list(first: list[str], worst: str) -> None:
+def _show_list(first: Sequence[TooLarge | Drop], worst: TooLarge | Drop) -> None:
     for line in first:
         click.echo(f"  {line}")
     click.echo(f"  the worst: {worst}")
@@ -379,7 +348,7 @@ def _stored(stack: ExitStack, puzzle: Puzzle, database: str | None) -> tuple[Dis
     if found.record.puzzle_digest != puzzle.digest:
         return None, f"job {found.job} is of another puzzle of that name"
     if found.origin != Origin("to", "goal") or not found.complete:
-        return None, f"job {found.job} does not tell all distances to the goal"
+        return None, f"job {found.job} does not have all distances to the goal"
     return found, ""
 
 
@@ -443,10 +412,12 @@ def _print(
     proven = [entrant.name for entrant in comparison.entrants if comparison.admissible(entrant)]
     others = [entrant.name for entrant in comparison.entrants if not comparison.admissible(entrant)]
     if others:
-        click.echo(f"Not proven to be shortest: the ways of {_listed(others)}.")
+        click.echo(f"Not proven to be shortest: the solutions of {_listed(others)}.")
     for entrant, errors in tally.failures.items():
         given_up = counted(len(errors), "board")
-        click.echo(f"{entrant.name} gave up {given_up}, which its figures leave out: {errors[0]}", err=True)
+        click.echo(
+            f"{entrant.name} gave up on {given_up}; its figures do not count them: {errors[0]}", err=True
+        )
     if tally.disagreements:
         for text in tally.disagreements[:DISAGREEMENTS_SHOWN]:
             click.echo(f"Wrong: {text}.", err=True)

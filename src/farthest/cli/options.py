@@ -109,7 +109,8 @@ allow_module_option = click.option(
     multiple=True,
     expose_value=False,
     callback=_allow,
-    help="Let puzzle classes of this Python module run, besides those of $FARTHEST_PUZZLE_MODULES; may be repeated.",
+    help="Allow puzzle classes of this Python module to run, as well as those in $FARTHEST_PUZZLE_MODULES; may be "
+    "repeated.",
 )
 """Of every command that runs puzzle classes; in force until the command ends."""
 

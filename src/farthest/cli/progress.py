@@ -102,11 +102,11 @@ class LiveReporter(EnumerationProgress, QuietReporter):
         super().estimate(estimate)
         disk = bytes_text(estimate.disk + estimate.layers_disk)
         click.echo(
-            f"at most {estimate.states_at_most:,} states; needs {bytes_text(estimate.memory)} of memory "
+            f"{estimate.states_text}; needs {bytes_text(estimate.memory)} of memory "
             f"(of {bytes_text(estimate.memory_limit)}), {disk} of disk at most",
             err=True,
         )
-        if estimate.states_at_most > LARGE:
+        if (estimate.most_states or estimate.states_at_most) > LARGE:
             self._show()
 
     def resuming(self, job: int, depth: int, share: float) -> None:
@@ -115,14 +115,14 @@ class LiveReporter(EnumerationProgress, QuietReporter):
 
     def begun_anew(self, job: int, depth: int, seconds: float) -> None:
         click.echo(
-            f"job {job} begins anew: its layers up to depth {depth} took {seconds:.1f} s, and reading their checkpoint "
+            f"job {job} starts over: its layers up to depth {depth} took {seconds:.1f} s, and reading their checkpoint "
             "would take longer",
             err=True,
         )
 
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         super().layer(depth, states, total, 0.0)
-        click.echo(f"job {job} goes on after depth {depth}", err=True)
+        click.echo(f"job {job} continues after depth {depth}", err=True)
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
         super().layer(depth, states, total, seconds)

@@ -427,5 +427,5 @@ def _searched(puzzle: Puzzle, board: str, database: str | None) -> BoardPath:
 
     outcome = solve(puzzle, board, store=False, database=database)
     refuse_unsolvable(outcome)
-    assert outcome.path is not None, "one solution is listed of each search"
+    assert outcome.path is not None, "one solution of each search is listed"
     return outcome.path

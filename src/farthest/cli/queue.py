@@ -19,7 +19,6 @@ from farthest.cli.options import (
     usual_options,
 )
 from farthest.cli.printing import given_database, print_json, stderr_is_terminal, suggesting
-from farthest.wording import counted
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
@@ -57,12 +56,12 @@ def submit(puzzle: Puzzle, settings: Settings, database: str | None, as_json: bo
     from farthest.models.database import open_database
 
     with open_database(database, create=True) as opened:
-        record, at_most = submit_puzzle(puzzle, opened, settings)
+        record, needs = submit_puzzle(puzzle, opened, settings)
         if as_json:
-            print_json({**_facts(record, opened), "states_at_most": at_most})
+            print_json({**_facts(record, opened), "states_at_most": needs.states_at_most})
         else:
             click.echo(
-                f"Job {record.id} ({record.name}) is queued in {opened.place}: at most {counted(at_most, 'state')}.\n"
+                f"Job {record.id} ({record.name}) is queued in {opened.place}: {needs.states_text}.\n"
                 f"{suggesting('A `farthest coordinator` runs it')}; follow it with:\n\n"
                 f"  farthest watch {record.id}{given_database()}"
             )

@@ -27,7 +27,7 @@ def why_unsolvable(outcome: SearchOutcome) -> str | None:
     if outcome.length is not None:
         return None
     return (
-        f"the search visited all that can be reached from it ({outcome.nodes:,} nodes), and not "
+        f"the search visited all boards that can be reached from it ({outcome.nodes:,} nodes), but not "
         f"{_named(outcome.target)}"
     )
 
@@ -44,10 +44,10 @@ def refuse_unsolvable(outcome: SearchOutcome) -> None:
 def tell_interrupted(stopped: SearchInterrupted, storage: SearchStorage, where: str = "") -> None:
     """Reports on standard error what is kept of a search that was stopped."""
     kept = (
-        "nothing of this search was stored. The same command begins it again."
+        "this search was not stored. The same command starts it again."
         if stopped.bound is None
-        else f"{storage.place} keeps what was found up to then, at bound {stopped.bound}. The same command goes on "
-        "from there."
+        else f"{storage.place} keeps what was found so far, at bound {stopped.bound}. The same command "
+        "continues from there."
     )
     if stopped.answer is not None:
         found = f"a solution of {counted(stopped.answer.length or 0, 'move')} was found, "

@@ -114,10 +114,10 @@ class TerminalSearchReporter(QuietSearchReporter):
         click.echo(f"first bound {bound}", err=True)
 
     def stored(self, job: int) -> None:
-        click.echo(f"from now on kept as job {job}", err=True)
+        click.echo(f"now stored as job {job}", err=True)
 
     def resumed(self, job: int, bound: int, pieces: int) -> None:
-        click.echo(f"job {job} goes on at bound {bound}, after {counted(pieces, 'piece')}", err=True)
+        click.echo(f"job {job} continues at bound {bound}, after {counted(pieces, 'piece')}", err=True)
 
     def iteration(self, iteration: Iteration) -> None:
         found = counted(iteration.nodes, "node")
@@ -146,10 +146,10 @@ class TerminalListReporter(QuietSearchReporter):
 
     def resumed(self, job: int, bound: int, pieces: int) -> None:
         self._reached = f", bound {bound}"
-        click.echo(f"line {self.line}: job {job} goes on at bound {bound}", err=True)
+        click.echo(f"line {self.line}: job {job} continues at bound {bound}", err=True)
 
     def stored(self, job: int) -> None:
-        click.echo(f"line {self.line}: from now on kept as job {job}", err=True)
+        click.echo(f"line {self.line}: now stored as job {job}", err=True)
 
     def iteration(self, iteration: Iteration) -> None:
         self._reached = f", after bound {iteration.bound}"

@@ -19,11 +19,15 @@ MOST_PROCESSES = 1024
     metavar="N",
     help="Processes; else $FARTHEST_CONCURRENCY, else one per processor.",
 )
-@click.option("--name", metavar="NAME", help="A name of its own.  [default: host and process number]")
+@click.option(
+    "--name",
+    metavar="NAME",
+    help="Its name; no other process may have it.  [default: host and process number]",
+)
 @click.option(
     "--healthy",
     is_flag=True,
-    help="Start nothing: succeed if a worker of that name, or any on this host, is alive.",
+    help="Start no worker: succeed if one of that name, or any on this host, is alive.",
 )
 @allow_module_option
 @click.pass_context
@@ -107,10 +111,8 @@ FAILED = 1
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Leave when no job can be run now.")
-@click.option(
-    "--healthy", is_flag=True, help="Start nothing: succeed if a coordinator is alive on this host."
-)
+@click.option("--once", is_flag=True, help="Exit when there is no job to run.")
+@click.option("--healthy", is_flag=True, help="Start no coordinator: succeed if one is alive on this host.")
 @allow_module_option
 @database_option
 @click.pass_context
@@ -195,7 +197,7 @@ def migrate(database: str | None, as_json: bool) -> None:
 )
 @click.option("--open", "open_", is_flag=True, help="Show the first page in a browser.")
 @click.option(
-    "--public", is_flag=True, help="Let everybody read without a token, and nobody change anything."
+    "--public", is_flag=True, help="Everybody may read without a token, and nobody may change anything."
 )
 @click.option(
     "--allow-jobs/--no-jobs",
@@ -207,7 +209,7 @@ def migrate(database: str | None, as_json: bool) -> None:
     "--name",
     multiple=True,
     metavar="NAME",
-    help="A host name by which readers reach the server, besides HOST and addresses; may be repeated.",
+    help="Another host name of this server, besides HOST and addresses; may be repeated.",
 )
 @click.option(
     "--cors-origin",

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     multiple=True,
     default=("goal",),
     shell_complete=completed("origin"),
-    help="Where to: goal, start, a board or moves; given several times, to the nearest of all.  [default: goal]",
+    help="The target: goal, start, a board or moves; given several times, to the nearest of all.  [default: goal]",
 )
 @click.option("--all", "all_", is_flag=True, help="Count all shortest solutions, and list them as moves.")
 @click.option(
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 @click.option(
     "--workers",
     type=click.Choice(["threads", "celery"]),
-    help="What searches: threads of this process, or `farthest worker` processes on any hosts, through Redis.  "
+    help="Where to search: in threads of this process, or in `farthest worker` processes on any hosts, through Redis.  "
     "[default: threads]",
 )
 @threads_option

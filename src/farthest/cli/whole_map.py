@@ -1,4 +1,4 @@
-"""What reads a whole map, or a layer of it: `farthest states`, `symmetry`, `export`, `plot` and `verify`."""
+"""What reads a whole map, or a layer of it: `farthest states`, `symmetry`, `export`, `dataset`, `plot` and `verify`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from farthest.cli.options import (
 from farthest.cli.printing import note, print_json, print_json_list, print_table
 from farthest.documents import plain
 from farthest.errors import ForbiddenCodeError, JobError
-from farthest.wording import counted, seconds_text
+from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +109,7 @@ def states(
       farthest states cube-2x2x2-htm --farthest --up-to-symmetry
     """
     if (depth is None) != farthest_:
-        raise click.UsageError("Give one of --depth N and --farthest.")
+        raise click.UsageError("Give either --depth N or --farthest.")
     if inverse and not up_to_symmetry:
         raise click.UsageError("--inverse needs --up-to-symmetry: without it all boards are printed.")
     from farthest.documents.maps import map_facts
@@ -144,7 +144,7 @@ def _farthest_without_map(job: str, database: str | None) -> tuple[dict[str, Any
         layers = Jobs(opened).layers(record.id)
         boards = [state.board for state in Maps(opened).states(record.id)]
         if len(boards) < layers[-1].states:
-            click.echo(f"Of {layers[-1].states:,} boards {len(boards):,} are kept.", err=True)
+            click.echo(f"Only {len(boards):,} of these {layers[-1].states:,} boards are kept.", err=True)
         facts = {"job": record.id, "puzzle": record.name, "depth": record.depth, "states": layers[-1].states}
         return facts, boards
 
@@ -164,7 +164,7 @@ def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -
     "--format",
     "format_",
     type=click.Choice(("parquet", "csv", "npz", "graphml")),
-    help="What to write, whatever the ending of FILE; needed for -.",
+    help="The format, whatever the ending of FILE is; needed for -.",
 )
 @click.option(
     "--cells", is_flag=True, help="With csv and parquet: a column for each cell in place of the board."
@@ -215,6 +215,67 @@ def export(
         else:
             where = "standard output" if to_stream else file
             click.echo(f"Wrote {counted(states, 'state')} to {where}.", err=to_stream)
+
+
+@click.command()
+@click.argument("job", shell_complete=completed("job"))
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), shell_complete=completed("folder"))
+@click.option(
+    "--sample", type=click.IntRange(min=1), metavar="N", help="N states, each with the same chance."
+)
+@click.option(
+    "--per-layer",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="N states of each layer, all of smaller ones.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="S",
+    default=1,
+    show_default=True,
+    help="The same seed gives the same states.",
+)
+@usual_options
+def dataset(
+    job: str,
+    folder: Path,
+    sample: int | None,
+    per_layer: int | None,
+    seed: int,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Write states as data for learning.
+
+    DIR, a new folder, gets .parquet files whose columns are integers: what is in each cell, the distance, the moves
+    that come nearer as bits, the number of optimal solutions, and the class up to symmetry. They are divided into
+    train, validation and test: all states of a class are in the same part. README.md tells what is in them. Without
+    --sample and --per-layer all states are written. JOB is a job's number or a puzzle's name. A name means the newest
+    map, a complete one if there is any. Needs pyarrow: pip install 'farthest[parquet]'.
+
+    \b
+    Examples:
+      farthest dataset 2x2x2 data-2x2x2
+      farthest dataset 8-puzzle data-8-puzzle --per-layer 1000 --seed 7
+    """
+    if sample is not None and per_layer is not None:
+        raise click.UsageError("Give one of --sample N and --per-layer N.")
+    from farthest.documents.maps import map_facts
+
+    with open_job(job, database) as opened:
+        written = opened.dataset(folder, sample=sample, per_layer=per_layer, seed=seed)
+        if as_json:
+            print_json({**map_facts(opened), "folder": folder, **plain(written)})
+            return
+    rows = [(part, f"{count:,}") for part, count in written.rows.items()]
+    print_table(("part", "states"), rows, right="lr")
+    alike = f"by {written.symmetries} symmetries"
+    if written.unknown is not None:
+        alike = f"each state is one, as symmetries are not known ({written.unknown})"
+    click.echo(f"\n{written.classes:,} classes: {alike}")
+    click.echo(f"Wrote {counted(written.files, 'file')}, {bytes_text(written.bytes)}, to {folder}.")
 
 
 @click.command()

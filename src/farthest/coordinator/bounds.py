@@ -114,9 +114,7 @@ def make_bounds(
     seconds_to_make(puzzle, form, existing)
     look_up = look_up_of(compile_space(puzzle, Origin()), space)
     if look_up is None:
-        raise ResourceError(
-            f"puzzle {puzzle.name}: boards have no place in its table of bounds that can be looked up"
-        )
+        raise ResourceError(f"puzzle {puzzle.name}: boards cannot be looked up in its table of bounds")
 
     def write(file: BinaryIO) -> None:
         planes = _planes(space, form, threads, told)

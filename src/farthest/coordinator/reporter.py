@@ -105,7 +105,7 @@ class EnumerationProgress(Reporter):
         self.reading = ""
 
     def estimate(self, estimate: Estimate) -> None:
-        self.pace.at_most = estimate.states_at_most
+        self.pace.at_most = estimate.most_states or 0
 
     def resuming(self, job: int, depth: int, share: float) -> None:
         self.reading = f"reading the checkpoint at depth {depth}: {share:.0%}"

@@ -66,7 +66,9 @@ class Leftovers:
         self._due = time.monotonic() + LOOK_SECONDS
         with self._nodes.errors():
             for attempt in attempts.drop_ended(self._nodes, self._ended, self._place):
-                log.info("attempt %s has ended, and something of it was still there: removed", attempt)
+                log.info(
+                    "attempt %s has ended; its leftovers in Redis and among the blobs were removed", attempt
+                )
 
     def _ended(self) -> set[str]:
         return {attempt_of(record) for record in self._jobs.list() if record.status != RUNNING}
@@ -120,7 +122,7 @@ class Service:
         """
         log.info("coordinator %s: waiting for jobs in %s", self._owner, self._database.place)
         if allowed_modules():
-            log.info("puzzle classes may run of the modules %s", ", ".join(sorted(allowed_modules())))
+            log.info("puzzle classes of these modules may run: %s", ", ".join(sorted(allowed_modules())))
         with stop_requests(lambda: say("stopping")) as stop:
             while not stop.wanted:
                 try:
@@ -210,7 +212,7 @@ class Service:
         if isinstance(error, RedisFullError) and self._alone(record):
             setbacks = Setbacks.of(now.progress).one_more(now.depth)
             if setbacks.times > SETBACKS_ALONE:
-                reason = f"{error}. It was so {setbacks.times} times, without another job in Redis: this does not fit"
+                reason = f"{error}; that happened {setbacks.times} times with no other job in Redis, so it does not fit"
                 self._settle(record, RedisFullError(reason))
                 self._owed = None
                 return
@@ -278,7 +280,7 @@ class LogReporter(Reporter):
         self.stop_heard = False
 
     def estimate(self, estimate: Estimate) -> None:
-        log.info("job %d: at most %s states", self._job, f"{estimate.states_at_most:,}")
+        log.info("job %d: %s", self._job, estimate.states_text)
 
     def resuming(self, job: int, depth: int, share: float) -> None:
         if self._stop.wanted:
@@ -289,11 +291,11 @@ class LogReporter(Reporter):
     def begun_anew(self, job: int, depth: int, seconds: float) -> None:
         reason = "and reading their checkpoint would take longer"
         log.info(
-            "job %d: begins anew: its layers up to depth %d took %.1f s, %s", job, depth, seconds, reason
+            "job %d: starts over: its layers up to depth %d took %.1f s, %s", job, depth, seconds, reason
         )
 
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
-        log.info("job %d: goes on after depth %d", job, depth)
+        log.info("job %d: continues after depth %d", job, depth)
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
         if self._stop.wanted:
@@ -310,7 +312,7 @@ class LogReporter(Reporter):
 
     def stopping(self) -> None:
         self.stop_heard = True
-        say(f"job {self._job}: stopping, with a checkpoint; the same signal again does without")
+        say(f"job {self._job}: stopping with a checkpoint; the same signal again stops without one")
 
     def finished(self, outcome: Outcome) -> None:
         log.info(
@@ -348,7 +350,8 @@ def _taken_over_again(record: JobRecord, takeovers: int) -> JobError:
     """The error of a job that seems to kill its coordinators."""
     stored = "nothing" if record.depth is None else f"nothing beyond depth {record.depth}"
     return JobError(
-        f"the coordinators that ran it ended {takeovers} times in a row without a word, and stored {stored} meanwhile: "
+        f"the coordinators that ran it ended {takeovers} times in a row without an error message, and stored "
+        f"{stored} meanwhile: "
         "it may need more memory than they have, or be killed by its puzzle; see their logs and those of the "
-        f"system, then `farthest resume {record.id}` lets it go on"
+        f"system, then `farthest resume {record.id}` continues it"
     )

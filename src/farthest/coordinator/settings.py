@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from farthest.models.leases import LEASE_SECONDS
 from farthest.puzzles.puzzle import Origin
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from farthest.stores.folder.journal import LayerFigures
@@ -142,6 +143,18 @@ class Estimate:
     problem: Annotated[
         str | None, "why it would not be started, with the nearest choice that fits; else null"
     ] = None
+
+    @property
+    def most_states(self) -> int | None:
+        """How many states are to be expected at most. None where nobody knows: what could be written down as a board of
+        a sparse space is no bound that tells anything."""
+        return self.states if self.keys is None else self.states_at_most
+
+    @property
+    def states_text(self) -> str:
+        """The same for people."""
+        most = self.most_states
+        return "an unknown number of states" if most is None else f"at most {counted(most, 'state')}"
 
 
 @dataclass(frozen=True, slots=True)

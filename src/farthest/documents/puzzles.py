@@ -97,9 +97,9 @@ def known_states(puzzle: Puzzle) -> int | None:
 
 
 def states_text(puzzle: Puzzle) -> str:
-    """How many states a puzzle has, or at most has."""
+    """How many states a puzzle has."""
     states = reached_by_moves(puzzle)
-    return f"at most {puzzle.definition.arrangements():,}" if states is None else f"{states:,}"
+    return "unknown" if states is None else f"{states:,}"
 
 
 def puzzle_rows(puzzle: Puzzle) -> Rows:
@@ -118,7 +118,10 @@ def puzzle_rows(puzzle: Puzzle) -> Rows:
 def _size_rows(arrangements: int, reached: int | None) -> Rows:
     """How many states can be reached, and in how many ways pieces can be put in place otherwise."""
     if reached is None:
-        return [("arrangements", f"{arrangements:,} (not all need be reachable)")]
+        return [
+            ("states", "unknown; `farthest estimate` counts them, or guesses"),
+            ("arrangements", f"{arrangements:,} ways to put the pieces in place; moves may reach only some"),
+        ]
     apart = f"{arrangements:,} ways to put the pieces in place, the others only by taking it apart"
     return [
         ("states", f"{reached:,} can be reached"),
@@ -151,13 +154,13 @@ def estimate_document(puzzle: Puzzle, needs: Estimate) -> EstimateDocument:
 
 
 def _states_row(needs: Estimate) -> str:
-    most = f"at most {needs.states_at_most:,}"
+    most = "" if needs.keys is None else f"at most {needs.states_at_most:,}"
     if needs.states is not None:
         number = f"{needs.states:,} by {needs.states_from}"
-        return number if needs.states == needs.states_at_most else f"{number} ({most})"
+        return f"{number} ({most})" if most and needs.states != needs.states_at_most else number
     if needs.states_at_least is not None:
-        return f"more than {needs.states_at_least:,}, the layers that a second finds; {most}"
-    return most
+        return f"more than {needs.states_at_least:,}, which were found in a second; {most or 'how many is unknown'}"
+    return most or "unknown"
 
 
 def estimate_rows(needs: Estimate) -> Rows:

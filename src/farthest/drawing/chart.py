@@ -7,12 +7,13 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from farthest.drawing.svg import escape
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 WIDTH, HEIGHT = 860.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 76.0, 10.0, 22.0, 40.0
+LEFT, RIGHT, TOP, BOTTOM = 76.0, 16.0, 28.0, 40.0
 MOST_LABELS = 20
 POWERS_DRAWN = 14
 LINES_DRAWN = 6
@@ -94,8 +95,8 @@ class Chart:
             bars.append(f"M{left} {bottom:g}v-{height:.1f}h{room * 0.88:.1f}V{bottom:g}z")
         if self.marked is not None:
             middle = LEFT + (self.marked + 0.5) * room
-            place = "middle" if LEFT + 60 < middle < WIDTH - 60 else "start" if middle < WIDTH / 2 else "end"
-            told = f"{self.marked}: {self.layers[self.marked]:,}"
+            place = "middle" if LEFT + 90 < middle < WIDTH - 90 else "start" if middle < WIDTH / 2 else "end"
+            told = f"depth {self.marked}: {counted(self.layers[self.marked], 'state')}"
             yield f'<text class="here" x="{middle:.1f}" y="{TOP - 8:g}" text-anchor="{place}">{told}</text>'
         yield '<g class="bar">'
         if self.brief:
@@ -111,7 +112,7 @@ class Chart:
 
     def _told(self, depth: int, states: int, bar: str) -> str:
         """A bar with what it says, and a link where there is one."""
-        title = f"<title>depth {depth}: {states:,} {'state' if states == 1 else 'states'}</title>"
+        title = f"<title>depth {depth}: {counted(states, 'state')}</title>"
         if self.link is None:
             return f"<g>{title}{bar}</g>"
         here = ' aria-current="true"' if depth == self.marked else ""

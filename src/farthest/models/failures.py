@@ -78,8 +78,8 @@ def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
     code = getattr(error, "sqlite_errorname", "")
     if _no_room(code, path):
         return (
-            "there is no room left for the database; nothing of this change was stored, what was stored before "
-            "is intact: free space on its disk, delete jobs, or name another place with --database"
+            "there is no room left for the database; this change was not stored, and what was stored before is "
+            "intact: free space on its disk, delete jobs, or name another place with --database"
         )
     for beginnings, message in _SQLITE.items():
         if code.startswith(beginnings):
@@ -157,8 +157,8 @@ def _postgres_failure(error: BaseException, place: str) -> StorageError:
     code = code or ""
     if code.startswith("53100"):
         return NoRoomError(
-            f"{place}: there is no room left on the disk of the database's server; nothing of this change was stored, "
-            "what was stored before is intact: free space there, or delete jobs"
+            f"{place}: there is no room left on the disk of the database's server; this change was not "
+            "stored, and what was stored before is intact: free space there, or delete jobs"
         )
     if code.startswith("53200"):
         return NoRoomError(f"{place}: the database's server has no memory left ({said}); give it more")

@@ -217,6 +217,10 @@ class SearchResult:
     bound: int | None = None
 
 
+BOARDS_KEPT = 24
+"""Of the nearest goals, and of the farthest states that a start leads to."""
+
+
 @dataclass(frozen=True, slots=True)
 class FirstGoals:
     """The goal states nearest the origin: their ``depth``, how many there are, and the first of them as texts."""

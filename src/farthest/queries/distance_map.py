@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from farthest.families.user_input import GivenBoard
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import NamedPath
+    from farthest.queries.dataset import Dataset
     from farthest.queries.exports import What
-    from farthest.queries.heuristic_report import Findings
+    from farthest.queries.heuristic_report import Findings, Judged
     from farthest.queries.paths import BoardPath, Nearer, Neighbour, SolutionGraph, Way
     from farthest.queries.states import SymmetryClasses
     from farthest.verify.report import Report
@@ -109,8 +110,8 @@ class DistanceMap(StoredMap):
         from farthest.queries.paths import SolutionGraph
 
         labels = self.labels(board)
-        start = numpy.array(labels, dtype=numpy.uint8)
-        return SolutionGraph(self.space, self._nearer, start, self._distance(labels), limit)
+        start = numpy.array([labels], dtype=numpy.uint8)
+        return SolutionGraph(self.space, self._nearer, start, numpy.array([self._distance(labels)]), limit)
 
     def neighbours(self, board: GivenBoard) -> list[Neighbour]:
         """The player's moves on a board with the distance after each, the least first; -1 and last where there is none.
@@ -250,6 +251,24 @@ class DistanceMap(StoredMap):
 
         return export_map(self, file, format=format, force=force, cells=cells)
 
+    def dataset(
+        self,
+        folder: str | Path,
+        *,
+        sample: int | None = None,
+        per_layer: int | None = None,
+        seed: int = 1,
+    ) -> Dataset:
+        """Write states as data for learning into a new folder: files .parquet of integers, divided into train,
+        validation and test by classes of states that are alike by symmetry, and a README.md that explains them.
+
+        All states; or ``sample`` of them; or ``per_layer`` of each layer. Raises OutputError where the folder exists or
+        cannot be written, MissingLibraryError without pyarrow, ResourceError where it takes more than the memory.
+        """
+        from farthest.queries.dataset import Sample, write_dataset
+
+        return write_dataset(self, folder, Sample(sample, per_layer, seed))
+
     def plot(self, file: str | Path | None = None, *, log: bool = False, force: bool = False) -> Drawing:
         """Draw the number of states at each depth, for a notebook; and to a .png or .svg file where one is given.
 
@@ -309,3 +328,29 @@ class DistanceMap(StoredMap):
 
         chosen = [texts] if isinstance(texts, str) else texts
         return compare_heuristics(self, open_heuristics(self, chosen), limit=limit)
+
+    def judge(
+        self,
+        function: Judged,
+        *,
+        batch: int = 65_536,
+        sample: int | None = None,
+        seed: int = 1,
+        limit: int = 3,
+    ) -> Findings:
+        """Judge any function as a heuristic: how many of its values are more than the distance, how many moves take
+        away more than 1, its errors by distance, what IDA* would expand. That no value is too large is proved where all
+        states were looked at; else boards are told that disprove it.
+
+        ``function``: from boards, uint8 of shape (boards, cells), ``batch`` at most, to a number for each; such as a
+        network. ``sample``: so many states instead of all. ``limit``: as for `heuristics`. Raises SettingError where
+        what it returns is not that, JobError as `heuristics` does.
+        """
+        from farthest.queries.heuristic_report import Function, compare_heuristics, goals_of
+        from farthest.queries.states import sampled_states
+        from farthest.random_source import RandomSource
+
+        goals_of(self)
+        boards = None if sample is None else sampled_states(self, sample, RandomSource(seed))
+        (found,) = compare_heuristics(self, [Function(function, batch)], limit=limit, sample=boards)
+        return found

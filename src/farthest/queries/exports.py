@@ -55,18 +55,28 @@ def layer_columns(layers: Sequence[LayerRecord]) -> dict[str, Any]:
     }
 
 
+def cell_columns(opened: StoredMap, boards: Boards) -> dict[str, NDArray[Any]]:
+    """What is in each cell, ``cell_0`` and so on, then of pieces that can be turned how each is, ``turn_0`` and so on:
+    uint8, or uint16 where a cell has two bytes."""
+    definition = opened.puzzle.definition
+    if getattr(definition, "digit_bytes", 1) == 2:  # the high byte first
+        boards = boards[:, ::2].astype(numpy.uint16) * 256 + boards[:, 1::2]
+    places = getattr(definition, "slots", boards.shape[1])
+    cells = {f"cell_{cell}": column for cell, column in enumerate(boards[:, :places].T)}
+    return cells | {f"turn_{slot}": column for slot, column in enumerate(boards[:, places:].T)}
+
+
 def board_columns(opened: StoredMap, boards: Boards, *, cells: bool) -> dict[str, list[Any]]:
-    """The texts of boards as ``board``; or with ``cells`` what is in each cell, ``cell_0`` and so on, then of pieces
-    that can be turned how each is, ``turn_0`` and so on: tokens as text where the family has them, else numbers."""
+    """The texts of boards as ``board``; or with ``cells`` the ``cell_columns``, with tokens as text where the family
+    has them."""
     definition = opened.puzzle.definition
     if not cells:
         return {"board": definition.texts(boards)}
-    if getattr(definition, "digit_bytes", 1) == 2:  # the high byte first
-        boards = boards[:, ::2].astype(numpy.uint16) * 256 + boards[:, 1::2]
-    tokens, places = getattr(definition, "tokens", None), getattr(definition, "slots", boards.shape[1])
-    held = boards[:, :places] if tokens is None else numpy.array(tokens)[boards[:, :places]]
-    found = {f"cell_{cell}": column.tolist() for cell, column in enumerate(held.T)}
-    return found | {f"turn_{slot}": column.tolist() for slot, column in enumerate(boards[:, places:].T)}
+    tokens = getattr(definition, "tokens", None)
+    return {
+        name: (column if tokens is None or name.startswith("turn_") else numpy.array(tokens)[column]).tolist()
+        for name, column in cell_columns(opened, boards).items()
+    }
 
 
 def _example(opened: StoredMap, *, cells: bool) -> dict[str, list[Any]]:

@@ -1,4 +1,5 @@
-"""Files for users: written whole or not at all; texts as cells of CSV files; layers as a plot; runs of a comparison."""
+"""Files and folders for users: written whole or not at all; texts as cells of CSV files; layers as a plot; runs of a
+comparison."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from secrets import token_hex
+from shutil import rmtree
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
@@ -70,8 +72,7 @@ def written_file(file: Path, *, force: bool) -> Iterator[Path]:
         raise OutputError(f"{file} is a link or a device; expected the name of a file")
     if file.exists() and not force:
         raise OutputError(f"{file} exists already; choose another name, or --force to replace it")
-    if not file.parent.is_dir():
-        raise OutputError(f"{file}: there is no folder {file.parent}; make it first")
+    _check_parent(file)
     # In the same folder, as a rename works only within one file system; with the same ending, as some writers read it.
     # Nobody can have put a link there: the name cannot be guessed, and the file is newly made.
     part = file.with_name(f".{file.stem}.{token_hex(8)}{file.suffix}")
@@ -84,6 +85,32 @@ def written_file(file: Path, *, force: bool) -> Iterator[Path]:
             part.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"cannot write {file}: {error.strerror or error}") from error
+
+
+@contextmanager
+def written_folder(folder: Path) -> Iterator[Path]:
+    """A new folder beside ``folder`` to write files to; it gets that name when the block ends without an exception.
+
+    Raises OutputError where ``folder`` exists and is not an empty folder, or cannot be written.
+    """
+    _check_parent(folder)
+    part = folder.absolute().with_name(f".{folder.absolute().name}.{token_hex(8)}")
+    try:
+        if folder.is_symlink() or (folder.exists() and not (folder.is_dir() and not any(folder.iterdir()))):
+            raise OutputError(f"{folder} exists already; choose another name, or remove it")
+        part.mkdir()
+        try:
+            yield part
+            part.replace(folder)
+        finally:
+            rmtree(part, ignore_errors=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {folder}: {error.strerror or error}") from error
+
+
+def _check_parent(place: Path) -> None:
+    if not place.parent.is_dir():
+        raise OutputError(f"{place}: there is no folder {place.parent}; make it first")
 
 
 PLOT_FORMS = (".png", ".svg")

@@ -12,6 +12,8 @@ are kept. That is exact too, but the map is read once for each move of a solutio
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,7 @@ from farthest.errors import FarthestError, StorageError
 from farthest.spaces.contract import reduced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,87 +41,100 @@ if TYPE_CHECKING:
     Nearer = Callable[[Boards, int], "NearerMoves"]
     """From different boards the moves to boards at a distance that is one less than theirs."""
 
+    _Item = tuple[MoveName, NDArray[numpy.intp], Boards, NDArray[Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class NearerMoves:
     """Item i leads from the board of row ``rows[i]`` to ``boards[i]`` by the move ``names[moves[i]]``.
 
-    ``rows``, ``moves``: intp, shape (items,). ``boards``: uint8, shape (items, cells). Items of one row are in a fixed
-    order: that of the space's moves, or of the layer where it has to be read.
+    ``rows``, ``moves``: intp, shape (items,). ``boards``: uint8, shape (items, cells); ``marks``: see ``marks_of``.
+    Items of one row are in a fixed order: that of the space's moves, or of the layer where it has to be read.
     """
 
     rows: NDArray[numpy.intp]
     boards: Boards
+    marks: NDArray[Any]
     moves: NDArray[numpy.intp]
     names: list[MoveName]
 
 
-def nearer_moves(space: Space, lookup: Lookup, layer: Callable[[int], Iterator[Boards]]) -> Nearer:
-    """How a map's nearer moves are found. ``layer``: the boards of a depth, some at a time."""
+BOARDS_AT_ONCE = 1 << 15
+"""The moves of so many boards are made together: their boards take some megabytes."""
+
+
+def nearer_moves(
+    space: Space, lookup: Lookup, layer: Callable[[int], Iterator[Boards]], threads: int = 1
+) -> Nearer:
+    """How a map's nearer moves are found. ``layer``: the boards of a depth, some at a time. ``threads``: 1 unless they
+    may look up side by side."""
     if space.moves_both_ways:
-        return lambda boards, remaining: _by_neighbours(space, lookup, boards, remaining)
+        return lambda boards, remaining: _by_neighbours(space, lookup, boards, remaining, threads)
     return lambda boards, remaining: _by_layer(space, layer(remaining), boards)
 
 
-def _by_neighbours(space: Space, lookup: Lookup, boards: Boards, remaining: int) -> NearerMoves:
-    found = _Found(space.cells)
-    for name, rows, neighbours in space.neighbours(boards, toward=True):
-        found.add(name, rows, neighbours)
-    reached = found.all()
-    if not len(reached.rows):
-        return reached
-    nearer = lookup(space.encode(reached.boards)) == remaining
-    return NearerMoves(reached.rows[nearer], reached.boards[nearer], reached.moves[nearer], reached.names)
+def _by_neighbours(space: Space, lookup: Lookup, boards: Boards, remaining: int, threads: int) -> NearerMoves:
+    def nearer(at: int) -> list[_Item]:
+        reached = list(space.neighbours(boards[at : at + BOARDS_AT_ONCE], toward=True))
+        if not reached:
+            return []
+        codes = [space.encode(each) for _, _, each in reached]
+        near = lookup(numpy.concatenate(codes)) == remaining
+        parts = numpy.split(near, numpy.cumsum([len(each) for each in codes[:-1]]))
+        found = []
+        for (name, rows, after), code, wanted in zip(reached, codes, parts, strict=True):
+            marks = marks_of(space, after[wanted], code[wanted])
+            found.append((name, rows[wanted] + at, after[wanted], marks))
+        return found
+
+    starts = range(0, len(boards), BOARDS_AT_ONCE)
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        blocks = map(nearer, starts) if pool is None else pool.map(nearer, starts)
+        return _joined(space, [each for block in blocks for each in block])
 
 
 def _by_layer(space: Space, layer: Iterator[Boards], boards: Boards) -> NearerMoves:
-    codes = _names(space, boards)
-    order = numpy.argsort(codes)
-    ascending = codes[order]
-    found = _Found(space.cells)
+    marks = marks_of(space, boards)
+    order = numpy.argsort(marks)
+    ascending = marks[order]
+    found: list[_Item] = []
     for block in layer:
+        own = marks_of(space, block)
         for name, rows, reached in space.neighbours(block, toward=False):
-            arrived = _names(space, reached)
+            arrived = marks_of(space, reached)
             places = numpy.searchsorted(ascending, arrived)
             places[places == len(ascending)] = 0
             hits = ascending[places] == arrived
             if hits.any():
-                found.add(name, order[places[hits]], block[rows[hits]])
-    return found.all()
+                found.append((name, order[places[hits]], block[rows[hits]], own[rows[hits]]))
+    return _joined(space, found)
 
 
-def _names(space: Space, boards: Boards) -> NDArray[Any]:
-    """What is equal for equal boards alone."""
-    return as_bytes(boards) if reduced(space) is not None else space.encode(boards)
+def _joined(space: Space, found: Sequence[_Item]) -> NearerMoves:
+    """All items: of each, the move, the rows from which it can be made, the boards that it leads to, their marks."""
+    numbers: dict[MoveName, int] = {}
+    for name, *_ in found:
+        numbers.setdefault(name, len(numbers))
+    none = numpy.empty((0, space.cells), dtype=numpy.uint8)
+    return NearerMoves(
+        numpy.concatenate([numpy.empty(0, dtype=numpy.intp), *(rows for _, rows, _, _ in found)]),
+        numpy.concatenate([none, *(boards for _, _, boards, _ in found)]),
+        numpy.concatenate([marks_of(space, none), *(marks for *_, marks in found)]),
+        numpy.repeat([numbers[name] for name, *_ in found], [len(rows) for _, rows, _, _ in found]),
+        list(numbers),
+    )
+
+
+def marks_of(space: Space, boards: Boards, codes: Codes | None = None) -> NDArray[Any]:
+    """What is equal for equal boards alone: their bytes where codes stand for several boards, else their codes."""
+    if reduced(space) is not None:
+        return as_bytes(boards)
+    return space.encode(boards) if codes is None else codes
 
 
 def as_bytes(boards: Boards) -> NDArray[Any]:
     """What can be compared in place of boards: their bytes."""
     return numpy.ascontiguousarray(boards).view(f"S{boards.shape[1]}").ravel()
-
-
-class _Found:
-    def __init__(self, cells: int) -> None:
-        self._rows: list[NDArray[numpy.intp]] = [numpy.empty(0, dtype=numpy.intp)]
-        self._boards: list[Boards] = [numpy.empty((0, cells), dtype=numpy.uint8)]
-        self._moves: list[NDArray[numpy.intp]] = [numpy.empty(0, dtype=numpy.intp)]
-        self._numbers: dict[MoveName, int] = {}
-
-    def add(self, name: MoveName, rows: NDArray[numpy.intp], boards: Boards) -> None:
-        """Adds one move: from which rows it can be made, and to which boards."""
-        number = self._numbers.setdefault(name, len(self._numbers))
-        self._rows.append(rows)
-        self._boards.append(boards)
-        self._moves.append(numpy.full(len(rows), number, dtype=numpy.intp))
-
-    def all(self) -> NearerMoves:
-        """All that was added, in that order."""
-        return NearerMoves(
-            numpy.concatenate(self._rows),
-            numpy.concatenate(self._boards),
-            numpy.concatenate(self._moves),
-            list(self._numbers),
-        )
 
 
 # Counts stay in int64 while a level's largest count times its largest number of edges cannot exceed this.
@@ -159,45 +174,68 @@ class Level:
 
 
 class SolutionGraph:
-    """All optimal solutions of one board."""
+    """All optimal solutions of one board, or of several."""
 
     def __init__(
-        self, space: Space, nearer: Nearer, board: Boards, distance: int, limit: int | None = None
+        self,
+        space: Space,
+        nearer: Nearer,
+        boards: Boards,
+        distances: NDArray[numpy.integer],
+        limit: int | None = None,
     ) -> None:
-        """``board``: uint8, shape (cells,), at ``distance``. ``nearer``: the map's nearer moves.
+        """``boards``: different ones, uint8, shape (boards, cells), at ``distances``. ``nearer``: the map's nearer
+        moves.
 
         Raises StorageError where the distances contradict each other, LargeGraphError where there are more than
         ``limit`` boards.
         """
-        self.distance = distance
+        self.distance = int(distances.max())
         self.levels: list[Level] = []
-        boards = board[numpy.newaxis, :]
-        reached = 0
-        for remaining in range(distance - 1, -1, -1):
-            reached += len(boards)
+        self.distances = distances
+        self.places = numpy.empty(len(boards), dtype=numpy.intp)  # of each board in its level
+        reached, here, found = 0, boards[:0], _joined(space, [])
+        for remaining in range(self.distance, -1, -1):
+            own = numpy.flatnonzero(distances == remaining)
+            marks = numpy.concatenate([marks_of(space, boards[own]), found.marks])
+            _, first, place = numpy.unique(marks, return_index=True, return_inverse=True)
+            self.places[own] = place[: len(own)]
+            if remaining < self.distance:
+                self.levels.append(_level(here, found, remaining + 1, place[len(own) :]))
+            here = numpy.concatenate([boards[own], found.boards])[first]
+            if not remaining:
+                break
+            reached += len(here)
             if limit is not None and reached > limit:
                 raise LargeGraphError(
                     f"the optimal solutions pass through more than {limit:,} boards; `farthest path` counts them"
                 )
-            level, boards = _level(space, nearer(boards, remaining), boards, remaining)
-            self.levels.append(level)
-        self.origins = boards  # where the solutions end: uint8, shape (boards, cells)
+            found = nearer(here, remaining - 1)
+        self.origins = here  # where the solutions end: uint8, shape (boards, cells)
 
     def count(self) -> int:
-        """The exact number of optimal solutions."""
+        """The exact number of optimal solutions of the first board."""
+        return int(self.counts()[0])
+
+    def counts(self) -> NDArray[numpy.int64] | NDArray[numpy.object_]:
+        """The exact number of optimal solutions of each board: Python's integers where some are large."""
         counts: NDArray[numpy.int64] | NDArray[numpy.object_] = numpy.ones(
             len(self.origins), dtype=numpy.int64
         )
-        for level in reversed(self.levels):
+        found: NDArray[Any] = numpy.ones(len(self.places), dtype=numpy.int64)
+        for depth, level in enumerate(reversed(self.levels), 1):
             if counts.dtype != object:
                 most_edges = int(numpy.diff(level.first_edge).max())
                 if int(counts.max()) * most_edges > EXACT_IN_INT64:
                     counts = counts.astype(object)  # Python integers from here on
+                    found = found.astype(object)
             counts = numpy.add.reduceat(counts[level.successors], level.first_edge[:-1])
-        return int(counts[0])
+            own = self.distances == depth
+            found[own] = counts[self.places[own]]
+        return found
 
     def solutions(self) -> Iterator[list[int]]:
-        """Each solution as the number of its edge on every level.
+        """Each solution of a single board as the number of its edge on every level.
 
         Depth first, edges in their order, so the order is always the same.
         """
@@ -233,20 +271,15 @@ class SolutionGraph:
         return Way(numpy.array(boards), moves)
 
 
-def _level(space: Space, found: NearerMoves, boards: Boards, remaining: int) -> tuple[Level, Boards]:
-    """The level of ``boards`` with its edges to boards at distance ``remaining``, and those boards."""
-    if not len(found.rows):
-        raise _contradiction(remaining + 1)
-    names = _names(space, found.boards)
-    _, first, successor = numpy.unique(names, return_index=True, return_inverse=True)
+def _level(boards: Boards, found: NearerMoves, distance: int, successors: NDArray[numpy.intp]) -> Level:
+    """The level of the boards at a distance. ``successors``: where the moves lead, as places in the next level."""
     order = numpy.argsort(found.rows, kind="stable")  # keeps the order of the moves within a row
     edges = numpy.bincount(found.rows, minlength=len(boards))
     if not edges.all():
-        raise _contradiction(remaining + 1)
+        raise _contradiction(distance)
     first_edge = numpy.zeros(len(boards) + 1, dtype=numpy.intp)
     numpy.cumsum(edges, out=first_edge[1:])
-    successors = successor[order].astype(numpy.intp)
-    return Level(boards, first_edge, successors, found.moves[order], found.names), found.boards[first]
+    return Level(boards, first_edge, successors[order], found.moves[order], found.names)
 
 
 def walk(nearer: Nearer, board: Boards, distance: int) -> Way:

@@ -1,7 +1,8 @@
-"""States of a map: the goals nearest to a start, random ones, classes of those that are alike by symmetry."""
+"""States of a map: what a start leads to, random ones, classes of those that are alike by symmetry."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy
 
 from farthest.errors import JobError
 from farthest.machine import cores
-from farthest.models.records import Answers, FirstGoals, ReachedStates
+from farthest.models.records import BOARDS_KEPT, Answers, ReachedStates
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import family
 from farthest.puzzles.origin import origin_patterns
@@ -29,40 +30,10 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes, Space
 
 
-# The goals nearest to the start, in a map that is counted from the start.
-
-BOARDS_KEPT = 24
-
-
-def first_goals(distance_map: StoredMap) -> FirstGoals | None:
-    """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
-    definition = distance_map.puzzle.definition
-    depth, states, boards = -1, 0, list[str]()
-    for block in distance_map.code_blocks():
-        # Only states that are no farther than the nearest goal so far need be decoded.
-        near = slice(None) if depth < 0 else block.distances <= depth
-        distances = block.distances[near]
-        if not distances.size:
-            continue
-        for rows, labels in distance_map.members(block.codes[near]):
-            goals = definition.at_goal(labels)
-            if not goals.any():
-                continue
-            nearest = int(distances[rows[goals]].min())
-            if nearest > depth >= 0:
-                continue
-            if nearest != depth:
-                depth, states, boards = nearest, 0, []
-            found = labels[goals & (distances[rows] == nearest)]
-            states += len(found)
-            boards += definition.texts(found[: BOARDS_KEPT - len(boards)])
-    return None if depth < 0 else FirstGoals(depth, states, boards)
-
-
 # The states of a map to goals that can be reached from the start: goals have others around them too.
 
 STATES_SEARCHED = 5_000_000
-"""In larger maps the nearest goals are not searched for."""
+"""In larger maps goals with wildcards are not searched for."""
 
 STATES_FLOODED = 2_000_000
 """Of more states it is not found out which can be reached."""
@@ -110,9 +81,10 @@ def _successors(space: Space, codes: Codes) -> Codes:
 
 def answers_of(distance_map: StoredMap) -> Answers:
     """What a job keeps of its map to tell at once: where moves are counted from the origin, the nearest goals, else
-    what the start reaches. Nothing of large maps."""
+    what the start reaches. Nothing that takes long to find."""
     if distance_map.origin.direction == "from":
-        return {"goal": first_goals(distance_map)} if distance_map.states <= STATES_SEARCHED else {}
+        wild = any(WILDCARD in pattern for pattern in distance_map.puzzle.definition.origin_boards[0])
+        return {} if wild and distance_map.states > STATES_SEARCHED else {"goal": distance_map.first_goals()}
     reached = reached_from_start(distance_map) if distance_map.states <= STATES_FLOODED else None
     return {} if reached is None else {"from_start": reached}
 
@@ -151,70 +123,108 @@ def random_states(
     )
 
 
-def _drawn(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+def sampled_states(
+    distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None = None
+) -> Boards:
+    """Different states at ``depth`` (None: of all), each choice of so many with the same chance: uint8, shape
+    (states, cells). All, if there are no more. The map is read as by ``random_states``."""
     states = distance_map.states if depth is None else distance_map.layers[depth]
-    keys = distance_map.space.keys
-    most = keys if distance_map.reduced is None else distance_map.reduced.kernel.states
+    if count >= states:
+        blocks = distance_map.state_blocks(depth)
+        return numpy.concatenate([block.labels for block in blocks])
+    if not _sparsely(distance_map, count, depth):
+        numbers = numpy.array(rng.different(states, count), dtype=numpy.int64)
+        return _numbered(distance_map, numbers, depth)
+    found: dict[bytes, None] = {}
+    while missing := count - len(found):
+        found |= dict.fromkeys(map(bytes, _met(distance_map, missing, rng, depth)))
+    return numpy.frombuffer(b"".join(found), dtype=numpy.uint8).reshape(count, -1)
+
+
+def _sparsely(distance_map: StoredMap, count: int, depth: int | None) -> bool:
+    """Whether states are sooner found by looking random keys up than by reading the map."""
+    states = distance_map.states if depth is None else distance_map.layers[depth]
+    keys, most = distance_map.space.keys, _most(distance_map)
     large = keys is not None and keys > SCANNED_KEYS and distance_map.record.keeps_residues
-    if most is not None and states < most and large and count * WORTH <= states:
-        return _met(distance_map, most, count, rng, depth)
-    drawn = numpy.array([rng.below(states) for _ in range(count)], dtype=numpy.uint64)
-    if states == most:  # each state of a key is one of those that are drawn from
-        return _texts(distance_map, *_of_all_keys(distance_map, drawn))
+    return large and most is not None and states < most and count * WORTH <= states
+
+
+def _most(distance_map: StoredMap) -> int | None:
+    """How many states all keys have."""
+    kept = distance_map.reduced
+    return distance_map.space.keys if kept is None else kept.kernel.states
+
+
+def _drawn(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+    texts = distance_map.puzzle.definition.texts
+    if _sparsely(distance_map, count, depth):
+        return texts(_met(distance_map, count, rng, depth))
+    states = distance_map.states if depth is None else distance_map.layers[depth]
+    drawn = numpy.array([rng.below(states) for _ in range(count)], dtype=numpy.int64)
     order = numpy.argsort(drawn, kind="stable")
-    ascending = drawn[order].astype(numpy.int64)
-    boards = [""] * count
+    boards = numpy.empty((count, distance_map.space.cells), dtype=numpy.uint8)
+    boards[order] = _numbered(distance_map, drawn[order], depth)
+    return texts(boards)
+
+
+def _numbered(distance_map: StoredMap, numbers: NDArray[numpy.int64], depth: int | None) -> Boards:
+    """The states of ascending numbers, from 0, among those at ``depth``, or among all."""
+    states = distance_map.states if depth is None else distance_map.layers[depth]
+    if states == _most(distance_map):  # each state of a key is one of those that are numbered
+        return _boards(distance_map, *_of_all_keys(distance_map, numbers))
+    boards = numpy.empty((len(numbers), distance_map.space.cells), dtype=numpy.uint8)
     first = at = 0
     for block in distance_map.code_blocks(depth):
-        if at == count:
+        if at == len(numbers):
             break
         weights = distance_map.weights(block.codes)
         ends = first + numpy.cumsum(weights)
-        end = int(numpy.searchsorted(ascending, ends[-1]))
+        end = int(numpy.searchsorted(numbers, ends[-1]))
         if end > at:
-            some = ascending[at:end]
+            some = numbers[at:end]
             places = numpy.searchsorted(ends, some, side="right")
-            texts = _texts(distance_map, block.codes[places], some - (ends - weights)[places])
-            for place, text in zip(order[at:end].tolist(), texts, strict=True):
-                boards[place] = text
+            boards[at:end] = _boards(distance_map, block.codes[places], some - (ends - weights)[places])
         first, at = int(ends[-1]), end
     return boards
 
 
 def _of_all_keys(
-    distance_map: StoredMap, numbers: NDArray[numpy.uint64]
+    distance_map: StoredMap, numbers: NDArray[numpy.int64]
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]:
     """Of numbers below that of the states of all keys the keys, and which of a key's states."""
     kept = distance_map.reduced
     if kept is None:
-        return numbers, numpy.zeros(len(numbers), dtype=numpy.int64)
-    each, some = kept.keys // len(kept.weights), numbers.astype(numpy.int64)
+        return numbers.astype(numpy.uint64), numpy.zeros(len(numbers), dtype=numpy.int64)
+    each = kept.keys // len(kept.weights)
     ends = numpy.cumsum(kept.weights * each)
-    shards = numpy.searchsorted(ends, some, side="right")
-    of_shard, which = numpy.divmod(some - (ends - kept.weights * each)[shards], kept.weights[shards])
+    shards = numpy.searchsorted(ends, numbers, side="right")
+    of_shard, which = numpy.divmod(numbers - (ends - kept.weights * each)[shards], kept.weights[shards])
     return (shards * each + of_shard).astype(numpy.uint64), which
 
 
-def _texts(distance_map: StoredMap, codes: Codes, which: NDArray[numpy.int64]) -> list[str]:
+def _boards(distance_map: StoredMap, codes: Codes, which: NDArray[numpy.int64]) -> Boards:
     """The boards of states: of each ``which`` of those that its code stands for."""
     if distance_map.reduced is None:
-        return distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
+        return distance_map.space.decode(codes)
     different, rows = numpy.unique(codes, return_inverse=True)
     boards = numpy.empty((len(codes), distance_map.space.cells), dtype=numpy.uint8)
     for of_codes, some in distance_map.members(different):
         here = numpy.flatnonzero((rows >= of_codes[0]) & (rows <= of_codes[-1]))
         boards[here] = some[numpy.searchsorted(of_codes, rows[here]) + which[here]]
-    return distance_map.puzzle.definition.texts(boards)
+    return boards
 
 
-def _met(distance_map: StoredMap, most: int, count: int, rng: RandomSource, depth: int | None) -> list[str]:
-    found: list[str] = []
+def _met(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None) -> Boards:
+    """States that are found by looking random keys up."""
+    most = _most(distance_map)
+    assert most is not None, "only dense maps have random keys"
+    found = numpy.empty((0, distance_map.space.cells), dtype=numpy.uint8)
     while missing := count - len(found):
-        drawn = numpy.array([rng.below(most) for _ in range(max(missing, LOOKED_UP))], dtype=numpy.uint64)
+        drawn = numpy.array([rng.below(most) for _ in range(max(missing, LOOKED_UP))], dtype=numpy.int64)
         keys, which = _of_all_keys(distance_map, drawn)
         distances = distance_map.lookup(keys)
         wanted = numpy.flatnonzero(distances >= 0 if depth is None else distances == depth)[:missing]
-        found += _texts(distance_map, keys[wanted], which[wanted])
+        found = numpy.concatenate([found, _boards(distance_map, keys[wanted], which[wanted])])
     return found
 
 
@@ -229,7 +239,7 @@ def holds_the_solvable(distance_map: StoredMap, target: str = "goal") -> bool:
     space = distance_map.space
     undirected = space.engine == "scatter" and scatter(space).undirected
     from_start = distance_map.origin.where == "start"
-    return target == "goal" and from_start and undirected and first_goals(distance_map) is not None
+    return target == "goal" and from_start and undirected and distance_map.first_goals() is not None
 
 
 def _place(distance_map: StoredMap, where: str) -> str:
@@ -364,3 +374,52 @@ def representatives(distance_map: StoredMap, depth: int, *, inverses: bool = Fal
             boards = block.labels[at : at + BOARDS_AT_ONCE]
             least = _least_of_orbits(found, boards, distance_map.space.encode, inverses=inverses)
             yield from distance_map.puzzle.definition.texts(boards[least.rows])
+
+
+def class_numbers(
+    found: Symmetries, boards: Boards, names: Callable[[Boards], NDArray[Any]]
+) -> tuple[NDArray[numpy.int64], Boards]:
+    """The number of each board's class, from 0, and of each class the board whose bytes are the least, be it one of
+    these or not. ``boards``: different ones; ``names``: what is different for different boards.
+
+    All images are made of the first board of each class alone: they tell which other boards are in it.
+    """
+    own = names(boards)
+    order = numpy.argsort(own)
+    ascending = own[order]
+    numbers = numpy.full(len(boards), -1, dtype=numpy.int64)
+    least, classes, at = [boards[:0]], 0, 0
+
+    def members(images: Boards) -> tuple[NDArray[numpy.intp], NDArray[numpy.bool_]]:
+        """The places of images in the order of names, and which of them are there."""
+        wanted = names(images)
+        places = numpy.searchsorted(ascending, wanted)
+        places[places == len(ascending)] = 0
+        return places, ascending[places] == wanted
+
+    with ThreadPoolExecutor(cores()) as pool:
+        while (rows := _first_without(numbers, at)).size:
+            at = int(rows[-1]) + 1
+            some = boards[rows]
+            images = list(pool.map(lambda each, some=some: each.images(some), found.maps))
+            first = as_bytes(images[0])
+            for others in map(as_bytes, images[1:]):
+                first = numpy.where(others < first, others, first)
+            different, which = numpy.unique(first, return_inverse=True)
+            least.append(different.view(numpy.uint8).reshape(-1, boards.shape[1]))
+            for places, there in pool.map(members, images):
+                numbers[order[places[there]]] = classes + which[there]
+            classes += len(different)
+    return numbers, numpy.concatenate(least)
+
+
+def _first_without(numbers: NDArray[numpy.int64], at: int) -> NDArray[numpy.intp]:
+    """The first rows from ``at`` on that have no number, ``BOARDS_AT_ONCE`` at most."""
+    found: list[NDArray[numpy.intp]] = [numpy.empty(0, dtype=numpy.intp)]
+    missing = BOARDS_AT_ONCE
+    while missing and at < len(numbers):
+        here = at + numpy.flatnonzero(numbers[at : at + DRAWN_AT_ONCE] < 0)[:missing]
+        found.append(here)
+        missing -= len(here)
+        at += DRAWN_AT_ONCE
+    return numpy.concatenate(found)

@@ -14,7 +14,9 @@ from farthest.errors import BoardError, JobError, ResourceError, UnreachableErro
 from farthest.families.user_input import board_given, is_plain
 from farthest.models.chunks import UNREACHED
 from farthest.models.job_reader import JobReader
+from farthest.models.records import BOARDS_KEPT, FirstGoals
 from farthest.models.stored_job import origin_of, puzzle_of, space_of, stored_answers
+from farthest.puzzles.definition import WILDCARD
 from farthest.queries.lookup import FullReader
 from farthest.spaces.contract import reduced
 from farthest.wording import bytes_text
@@ -334,6 +336,40 @@ class StoredMap:
                 left -= int(self.weights(codes).sum())
                 yield StateBlock(keys, codes, distances[some], self.space)
 
+    def first_goals(self) -> FirstGoals | None:
+        """The goal states at the least distance; None where no goal is reached. Looks the goals up; where they have
+        wildcards, reads the whole map."""
+        definition = self.puzzle.definition
+        patterns = definition.origin_boards[0]
+        if not any(WILDCARD in pattern for pattern in patterns):
+            boards = numpy.array(patterns, dtype=numpy.uint8)
+            of_goals = self.lookup(self.space.encode(boards))
+            if (of_goals < 0).all():
+                return None
+            least = int(of_goals[of_goals >= 0].min())
+            found = boards[of_goals == least]
+            return FirstGoals(least, len(found), definition.texts(found[:BOARDS_KEPT]))
+        depth, states, texts = -1, 0, list[str]()
+        for block in self.code_blocks():
+            # Only states that are no farther than the nearest goal so far need be decoded.
+            near = slice(None) if depth < 0 else block.distances <= depth
+            distances = block.distances[near]
+            if not distances.size:
+                continue
+            for rows, labels in self.members(block.codes[near]):
+                goals = definition.at_goal(labels)
+                if not goals.any():
+                    continue
+                nearest = int(distances[rows[goals]].min())
+                if nearest > depth >= 0:
+                    continue
+                if nearest != depth:
+                    depth, states, texts = nearest, 0, []
+                found = labels[goals & (distances[rows] == nearest)]
+                states += len(found)
+                texts += definition.texts(found[: BOARDS_KEPT - len(texts)])
+        return None if depth < 0 else FirstGoals(depth, states, texts)
+
     # --- inside ------------------------------------------------------------------------------------------
 
     def labels(self, board: GivenBoard) -> tuple[int, ...]:
@@ -343,14 +379,22 @@ class StoredMap:
 
     @cached_property
     def _nearest_goal(self) -> str | None:
-        """Of a map that is not counted from the goal the first of the nearest goals, where the job keeps them."""
-        kept = stored_answers(self.record).get("goal")
-        return kept.boards[0] if kept and kept.boards else None
+        """Of a map that is not counted from the goal the first of the nearest goals: the job keeps them, unless its
+        process was killed before."""
+        kept = stored_answers(self.record)
+        if (
+            "goal" not in kept
+            and self.origin.direction == "from"
+            and self.puzzle.definition.has_origin("goal")
+        ):
+            kept = {"goal": self.first_goals()}
+        found = kept.get("goal")
+        return found.boards[0] if found and found.boards else None
 
     def _meant(self, board: GivenBoard) -> GivenBoard:
         """The board; ``goal`` is the nearest one of such a map."""
-        nearest = self._nearest_goal
-        return nearest if nearest and isinstance(board, str) and board.strip() == "goal" else board
+        asked = isinstance(board, str) and board.strip() == "goal"
+        return (asked and self._nearest_goal) or board
 
     def text(self, board: GivenBoard) -> str:
         """The canonical text of a board. Raises BoardError where it is malformed."""

@@ -199,7 +199,7 @@ MOST_BOARDS = 100_000
 """Boards that are asked at once."""
 
 MOST_LISTED = 1_000
-"""Jobs, boards of a layer, random states and solutions that are given at once."""
+"""Jobs, boards of a layer, random states and solutions that can be given at once."""
 
 SOLUTIONS_GIVEN = 1
 FOR_EVER = "private, max-age=31536000"
@@ -283,7 +283,7 @@ async def _distances(request: Request) -> Response:
         boards = json_body(body, BoardsBody).boards
         if len(boards) > MOST_BOARDS:
             raise RefusalError(
-                413, f"boards: {len(boards):,} are more than the {MOST_BOARDS:,} that are answered at once"
+                413, f"boards: {len(boards):,} are more than the {MOST_BOARDS:,} that can be answered at once"
             )
         with shelf.asked(number) as opened:
             distances = opened.distances(_while_wanted(boards)).tolist()
@@ -321,7 +321,7 @@ def _estimate(request: Request) -> EstimateDocument:
 def _workers(request: Request) -> WorkersDocument:
     if not settings_of(request).redis:
         raise RefusalError(
-            404, "this server was started without FARTHEST_REDIS_URL, so it knows of no workers"
+            404, "this server was started without FARTHEST_REDIS_URL, so it cannot see workers"
         )
     return living_workers()
 

@@ -71,7 +71,7 @@ def status_and_message(error: Exception, database: Database | None = None) -> tu
     if isinstance(error, RefusalError):
         return error.status, str(error)
     if isinstance(error, ReaderLeftError):
-        return 503, "the question took too long, and was given up; ask for less"
+        return 503, "the answer took too long and was given up; ask for less"
     if isinstance(error, FarthestError):
         message = str(error)
         if database is not None:
@@ -79,7 +79,7 @@ def status_and_message(error: Exception, database: Database | None = None) -> tu
         return next((status for kind, status in _STATUS if isinstance(error, kind)), 500), message
     if isinstance(error, HTTPException):
         return error.status_code, _MEANINGS.get(error.status_code, error.detail)
-    return 500, "the server has met an error of its own; its log says which"
+    return 500, "this is an internal error of the server; its log has the details"
 
 
 Answer = TypeVar("Answer")
@@ -159,16 +159,16 @@ async def body_of(request: Request, most: int = FORM_BYTES) -> bytes:
     """The body. Raises RefusalError where it has more than ``most`` bytes, or is not there after ``BODY_SECONDS``."""
     told = request.headers.get("content-length", "0")
     if not (told.isascii() and told.isdecimal()) or len(told) > 12 or int(told) > most:
-        raise RefusalError(413, f"the body has more than the {most:,} bytes that are read here")
+        raise RefusalError(413, f"the body has more than {most:,} bytes")
     body = bytearray()
     try:
         async with asyncio.timeout(request.app.state.body_seconds):
             async for part in request.stream():
                 body += part
                 if len(body) > most:
-                    raise RefusalError(413, f"the body has more than the {most:,} bytes that are read here")
+                    raise RefusalError(413, f"the body has more than {most:,} bytes")
     except TimeoutError:
-        raise RefusalError(408, "the body has not come in time") from None
+        raise RefusalError(408, "the body was not received in time") from None
     return bytes(body)
 
 

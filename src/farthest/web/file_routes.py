@@ -21,9 +21,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import farthest
-from farthest.documents.maps import citation_of
 from farthest.errors import FarthestError
 from farthest.models.stored_job import puzzle_of
+from farthest.queries.citation import citation_of
 from farthest.queries.exports import export_map, layers_csv, layers_npz, layers_parquet
 from farthest.queries.output_files import plot_layers
 from farthest.safe_text import safe
@@ -117,7 +117,7 @@ class Download:
         except (FarthestError, ReaderLeftError) as error:
             if not begun:
                 raise
-            _LOG.info("%s was not written to its end: %s", scope["path"], str(error) or type(error).__name__)
+            _LOG.info("%s was not written completely: %s", scope["path"], str(error) or type(error).__name__)
             return
         await send({"type": "http.response.body", "body": b""})
 
@@ -178,7 +178,7 @@ def _box(request: Request) -> Response:
 def _citation(request: Request) -> Response:
     record = shelf_of(request).job(number_in(request))
     if record.digest is None or record.states is None:
-        raise RefusalError(404, f"job {record.id} has no result to be cited")
+        raise RefusalError(404, f"job {record.id} has no result to cite")
     return _file(citation_of(record, puzzle_of(record)).bibtex.encode(), "bib", f"job-{record.id}")
 
 

@@ -151,9 +151,7 @@ class Gate:
             return RefusalError(
                 403, f"this system does not tell whose connection this is: start the server with {BY_TOKEN}"
             )
-        return RefusalError(
-            403, "this server only answers questions; `farthest serve --allow-jobs` takes jobs"
-        )
+        return RefusalError(403, "this server does not start jobs; `farthest serve --allow-jobs` does")
 
     def _known(self, headers: Headers) -> bool:
         if not self._settings.token:
@@ -238,7 +236,9 @@ class WebSettings:
 
     def __post_init__(self) -> None:
         if self.public and self.allow_jobs:
-            raise SettingError("--public lets everybody read and nobody change: leave out --allow-jobs")
+            raise SettingError(
+                "with --public everybody may read and nobody may change anything: leave out --allow-jobs"
+            )
         if self.token and (len(self.token) < LEAST_TOKEN or not self.token.isascii() or " " in self.token):
             raise SettingError(
                 f"{WEB_TOKEN.name}: expected {LEAST_TOKEN} or more ASCII characters without spaces; "

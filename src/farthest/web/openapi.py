@@ -90,7 +90,9 @@ def _parameter(name: str, where: str, schema: Schema, meaning: str) -> Schema:
 NUMBER_IN = _parameter("number", "path", WHOLE, "The job's number.")
 NAME_IN = _parameter("name", "path", TEXT, "A name of the catalogue, or a parametric name.")
 BOARD = {
-    **_parameter("board", "query", TEXT, "A board in any form that the command line takes; goal; start."),
+    **_parameter(
+        "board", "query", TEXT, "A board in any form that the command line takes; or goal, or start."
+    ),
     "required": True,
 }
 
@@ -106,7 +108,7 @@ def _call(
     answers = {
         str(status): {"description": "The answer.", "content": {"application/json": {"schema": schema}}},
         "default": {
-            "description": "Why there is none.",
+            "description": "Why there is no answer.",
             "content": {"application/json": {"schema": _named(ErrorDocument)}},
         },
     }
@@ -117,13 +119,16 @@ def _call(
 
 
 _EVENTS: Schema = {
-    "summary": "The progress of an unfinished job: events `progress`, and `end` when it has ended; each says all. "
+    "summary": "The progress of an unfinished job: events `progress`, and `end` when it has ended; each has "
+    "all that is known. "
     "Events `chart` have the chart of the layers as SVG.",
     "parameters": [NUMBER_IN],
     "responses": {
         "200": {"description": "Server-sent events.", "content": {"text/event-stream": {"schema": TEXT}}}
     },
 }
+
+MAY_CHANGE = "Only for the user who started the server, on that machine, or with --allow-jobs and the token."
 
 PATHS: dict[str, Schema] = {
     "/api/jobs": {
@@ -135,15 +140,17 @@ PATHS: dict[str, Schema] = {
             _parameter("limit", "query", WHOLE, "How many, 1000 at most; without it 1000."),
         ),
         "post": _call(
-            "Queue an enumeration; small ones are run at once (--allow-jobs).",
+            f"Start an enumeration, or queue it for a coordinator. {MAY_CHANGE}",
             JobDocument,
             body=PuzzleBody,
             status=201,
         ),
     },
     "/api/jobs/{number}": {"get": _call("One job.", (EnumerationDocument, SearchDocument), NUMBER_IN)},
-    "/api/jobs/{number}/cancel": {"post": _call("Cancel it (--allow-jobs).", JobDocument, NUMBER_IN)},
-    "/api/jobs/{number}/resume": {"post": _call("Queue it again (--allow-jobs).", JobDocument, NUMBER_IN)},
+    "/api/jobs/{number}/cancel": {"post": _call(f"Cancel it. {MAY_CHANGE}", JobDocument, NUMBER_IN)},
+    "/api/jobs/{number}/resume": {
+        "post": _call(f"Run it again, or queue it. {MAY_CHANGE}", JobDocument, NUMBER_IN)
+    },
     "/api/jobs/{number}/state": {
         "get": _call(
             "A board's distance, and every move with the distance after it, the least first. `solutions` is null where "
@@ -184,7 +191,7 @@ PATHS: dict[str, Schema] = {
             "Random states, each with the same chance.",
             RandomDocument,
             NUMBER_IN,
-            _parameter("depth", "query", WHOLE, "Of this depth; without it of any."),
+            _parameter("depth", "query", WHOLE, "Only of this depth; without it of any depth."),
             _parameter("count", "query", WHOLE, "How many, 1000 at most; without it one."),
         )
     },
@@ -193,16 +200,18 @@ PATHS: dict[str, Schema] = {
         "get": _call(
             "The catalogue.",
             PuzzlesDocument,
-            _parameter("q", "query", TEXT, "Words that names and titles have."),
+            _parameter("q", "query", TEXT, "Only puzzles whose name or title has these words."),
         )
     },
     "/api/puzzles/{name}": {
-        "get": _call("One puzzle; its family has fields of its own.", DefinitionDocument, NAME_IN)
+        "get": _call("One puzzle; each family has more fields.", DefinitionDocument, NAME_IN)
     },
     "/api/puzzles/{name}/estimate": {
         "get": _call("What enumerating it here would need.", EstimateDocument, NAME_IN)
     },
-    "/api/workers": {"get": _call("The workers, where the server knows Redis.", WorkersDocument)},
+    "/api/workers": {
+        "get": _call("The workers, if the server was started with FARTHEST_REDIS_URL.", WorkersDocument)
+    },
 }
 
 
@@ -214,7 +223,8 @@ def openapi() -> dict[str, Any]:
         "info": {
             "title": "farthest",
             "version": farthest.__version__,
-            "description": "Stored distance maps of puzzles. One with a token wants `Authorization: Bearer TOKEN`.",
+            "description": "Stored distance maps of puzzles. A server with a token needs `Authorization: "
+            "Bearer TOKEN`.",
         },
         "paths": PATHS,
         "components": {

@@ -135,11 +135,18 @@ def live(number: int, rows: Sequence[tuple[str, str]]) -> Node:
     ]
 
 
-def rows_of(headings: Sequence[str], rows: Iterable[Sequence[Node]], *, numbers: Sequence[int] = ()) -> Node:
-    """A table; ``numbers``: its columns of numbers."""
+def rows_of(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Node]],
+    *,
+    numbers: Sequence[int] = (),
+    second: Sequence[int] = (),
+) -> Node:
+    """A table; ``numbers``: its columns of numbers; ``second``: those that are left out where there is little room."""
+    kinds = ((numbers, "number"), (second, "second"))
 
     def kind(column: int) -> str | None:
-        return "number" if column in numbers else None
+        return " ".join(name for columns, name in kinds if column in columns) or None
 
     heads = (th(scope="col", class_=kind(at))[text] for at, text in enumerate(headings))
     lines = (tr[(td(class_=kind(at))[cell] for at, cell in enumerate(row))] for row in rows)

@@ -204,7 +204,7 @@ def number_asked(
         return default
     number = _number(text.strip(), name)
     if most is not None and number > most:
-        raise RefusalError(400, f"{name}: {number:,} is more than the {most:,} that are given at once")
+        raise RefusalError(400, f"{name}: {number:,} is more than the {most:,} that can be given at once")
     return number
 
 

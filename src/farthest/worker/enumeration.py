@@ -110,7 +110,7 @@ class JobDatabase:
         return self._database
 
     def _give_up(self, error: FarthestError) -> None:
-        log.warning("map parts go by the place of blobs for a while: %s", error)
+        log.warning("map parts are sent through the place of blobs for a while: %s", error)
         self._pause = monotonic() + PAUSE_SECONDS
         self.close()
 

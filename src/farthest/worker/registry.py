@@ -282,7 +282,9 @@ def claim_name(heartbeat: Heartbeat) -> None:
             if owner_is_alive(other.owner) or (before is not None and left >= before):
                 raise SettingError(f"a worker called {heartbeat.name} runs already{_place(other)}; {ADVICE}")
             if before is None:
-                log.info("a worker called %s was here: checking whether it still runs", heartbeat.name)
+                log.info(
+                    "a worker called %s was registered before: checking whether it still runs", heartbeat.name
+                )
             sleep(LOOK_SECONDS)
     except StorageError as error:
         log.debug("%s", error)

@@ -87,7 +87,7 @@ def run_worker(concurrency: int, name: str) -> int:
     WORKER_MEMORY.size()
     allowed = sorted(allowed_modules())
     if allowed:
-        log.info("puzzle classes may run of the modules %s", ", ".join(allowed))
+        log.info("puzzle classes of these modules may run: %s", ", ".join(allowed))
     nodes = RedisNodes.from_environment()
     retry_while_away(nodes.check, told=log.warning)
     _check_place()
@@ -234,11 +234,11 @@ class _Main:
     def _on_signal(self, number: int, frame: object) -> None:
         name = signal.Signals(number).name
         if self._stopping:
-            say(f"{name} again: ending at once; what was under way is sent to others")
+            say(f"{name} again: ending at once; other workers will get the unfinished steps")
             self._send(signal.SIGKILL)
             os._exit(128 + number)
         self._stopping = True
-        say(f"{name}: letting the steps under way end; the same again ends them at once")
+        say(f"{name}: finishing the steps under way; the same signal again ends them at once")
         self._send(signal.SIGTERM)
         if self._beating:
             raise _Stopping

@@ -54,6 +54,7 @@ def test_a_cube_is_coloured_solved_and_played(own: Page) -> None:
     expect(own.get_by_text("This position can be solved.")).to_be_visible()
     own.get_by_role("button", name="Solve", exact=True).click()
     expect(own.get_by_text("3 moves: the fewest possible.")).to_be_visible(timeout=30_000)
+    expect(own.get_by_role("slider")).to_have_value("0")  # the script has begun
     own.keyboard.press("ArrowRight")
     expect(own.get_by_role("slider")).to_have_value("1")
 

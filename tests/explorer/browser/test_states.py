@@ -197,12 +197,12 @@ def test_boards_are_pasted_in_other_forms(page: Page, job: int, board: str, move
 
 def test_random_states(page: Page) -> None:
     page.goto(state_page(KINDS, GOAL))
-    page.get_by_role("link", name="any", exact=True).click()
+    page.get_by_role("link", name="A random state").click()
     expect(page).not_to_have_url(state_page(KINDS, GOAL))
     heading = page.get_by_role("heading", level=1)
     expect(heading).not_to_contain_text("distance 0")
     shown = heading.inner_text()
-    page.get_by_role("link", name="at distance").click()
+    page.get_by_role("link", name="One at distance").click()
     expect(heading).to_have_text(shown)
 
 
@@ -242,3 +242,17 @@ def test_a_reader_plays_and_then_asks_for_the_fewest_moves(page: Page) -> None:
     expect(heading).to_have_text(re.compile(r": solved in 2 moves$"))
     page.get_by_role("link", name="Start again").click()
     expect(heading).to_have_text(re.compile(r": 0 moves$"))
+
+
+def test_a_printed_state_has_its_board_on_one_page_and_its_way_on_the_next(page: Page) -> None:
+    page.emulate_media(media="print", color_scheme="dark")
+    page.goto(state_page(KINDS, FARTHEST))
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    for hidden in (
+        page.get_by_role("navigation"),
+        page.get_by_role("slider"),
+        page.locator("svg.moving a").first,
+    ):
+        expect(hidden).to_be_hidden()
+    expect(page.locator("svg.moving")).to_be_visible()
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 2

@@ -38,7 +38,7 @@ def test_a_map_is_asked(plain: Page) -> None:
     plain.get_by_role("table").get_by_role("link", name="eight-kinds").click()
     plain.wait_for_url(job_page(KINDS))
     plain.get_by_role("link", name="Linear scale").click()
-    expect(plain.get_by_text("Linear scale.")).to_be_visible()
+    expect(plain.get_by_text("Linear scale", exact=True)).to_be_visible()
     plain.get_by_text("All layers").click()
     plain.get_by_role("cell", name="30", exact=True).get_by_role("link").click()
     heading(plain, "6 states at distance 30")

@@ -198,7 +198,7 @@ def fills_up(database: Database, job_id: int) -> None:
     """A full disk during a checkpoint, alone and inside a larger transaction, leaves the older one usable."""
     jobs, maps = Jobs(database), Maps(database)
     maps.checkpoint(job_id, 1, [Chunk(0, 2, "uint8", b"abc")], [], None)
-    with pytest.raises(NoRoomError, match="no room left for the database; nothing of this change was stored"):
+    with pytest.raises(NoRoomError, match="no room left for the database; this change was not stored"):
         maps.checkpoint(job_id, 2, noise(100), [], None)
     with pytest.raises(NoRoomError, match="no room left"), database.write():
         maps.checkpoint(job_id, 2, noise(100), [], None)

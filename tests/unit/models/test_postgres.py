@@ -147,7 +147,11 @@ class ServerError(Exception):
     ("sqlstate", "kind", "told"),
     [
         ("53200", NoRoomError, "the database's server has no memory left (the server's words)"),
-        ("53100", NoRoomError, "no room left on the disk of the database's server; nothing of this change"),
+        (
+            "53100",
+            NoRoomError,
+            "no room left on the disk of the database's server; this change was not stored",
+        ),
         ("53300", UnavailableError, "cannot be reached"),
         ("57P01", UnavailableError, "the connection to the database broke off (the server's words)"),
         ("57P03", UnavailableError, "broke off"),

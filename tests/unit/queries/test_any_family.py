@@ -18,7 +18,6 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.paths import nearer_moves, walk
-from farthest.queries.states import first_goals
 
 CASES = [
     (codes, both_ways, direction)
@@ -205,9 +204,9 @@ def test_where_goals_are_first_met(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert 7 not in expected
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         opened = toy.store_map(database, puzzle, piece=40)
-        found = first_goals(opened)
+        found = opened.first_goals()
         depth = min(expected[40], expected[200])
         boards = [str(state) for state in (40, 200) if expected[state] == depth]
         assert found == FirstGoals(depth, len(boards), boards)
         unmet = toy.toy(codes, goals=((0, 7),), moves=(("double", 2, 0), ("two", 1, 2)), size=250)
-        assert first_goals(toy.store_map(database, unmet)) is None
+        assert toy.store_map(database, unmet).first_goals() is None

@@ -91,7 +91,7 @@ def test_counts_beyond_64_bits() -> None:
     graph = SolutionGraph.__new__(SolutionGraph)
     boards = numpy.zeros((2, 4), dtype=numpy.uint8)
     first, to, moves = numpy.array([0, 2, 4]), numpy.array([0, 1, 0, 1]), numpy.array([0, 1, 1, 0])
-    graph.distance = 100
+    graph.distance, graph.distances, graph.places = 100, numpy.array([100]), numpy.array([0])
     graph.levels = [Level(boards[:1], first[:2], to[:2], moves[:2], ["a", "b"])]
     graph.levels += [Level(boards, first, to, moves, ["a", "b"])] * 99
     graph.origins = boards
@@ -106,4 +106,4 @@ def test_a_map_that_contradicts_itself(map_of: MapOf) -> None:
     with pytest.raises(StorageError, match="contradicts itself"):
         walk(nearer, start, 30)
     with pytest.raises(StorageError, match="contradicts itself"):
-        SolutionGraph(distance_map.space, nearer, start, 30)
+        SolutionGraph(distance_map.space, nearer, start[None], numpy.array([30]))

@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 from farthest.coordinator.enumeration.job import enumerate_puzzle
@@ -17,7 +18,7 @@ from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.queries.distance_map import DistanceMap, open_map
-from farthest.queries.states import first_goals, symmetries_of
+from farthest.queries.states import symmetries_of
 from farthest.spaces import reduced_space
 from symmetric_puzzles import symmetric_puzzle
 
@@ -69,7 +70,7 @@ def test_the_states_are_the_same(maps: Maps) -> None:
     assert sorted(found) == sorted(expected)
     for depth in (0, 1, plain.depth):
         assert sorted(reduced.states_at(depth)) == sorted(plain.states_at(depth))
-    assert first_goals(reduced) == first_goals(plain)
+    assert reduced.first_goals() == plain.first_goals()
 
 
 def test_distances_of_boards_with_and_without_one(maps: Maps) -> None:
@@ -197,3 +198,18 @@ def test_every_group(seed: int, tmp_path: Path) -> None:
     assert whole is not None
     for order in (each for each in range(2, whole.order + 1) if whole.order % each == 0):
         same(puzzle, order, tmp_path / f"{order}.db")
+
+
+def test_datasets(maps: Maps, tmp_path: Path) -> None:
+    """The same rows, in another order; the same boards are in a class."""
+    tables = []
+    for number, opened in enumerate(maps):
+        opened.dataset(tmp_path / str(number))
+        table = pandas.read_parquet(tmp_path / str(number) / "data")
+        cells = [name for name in table if name.startswith(("cell_", "turn_"))]
+        table = table.sort_values(cells, ignore_index=True)
+        first = table.reset_index().groupby("class")["index"].transform("min")
+        tables.append(table.assign(**{"class": first}))
+        some = opened.dataset(tmp_path / f"{number}-some", per_layer=3)
+        assert sum(some.rows.values()) == sum(min(3, states) for states in opened.layers)
+    assert tables[0].equals(tables[1])

@@ -26,6 +26,7 @@ from farthest.coordinator.enumeration.backends import (
     RunsInMemory,
 )
 from farthest.coordinator.enumeration.executors import next_layer
+from farthest.coordinator.enumeration.goals import GoalsOfLayers, tells_goals
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import Plan, check_workers, notice_of_files, plan
 from farthest.coordinator.enumeration.record import Found, JobRecorder, board_texts
@@ -154,7 +155,7 @@ class FoundLayers:
         self._pace = Pace()
 
     def expect(self, at_most: int) -> None:
-        """There are so many states at most."""
+        """There are so many states at most; 0: nobody knows."""
         self._pace.at_most = at_most
 
     @property
@@ -196,7 +197,7 @@ class FoundLayers:
                 "layer_states": self.states[-1],
                 "states": self.total,
                 "seconds": self._spent,
-                "states_at_most": self._pace.at_most,
+                "states_at_most": self._pace.at_most or None,
                 "layers": list(self.states) if len(self.states) <= LAYERS_TOLD else None,
                 "blocks": None,
                 "blocks_done": None,
@@ -247,6 +248,7 @@ class Enumeration:
 
             self._servers = Servers.open(reporter.notice)
         self._found = FoundLayers(reporter)
+        self._goals: GoalsOfLayers | None = None  # of layers without a map
         self._stopped: str | None = None
         self._exhausted = False  # an earlier attempt has found that there are no more layers
         self._resumed_from: int | None = None
@@ -289,7 +291,7 @@ class Enumeration:
             raise chosen.refusal
         if chosen.files is not None and not in_files:
             self._reporter.notice(notice_of_files(chosen.needs))
-        self._found.expect(chosen.needs.states_at_most)
+        self._found.expect(chosen.needs.most_states or 0)
         self._plan, self._settings = chosen, chosen.settings
         self._backend = _backend_of(chosen, self._servers, self._reporter.notice)
         self._checkpoints.wanted = self._settings.stores_distances and chosen.space.engine != "pattern"
@@ -342,7 +344,7 @@ class Enumeration:
                     if stored is None or not isinstance(error, SqueezedError):
                         raise
                     raise SqueezedError(
-                        f"{error}; the layers up to depth {stored} are stored: the same command goes on from there"
+                        f"{error}; the layers up to depth {stored} are stored: the same command continues from there"
                     ) from error
             except LostStateError as error:
                 if store is not None:
@@ -374,8 +376,8 @@ class Enumeration:
             return False
         if folder is None:
             self._resumed_from = None
-            size = "" if self._plan.needs.layers_disk else ", of a size that is not known before"
-            then = f"beginning anew with layers in files in {files.scratch}{size}"
+            size = "" if self._plan.needs.layers_disk else "; their size is not known in advance"
+            then = f"starting over with layers in files in {files.scratch}{size}"
         else:
             then = f"going on within {bytes_text(self._plan.needs.memory)}"
         self._reporter.notice(f"{error}; {then}")
@@ -389,7 +391,7 @@ class Enumeration:
         self._losses.add(error, restarted=self._backend.restarted())
         if self._recorder is not None:  # the keys may be gone because the job was taken over
             self._recorder.confirm()
-        back = "going back to the last checkpoint" if self._backend.folder is None else "beginning anew"
+        back = "going back to the last checkpoint" if self._backend.folder is None else "starting over"
         self._reporter.notice(f"{error}; {back}")
 
     def _attempt(self, store: JobStore, stop: StopRequest) -> Outcome:
@@ -397,6 +399,8 @@ class Enumeration:
         self._found.go_on_with(())
         self._exhausted = False
         self._resume(store, self._poll_at_once(stop))
+        sought = self._settings.histogram_only and not self._found.states and tells_goals(self._plan.space)
+        self._goals = GoalsOfLayers(self._plan.space) if sought else None
         complete = self._search(store, stop)
         # Read before the job is finished: after that no attempt would repeat what Redis loses.
         keys = store.keys(self._found.depth, FARTHEST_BOARDS)
@@ -448,7 +452,7 @@ class Enumeration:
     def _search(self, store: JobStore, stop: StopRequest) -> bool:
         """Finds the missing layers. Returns whether the space is exhausted, not only the depth limit reached."""
         if not self._found.states:
-            self._found.add(sum(store.counts(0).values()), 0.0, store.classes(0))
+            self._add_layer(store, sum(store.counts(0).values()), 0.0)
         if self._exhausted:
             return True
         executor = self._backend.executor(self._found.progress, self._poll(stop), self._during_layer)
@@ -486,7 +490,7 @@ class Enumeration:
             if states == 0 and not self._goes_on(store, depth):
                 self._found.seconds[-1] += perf_counter() - begun
                 return True
-            self._found.add(states, perf_counter() - begun, store.classes(depth))
+            self._add_layer(store, states, perf_counter() - begun)
             if keys is not None and self._found.total > keys:
                 raise PuzzleError(
                     f"puzzle {self._puzzle.name}: more states than its {keys:,} keys: some were found at two "
@@ -500,6 +504,11 @@ class Enumeration:
             self._still_ours()
             self._memory.check()
         return self._found.total == keys  # then the depth limit has cut nothing off
+
+    def _add_layer(self, store: JobStore, states: int, seconds: float) -> None:
+        self._found.add(states, seconds, store.classes(self._found.depth + 1))
+        if self._goals is not None:
+            self._goals.look(store, self._found.depth, states)
 
     def _goes_on(self, store: JobStore, depth: int) -> bool:
         """Whether there may be states beyond an empty layer: in an additive pattern the blank may move on without a new
@@ -575,6 +584,7 @@ class Enumeration:
             made,
             complete,
             self._figures,
+            None if self._goals is None else self._goals.answers,
         )
 
     @property

@@ -279,7 +279,7 @@ class _Planner:
         """Memory and disk, if the number of states is known; else the limit, at which such a run ends."""
         limit = self._machine.memory
         if states is None:
-            why = "how many states there are is not known before"
+            why = "the number of states is not known in advance"
             return self._begun(self._most_states(), limit, 0, why=why)
         needed = states * SCATTER_BYTES + PROCESS_BYTES
         disk = map_bytes(self._map, states, (space.keys or 0) // 4)
@@ -298,7 +298,7 @@ class _Planner:
             files = RunsInFiles(space, machine.scratch, limit, machine.threads, states)
         except ResourceError as error:
             return None if states is None else found.needing(layers_in="files").unless(error)
-        unknown = "how many states there are is not known before, and a folder is named"
+        unknown = "the number of states is not known in advance, and a folder is named"
         return self._where_in_files(found.needing(disk=0), files, unknown if states is None else None)
 
     def _where_in_files(self, found: Plan, files: LayersInFiles, named: str | None) -> Plan | None:
@@ -591,8 +591,8 @@ def notice_of_files(needs: Estimate) -> str:
     """What the user is told before a run whose layers are files."""
     if not needs.layers_disk:
         return (
-            f"the layers are kept in files in {needs.scratch}, within {bytes_text(needs.memory)} of memory; how much "
-            "disk they need is not known before"
+            f"the layers are kept in files in {needs.scratch}, within {bytes_text(needs.memory)} of memory; "
+            "the disk space that they need is not known in advance"
         )
     units = f", {needs.units} units a layer" if needs.engine == "gather" else ""
     return (

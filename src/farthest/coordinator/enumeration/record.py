@@ -10,9 +10,10 @@ from itertools import chain, compress, count, islice, repeat
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from farthest.coordinator.attempt import OwnedJob, added, claimed
+from farthest.coordinator.enumeration.goals import boards_of, tells_goals, tells_start
 from farthest.coordinator.settings import STATE_ROWS, Settings
 from farthest.environment import scratch_folder
-from farthest.errors import DamagedMapError
+from farthest.errors import DamagedMapError, FarthestError
 from farthest.models.chunks import (
     CHUNK_KEYS,
     UNREACHED,
@@ -24,6 +25,7 @@ from farthest.models.chunks import (
 from farthest.models.database import Database
 from farthest.models.maps import Maps
 from farthest.models.records import (
+    Answers,
     JobRecord,
     LayerRecord,
     MapFileRecord,
@@ -84,7 +86,8 @@ class Checkpoint:
 @dataclass(frozen=True, slots=True)
 class Found:
     """The layers that are to be stored: the states, seconds and classes of each, the ``store`` that holds the states,
-    and the map where workers have ``made`` it. ``complete``: no depth limit has cut them off."""
+    and the map where workers have ``made`` it. ``complete``: no depth limit has cut them off. ``answers``: what is
+    known of goals without the map."""
 
     space: Space
     store: JobStore
@@ -95,6 +98,7 @@ class Found:
     made: MadeMap | None = None
     complete: bool = False
     figures: Sequence[LayerFigures] = ()
+    answers: Answers | None = None
 
     @property
     def depth(self) -> int:
@@ -221,13 +225,15 @@ class JobRecorder(OwnedJob):
                 written.append(self._write_result(found, file))
                 if file is not None:
                     file.writer.publish()  # the job is known to be ours; answers read the map by its name
-                if not self._settings.histogram_only and _has_answers(found.space):
-                    self._add_answers()
+                if found.answers:
+                    self._jobs.add_answers(self.job, found.answers)
             return written[-1]
 
         with self._residue_file(found) if self._settings.residues else nullcontext() as file:
             digest = self._with_retries(lambda: write(file))
         self.check_file()
+        if not self._settings.histogram_only:
+            self._add_answers(found.space)
         return digest
 
     def _write_result(self, found: Found, file: ResidueFile | None) -> str:
@@ -257,14 +263,20 @@ class JobRecorder(OwnedJob):
         )
         return digest
 
-    def _add_answers(self) -> None:
-        """Stores what the map tells at once, with the job: nobody need ask for it."""
+    def _add_answers(self, space: Space) -> None:
+        """Stores what the map tells at once, with the job, which is finished: nothing is lost where this fails, or the
+        process is killed before it. Then ``show`` does not tell it, and a question to the map works it out."""
+        if not (tells_goals(space) or tells_start(space)):
+            return
         from farthest.queries.distance_map import DistanceMap
         from farthest.queries.states import answers_of
 
-        answers = answers_of(DistanceMap(self._database, self._jobs.get(self.job)))
-        if answers:
-            self._jobs.add_answers(self.job, answers)
+        try:
+            answers = answers_of(DistanceMap(self._database, self._jobs.get(self.job)))
+            if answers:
+                self._with_retries(lambda: self._jobs.add_answers(self.job, answers))
+        except FarthestError as error:
+            self._notice(f"job {self.job} is finished, but its goals could not be looked up: {error}")
 
     def _rows(self, found: Found) -> Iterable[Row]:
         """Readable rows: of all states where they are not too many and have distances, else of the last layer."""
@@ -333,19 +345,6 @@ class JobRecorder(OwnedJob):
             yield ResidueFile(files, row, digest, writer)
 
 
-def _has_answers(space: Space) -> bool:
-    """Whether a job of the space keeps ``queries.states.answers_of`` its map."""
-    definition, origin = space.puzzle.definition, space.origin
-    if not definition.has_moves:
-        return False
-    if origin.direction == "from":
-        return origin.where != "goal" and definition.has_origin("goal")
-    # Representatives are by symmetries that fix the goal, not the start. All states are joined to the start where moves
-    # can be taken back and lead to one board.
-    alone = space.undirected and len(space.origins) == 1
-    return definition.has_origin("start") and reduced(space) is None and not alone
-
-
 @dataclass(frozen=True, slots=True)
 class ResidueFile:
     """The finished file of a job's residue map, which has not got its name yet: ``writer`` gives it. ``row``: to be
@@ -371,13 +370,8 @@ def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes], most: int |
     if by_representatives is not None:
         return list(islice((board for _, board in _member_texts(by_representatives, keys)), most))
     template = space.puzzle.definition.line_template()
-    runs = reduced_runs(space)
-    if template is None or runs is not None:
-        import numpy
-
-        dtype = numpy.uint64 if space.code_bytes == 8 else f"S{space.code_bytes}"
-        boards = space.decode(numpy.array(keys, dtype=dtype))
-        return space.puzzle.definition.texts(boards if runs is None else runs.images(boards, most))
+    if template is None or reduced_runs(space) is not None:
+        return space.puzzle.definition.texts(boards_of(space, keys, most))
     row, positions, table = template
     rows = bytearray(row * len(keys))
     cast("ArrangementSpace", space).write_boards(cast("Sequence[int]", keys), rows, positions)

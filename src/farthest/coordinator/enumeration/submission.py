@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import plan
-from farthest.coordinator.settings import Settings
+from farthest.coordinator.settings import Estimate, Settings
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.naming import no_job_named
@@ -14,8 +14,8 @@ from farthest.models.records import ENUMERATION, JobRecord
 from farthest.puzzles.puzzle import Puzzle
 
 
-def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tuple[JobRecord, int]:
-    """Queues an enumeration. Returns its job, and how many states there are at most.
+def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tuple[JobRecord, Estimate]:
+    """Queues an enumeration. Returns its job, and what it needs.
 
     Puzzles that no machine could enumerate are refused here; memory and disk are checked by the coordinator that takes
     the job. Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
@@ -30,7 +30,7 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
         settings.parameters(space.origin),
         space.layout_fields(),
     )
-    return jobs.get(job), chosen.needs.states_at_most
+    return jobs.get(job), chosen.needs
 
 
 def named_job(jobs: Jobs, text: str) -> JobRecord:

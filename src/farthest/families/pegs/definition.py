@@ -144,7 +144,7 @@ def _fields_problem(definition: Pegs) -> str | None:
         if len(set(jump)) != 3 or not all(0 <= hole < definition.holes for hole in jump):
             return f"jump {list(jump)}: expected three different holes from 0 to {definition.holes - 1}"
         if (jump[0], jump[2]) in ends:
-            return f"two jumps go from hole {jump[0]} to hole {jump[2]}; a jump is told by its ends"
+            return f"two jumps go from hole {jump[0]} to hole {jump[2]}; a jump is identified by its ends"
         ends.add((jump[0], jump[2]))
     if not definition.goals and definition.start is None:
         return "expected a start or a goal"

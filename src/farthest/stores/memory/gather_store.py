@@ -255,6 +255,19 @@ class MemoryStore(LayersInMemory):
         """Where layers are united, at most KEPT_KEYS of a layer after which another one has begun."""
         return self._least[:limit] if self._united and depth < self._depth else self._keys(depth, limit)
 
+    def holds(self, depth: int, key: int) -> bool:
+        """Whether the layer ``depth``, the last one that has states, has a key."""
+
+        def has(layer: _kernel.Layer) -> bool:
+            found = zeros(1)
+            _kernel.expand(self.kernel, [layer], 0, [], key, found, 1)
+            return found[0] == 0
+
+        if key // self._keys_per_shard not in self._counts[depth]:  # it may hold the layer before
+            return False
+        older = self._united and depth > 0 and has(self._layer(depth - 1))
+        return has(self._layer(depth)) and not older
+
     def _keys(self, depth: int, limit: int) -> list[int]:
         found: list[int] = []
         bitmap = self._layers[self._array(depth)]

@@ -186,8 +186,9 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
                 "all workers and coordinators the same FARTHEST_BLOBS"
             )
         raise LostStateError(
-            f"attempt {self.attempt}: in {self.place.url}, as this process sees it, is nothing of what its coordinator "
-            "has written there: it was removed, or the hosts do not share that folder or store"
+            f"attempt {self.attempt}: this process does not find what the coordinator wrote to "
+            f"{self.place.url}: it was "
+            "removed, or the hosts do not share that folder or store"
         )
 
     # StepStore

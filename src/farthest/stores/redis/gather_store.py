@@ -404,8 +404,8 @@ class ShardReader:
         }
         if has != record.states.keys() or table.states != sum(record.states.values()):
             raise LostStateError(
-                f"attempt {self._store.attempt}: the blob of block {block} at depth {depth} has other states than its "
-                "record says"
+                f"attempt {self._store.attempt}: the blob of block {block} at depth {depth} does not have the "
+                "states that its record says"
             )
 
 

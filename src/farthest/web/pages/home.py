@@ -56,8 +56,8 @@ def home(running: Sequence[JobRecord]) -> str:
         div(class_="two hero")[
             div[
                 p(class_="lead")[
-                    "farthest looks at every position of a puzzle, tells which are the hardest, and shows the "
-                    "shortest solution of any."
+                    "farthest looks at every position of a puzzle, says which are the hardest, and shows a "
+                    "shortest solution of each."
                 ],
                 search_form(puzzles_page(), called="Which puzzle have you got?"),
                 form(method="get", action=f"{puzzle_page('cube-3x3x3')}/solve")[
@@ -118,9 +118,7 @@ def workers(found: WorkersDocument) -> str:
 
 def no_redis() -> str:
     """What the page says where the server was given no Redis."""
-    return page(
-        "Workers", p["This server was started without FARTHEST_REDIS_URL, so it knows of no workers."]
-    )
+    return page("Workers", p["This server was started without FARTHEST_REDIS_URL, so it cannot see workers."])
 
 
 def sign_in(told: str = "") -> str:

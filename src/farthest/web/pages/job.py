@@ -11,11 +11,11 @@ from htpy import input as field
 from markupsafe import Markup
 
 from farthest.documents.jobs import LAYER, asked_rows, layer_rows, map_text, progress_rows, result_rows
-from farthest.documents.maps import citation_of
 from farthest.drawing.chart import Chart
 from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
 from farthest.models.stored_job import stored_answers
 from farthest.puzzles.definition import WILDCARD
+from farthest.queries.citation import citation_of
 from farthest.safe_text import safe
 from farthest.web.page import (
     board_of,
@@ -136,11 +136,12 @@ def job(found: JobFound, scale: str) -> str:
     return page(
         f"Job {record.id}: {record.name}",
         p(class_="lead")[puzzle_link(found.puzzle)],
-        facts(_facts(found)),
+        None if found.asked else facts(_facts(found)),
         live(record.id, progress_rows(record)) if unfinished else None,
+        _farthest(found),
         _ask(found) if found.asked else None,
         fragment[h2["States at each depth"], chart_of(found, scale)] if found.layers or unfinished else None,
-        _farthest(found),
+        fragment[h2["This job"], facts(_facts(found))] if found.asked else None,
         fragment[h2(id="known")["Published figures"], known_answers(found)] if found.puzzle.known else None,
         files(record, found.puzzle, layers=bool(found.layers)),
         cite(record, found.puzzle),
@@ -325,7 +326,7 @@ def _farthest(found: JobFound) -> Node:
         else div(class_="boards")[(board_of(found.puzzle, text) for text in found.farthest)]
     )
     return fragment[
-        h2[f"{number:,} {'board' if number == 1 else 'boards'} {which}, at distance {depth}"],
+        h2[f"{counted(number, 'board')} {which}, at distance {depth}"],
         shown,
         p[
             a(href=layer_page(record.id, depth, after=str(len(found.farthest))))[f"and {more:,} more"]
@@ -380,7 +381,7 @@ def layer(found: JobFound, depth: int, texts: Sequence[str], after: int, scale: 
         a(href=random_state(record.id, depth), rel="nofollow")["A random one of these"],
     ]
     pages = [
-        way("The boards before these", depth, max(0, after - BOARDS_SHOWN), "prev") if after else None,
+        way("Earlier boards", depth, max(0, after - BOARDS_SHOWN), "prev") if after else None,
         way("More boards", depth, last, "next") if last < states else None,
     ]
     return page(

@@ -63,7 +63,7 @@ def table_of(records: Iterable[JobRecord]) -> Node:
         for record in records
     ]
     headings = ("job", "puzzle", "origin", "status", "states", "depth", "created (UTC)")
-    return rows_of(headings, rows, numbers=(0, 4, 5))
+    return rows_of(headings, rows, numbers=(0, 4, 5), second=(2, 6))
 
 
 def is_named(record: JobRecord, wanted: str) -> bool:

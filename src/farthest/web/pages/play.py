@@ -45,7 +45,9 @@ def play(found: JobFound, asked: State, played: Played) -> str:
         zip(asked.moves, holds_of(found, asked), strict=True), key=lambda each: move_text(each[0].move)
     )
     links = [
-        MoveLink(hold, after(each), words_of(each, hold), "same") for each, hold in moves if hold is not None
+        MoveLink(hold, after(each), words_of(each.move, hold), "same")
+        for each, hold in moves
+        if hold is not None
     ]
     made = counted(played.made, "move")
     goals, _ = puzzle.definition.origin_boards
@@ -74,7 +76,9 @@ def play(found: JobFound, asked: State, played: Played) -> str:
                 ],
                 section(aria_labelledby="moves", data_part="moves")[
                     h2(id="moves")["Moves"],
-                    ul(class_="moves")[(move_item(each, hold, after(each), "none") for each, hold in moves)],
+                    ul(class_="moves")[
+                        (move_item(each.move, hold, after(each), "none") for each, hold in moves)
+                    ],
                 ],
                 section(aria_labelledby="goal", class_="boards")[
                     h2(id="goal", class_="unseen")["The goal"],

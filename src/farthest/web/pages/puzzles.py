@@ -168,7 +168,7 @@ def _card(title: str, alike: tuple[Puzzle, ...]) -> Markup:
         variants = details(class_="small")[summary[f"{len(others)} variants"], variants]
     card = li[
         a(href=puzzle_page(first.name))[_picture(first), span(class_="name")[title]],
-        div(class_="small")[f"{states_text(first)} states"],
+        div(class_="small")[f"States: {states_text(first)}"],
         variants if others else None,
     ]
     return Markup(str(card))
@@ -251,7 +251,7 @@ def _hardest(found: PuzzleFound) -> Node:
         text = "too many to look at each of them on this machine"
         return fragment[
             h2["All positions"],
-            p[f"It has {states_text(found.puzzle)} states: {text}."],
+            p[f"The number of states is {states_text(found.puzzle)}: {text}."],
             _start(name, "Queue it for a coordinator elsewhere")
             if found.may_change and not isinstance(needs, str)
             else None,
@@ -266,7 +266,9 @@ def _hardest(found: PuzzleFound) -> Node:
         None
         if problem
         else _start(
-            name, "Find the hardest positions", f"Looks at each of {states_text(found.puzzle)} states.{took}"
+            name,
+            "Find the hardest positions",
+            f"Looks at every state; their number is {states_text(found.puzzle)}.{took}",
         )
         if found.may_change
         else fragment[p["To look at every position:"], pre[f"farthest enumerate {name}"]]

@@ -66,7 +66,7 @@ def _solutions(number: int, puzzle: Puzzle, found: Solutions) -> Node:
     others = []
     if found.after:
         before = max(0, found.after - SOLUTIONS_SHOWN)
-        others.append(a(href=job_page(number, after=str(before)), rel="prev")["The solutions before these"])
+        others.append(a(href=job_page(number, after=str(before)), rel="prev")["Earlier solutions"])
     if last < found.listed:
         others.append(a(href=job_page(number, after=str(last)), rel="next")["More solutions"])
     which = f"Solutions {found.after + 1:,} to {last:,} of {found.listed:,}" if others else "Solutions"

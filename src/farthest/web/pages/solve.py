@@ -15,7 +15,6 @@ from htpy import (
     fragment,
     h2,
     label,
-    li,
     p,
     pre,
     section,
@@ -28,7 +27,6 @@ from markupsafe import Markup
 
 from farthest.drawing.page_boards import MoveLink, canvas_svg, value_svg
 from farthest.puzzles.family import board_hold, family
-from farthest.puzzles.move_text import move_text
 from farthest.puzzles.picture import Value
 from farthest.web.page import (
     board_page,
@@ -40,7 +38,7 @@ from farthest.web.page import (
     solve_page,
     steps,
 )
-from farthest.web.pages.state import key_of
+from farthest.web.pages.state import move_item, words_of
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -186,11 +184,15 @@ def position(
     """The page of a board. ``moves``: those that can be made. ``told``: what is known of its solution; None: nobody has
     asked. ``path``: the best so far."""
     text = puzzle.definition.format_board(labels)
-    links = [
-        MoveLink(hold, board_page(puzzle.name, after), hold.said or move_text(name), "same")
+    named = [
+        (name, hold, board_page(puzzle.name, puzzle.definition.format_board(board)))
         for name, board in moves
-        if (hold := board_hold(puzzle, labels, name, board)) is not None
-        for after in [puzzle.definition.format_board(board)]
+        for hold in [board_hold(puzzle, labels, name, board)]
+    ]
+    links = [
+        MoveLink(hold, address, words_of(name, hold), "same")
+        for name, hold, address in named
+        if hold is not None
     ]
     here = board_page(puzzle.name, text)
     running = told is not None and not told.ended
@@ -213,37 +215,19 @@ def position(
                     if path is not None and path.moves
                     else None
                 ],
-                _moves(puzzle, moves),
+                section(aria_labelledby="moves", data_part="moves")[
+                    h2(id="moves")["Moves"],
+                    ul(class_="moves")[
+                        (move_item(name, hold, address, "none") for name, hold, address in named)
+                    ],
+                ]
+                if named
+                else section(data_part="moves"),
             ],
         ],
         h2["Another position"],
         solve_form(puzzle, may_change=may_change, drawing=text),
         scripts=["state.js", "solve.js"],
-    )
-
-
-def _moves(puzzle: Puzzle, moves: Sequence[tuple[MoveName, Board]]) -> Node:
-    text = puzzle.definition.format_board
-    return (
-        section(aria_labelledby="moves", data_part="moves")[
-            h2(id="moves")["Moves"],
-            ul(class_="moves")[
-                (
-                    li[
-                        a(
-                            href=board_page(puzzle.name, text(after)),
-                            data_key=key,
-                            data_move=move_text(name),
-                            aria_keyshortcuts=key,
-                        )[move_text(name)]
-                    ]
-                    for name, after in moves
-                    for key in [key_of(name)]
-                )
-            ],
-        ]
-        if moves
-        else section(data_part="moves")
     )
 
 
@@ -287,5 +271,5 @@ def _ask(puzzle: Puzzle, text: str, called: str = "Find the shortest solution", 
     return form(method="post", action=solve_page(puzzle.name))[
         field(type="hidden", name="board", value=text),
         button(type="submit", class_="main")[called],
-        span(class_="small")["Shows the best so far while it looks."],
+        span(class_="small")["Shows the best solution so far while it searches."],
     ]

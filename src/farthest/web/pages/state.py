@@ -72,16 +72,15 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
         ],
         div(data_part="rest")[
             board_form(number, asked.board),
-            p[
-                "Random state: ",
-                a(href=random_state(number), rel="nofollow")["any"],
-                fragment[" · ", a(href=random_state(number, depth), rel="nofollow")[f"at distance {depth}"]]
+            p(class_="ways")[
+                a(href=random_state(number), rel="nofollow")["A random state"],
+                a(href=random_state(number, depth), rel="nofollow")[f"One at distance {depth}"]
                 if depth is not None
                 else None,
+                a(href=state_page(number, asked.board if to_goal else "start", play="0"))["Play it yourself"]
+                if may_play(found.record)
+                else None,
             ],
-            p[a(href=state_page(number, asked.board if to_goal else "start", play="0"))["Play it yourself"]]
-            if may_play(found.record)
-            else None,
             h2["Among all states"],
             chart_of(found, scale, depth, here),
             p[a(href=f"/api{here}")["This state as JSON"]],
@@ -125,12 +124,12 @@ def _links(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> list[
 
 def _said(each: Neighbour, hold: Hold | None) -> str:
     distance = "no distance" if each.distance < 0 else f"distance {each.distance:,}"
-    return f"{words_of(each, hold)}, {distance}"
+    return f"{words_of(each.move, hold)}, {distance}"
 
 
-def words_of(each: Neighbour, hold: Hold | None) -> str:
+def words_of(move: MoveName, hold: Hold | None) -> str:
     """A move as people say it."""
-    return (hold.said if hold is not None else "") or move_text(each.move)
+    return (hold.said if hold is not None else "") or move_text(move)
 
 
 def _moves(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
@@ -144,7 +143,9 @@ def _moves(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
                 strong[GROUPS[kind]],
                 ul(class_="moves", aria_label=GROUPS[kind])[
                     (
-                        move_item(each, hold, state_page(found.record.id, each.board), kind, _after(each))
+                        move_item(
+                            each.move, hold, state_page(found.record.id, each.board), kind, _after(each)
+                        )
                         for each, hold, kind in members
                     )
                 ],
@@ -171,9 +172,9 @@ def _after(each: Neighbour) -> Node:
     return fragment[" ", strong["–" if each.distance < 0 else f"{each.distance:,}"]]
 
 
-def move_item(each: Neighbour, hold: Hold | None, href: str, kind: str, distance: Node = None) -> Node:
+def move_item(move: MoveName, hold: Hold | None, href: str, kind: str, distance: Node = None) -> Node:
     """A move as an item of a list. ``distance``: after it, where that is told."""
-    words, name, key = words_of(each, hold), move_text(each.move), key_of(each.move)
+    words, name, key = words_of(move, hold), move_text(move), key_of(move)
     return li(class_=kind)[
         a(href=href, data_key=key, data_move=name, aria_keyshortcuts=key)[
             words, small[f" {name}"] if words != name else None, distance

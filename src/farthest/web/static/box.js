@@ -120,20 +120,17 @@ function drawing(form) {
 
   const letters = () => [...new Set(box.grid.flat().filter(isPiece))];
 
-  // The colour of each piece. Those of one shape are alike, but for one that has a goal; they have the colour that they
-  // have on all pages.
+  // The colour of each piece, which it has on all pages: those of one shape are alike, but for one that has a goal; these
+  // come first.
   function colouring() {
-    const alike = new Map();
-    for (const letter of letters()) {
-      const cells = cellsOf(letter);
-      const key = JSON.stringify([moved(cells, [-cells[0][0], -cells[0][1]]), box.goals[letter] && letter]);
-      alike.set(key, [...(alike.get(key) ?? []), letter]);
-    }
+    const order = (letter) => (box.goals[letter] ? 0 : 1);
     const of = {};
-    let number = 0;
-    for (const some of alike.values()) {
-      for (const letter of some) of[letter] = colours[number % colours.length];
-      number += some.length;
+    const number = new Map();
+    for (const letter of letters().sort((a, b) => order(a) - order(b))) {
+      const cells = cellsOf(letter);
+      const kind = JSON.stringify([moved(cells, [-cells[0][0], -cells[0][1]]), box.goals[letter] && letter]);
+      if (!number.has(kind)) number.set(kind, number.size % colours.length);
+      of[letter] = colours[number.get(kind)];
     }
     return of;
   }
