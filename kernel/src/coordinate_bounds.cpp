@@ -133,24 +133,37 @@ void CoordinateBounds::tie(const BoardMoves& moves, const std::vector<std::uint8
       kept[t][m] = bounds.key_in(map, board.data()) == bounds.key_in(map, goal.data());
     }
   }
-  // Few terms that have all moves: each time the one with most of those that are left.
-  std::vector<bool> left(count, true), chosen(terms.size());
-  while (std::ranges::find(left, true) != left.end()) {
-    std::size_t best = 0, most = 0;
-    for (std::size_t t = 0; t < terms.size(); ++t) {
-      std::size_t found = 0;
-      for (std::size_t m = 0; m < count; ++m) found += left[m] && kept[t][m] ? 1 : 0;
-      if (found > most) {
-        best = t;
-        most = found;
+  // Few terms that have all moves: each time the one with most of those that are left. A term that follows
+  // from another is never greater, so it is taken only where the others do not have all moves.
+  for (const bool finest : {true, false}) {
+    std::vector<bool> left(count, true), chosen(terms.size());
+    const auto taken = [&](std::size_t t) {
+      return !finest || std::ranges::none_of(terms, [&](const auto& other) {
+        return terms[t].size() == 1 && other.size() == 1 &&
+               follows(maps[terms[t][0]].map(), maps[other[0]].map()) &&
+               !follows(maps[other[0]].map(), maps[terms[t][0]].map());
+      });
+    };
+    while (std::ranges::find(left, true) != left.end()) {
+      std::size_t best = 0, most = 0;
+      for (std::size_t t = 0; t < terms.size(); ++t) {
+        std::size_t found = 0;
+        for (std::size_t m = 0; m < count; ++m) found += left[m] && kept[t][m] ? 1 : 0;
+        if (found > most && taken(t)) {
+          best = t;
+          most = found;
+        }
       }
+      if (most == 0) break;
+      chosen[best] = true;
+      for (std::size_t m = 0; m < count; ++m)
+        if (kept[best][m]) left[m] = false;
     }
-    if (most == 0) return;
-    chosen[best] = true;
-    for (std::size_t m = 0; m < count; ++m)
-      if (kept[best][m]) left[m] = false;
+    if (std::ranges::find(left, true) == left.end()) {
+      tied = chosen;
+      return;
+    }
   }
-  tied = chosen;
 }
 
 void CoordinateBounds::invert(const BoardMoves& moves, const std::vector<std::uint8_t>& goal) {
