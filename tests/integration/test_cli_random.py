@@ -66,7 +66,7 @@ def test_states_of_a_map_where_nothing_else_tells(run: Run, monkeypatch: pytest.
     monkeypatch.setattr("farthest.search.solvable.MOST_DRAWN", 10)
     error = run("random", "die-hard-jugs", status=2).stderr
     assert error.startswith("Error: puzzle die-hard-jugs: only a map of all distances to the target tells")
-    assert "farthest enumerate die-hard-jugs --to goal (farthest.db: there is no such database" in error
+    assert "`farthest enumerate die-hard-jugs --to goal` (farthest.db: there is no such database" in error
     run("enumerate", "die-hard-jugs")
     error = run("random", "die-hard-jugs", status=2).stderr
     assert error.endswith(

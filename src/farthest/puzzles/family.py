@@ -156,8 +156,8 @@ class Family(Rules):
         if found is None:
             able = " and ".join(each.name for each in families() if "with_moves" in each.functions)
             raise fail(
-                f"moves can be chosen only of puzzles of the family {able}, and this one is of {self.name}; write the puzzle "
-                "alone"
+                f"moves can be chosen only of puzzles of the family {able}, and this one is of {self.name}; write the "
+                "puzzle alone"
             )
         return found
 

@@ -288,8 +288,8 @@ def symmetries_of(distance_map: StoredMap, *, inverses: bool = False) -> Symmetr
     place = f"job {distance_map.job} ({distance_map.record.name})"
     if len(fixed) != 1 or WILDCARD in fixed[0]:
         raise JobError(
-            f"{place}: its origin is a set of boards; symmetries are counted only for one board: run `farthest enumerate "
-            f"{puzzle.name} --to BOARD`"
+            f"{place}: its origin is a set of boards; symmetries are counted only for one board: run `farthest "
+            f"enumerate {puzzle.name} --to BOARD`"
         )
     found = family(puzzle.family).symmetries(puzzle.definition, fixed[0])
     if found is None:

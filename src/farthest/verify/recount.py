@@ -498,6 +498,6 @@ def _memory(size: int, scratch: Path | None) -> mmap.mmap:
 def _folder_error(scratch: Path, size: int, error: OSError) -> StorageError:
     kind = NoRoomError if is_full(error) else StorageError
     return kind(
-        f"{scratch}: the working files of the proof, {bytes_text(size)}, cannot be kept there ({error.strerror}); make room, "
-        "name another folder with --scratch, or allow more memory with --memory"
+        f"{scratch}: the working files of the proof, {bytes_text(size)}, cannot be kept there ({error.strerror}); make "
+        "room, name another folder with --scratch, or allow more memory with --memory"
     )

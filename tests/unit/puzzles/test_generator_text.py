@@ -97,7 +97,7 @@ def test_metrics_in_python() -> None:
         ([], "there are none"),
         ({"a": 3}, "generators, a: got 3; expected cycles"),
         ({"a": [[1, 2, 1]]}, "generators, a: the point 1 is twice"),
-        ({"a": [[1, 2.5]]}, "generators, a: a decimal number is no point"),
+        ({"a": [[1, 2.5]]}, "generators, a: a decimal number is not a point"),
         ([[1, 1, 2]], "number 1: the images are not those of a permutation, each point from 1 to 3 once"),
         (["(1,2);(2,3)"], "number 1: 2 permutations in one text"),
         ([[[1, 2]], [[2, 1]]], "number 2: it is the same as number 1"),
