@@ -21,7 +21,6 @@ from farthest.web.page import (
     rows_of,
     short_title,
 )
-from farthest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,11 +79,12 @@ def _commands(puzzle: Puzzle, text: str) -> Node:
 
 
 def _name(side: Side) -> str:
-    return "Breadth first" if side.heuristic is None else f"A*, {side.heuristic}"
+    return "Breadth first" if side.heuristic is None else f"A* with {side.heuristic}"
 
 
 def _figures(puzzle: Puzzle, text: str, sides: Sequence[Side]) -> Node:
     results = [side.found for side in sides]
+    stopped = [_name(side) for side in sides if side.found is None]
     rows: list[tuple[str, list[Node]]] = [
         (
             "Moves of the solution",
@@ -102,15 +102,13 @@ def _figures(puzzle: Puzzle, text: str, sides: Sequence[Side]) -> Node:
         p(class_="small")[
             "These searches record each step. Those of the command line find the same in less time."
         ],
-        [
-            p(class_="message")[
-                f"{_name(side)} stopped: it found more than {MOST_BOARDS:,} states. Take a board "
-                "nearer to the goal, or search on a command line:"
-            ]
-            for side in sides
-            if side.found is None
-        ],
-        _commands(puzzle, text) if None in results else None,
+        p(class_="message")[
+            f"{' and '.join(stopped)} stopped: more than {MOST_BOARDS:,} states were found. Take a board nearer to the "
+            "goal, or search on a command line:"
+        ]
+        if stopped
+        else None,
+        _commands(puzzle, text) if stopped else None,
     ]
 
 
@@ -126,10 +124,10 @@ def _side(puzzle: Puzzle, side: Side, sides: Sequence[Side]) -> Node:
 
     return section(aria_label=_name(side))[
         h2[_name(side)],
-        p["States expanded at each depth"],
+        p["States expanded at each depth, logarithmic scale:"],
         Markup(Chart(layers, logarithmic=True, top=top).part_of_page()),  # escaped where it is made
         p[
-            f"The first {counted(len(side.first), 'state')} in the order in which they are expanded",
+            "The first states in the order in which they are expanded",
             ":" if side.heuristic is None else ", each with depth + estimate:",
         ],
         div(class_="boards")[
