@@ -31,7 +31,7 @@ pytest_plugins = [
     "map_places",
     "strangers",
     "shared_statements",
-    "unsynced_files",
+    "quick_files",
 ]
 
 KERNEL_MODULE = "farthest._kernel"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from farthest.families.permutation.assembly import PieceSet, assemble
 from farthest.families.permutation.definition import Permutation
@@ -99,6 +100,7 @@ def turned_first(text: str, modulus: int) -> PieceSet:
     return PieceSet("", modulus, tuple((token, int(i == 0)) for i, token in enumerate(text)))
 
 
+@cache
 def samples() -> dict[str, Puzzle]:
     """Puzzles by what is special about them."""
     out: dict[str, Puzzle] = {}

@@ -31,7 +31,7 @@ from servers import RedisServer
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 TOKEN = "token-for-screenshots"
 WIDTH, HEIGHT, TELEPHONE = 1040, 760, 390
-COLOURS = 96
+COLOURS = 64
 
 KINDS, CUBE, RUSH_HOUR, PEGS, SEARCH, RUN = range(1, 7)
 """The jobs, by number."""

@@ -57,6 +57,7 @@ class Case:
         return counts
 
 
+@cache
 def _puzzles() -> dict[str, Puzzle | None]:
     rows = grid_rows(2, 3)
     odd_ring = ((0, 1), (0, 2), (1, 2), (2, 3), (3, 4))

@@ -139,15 +139,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.mark.slow
-def test_a_layer_is_complete_when_it_returns(pair: Pair, one_case: AnyCase) -> None:
-    executor, make_store = pair
-    store = make_store(one_case)
-    for depth in range(1, len(one_case.layers) + 1):
-        executor.run_layer(store, depth, store.begin(depth, range(store.shards)))
-        assert store.counts(depth) == one_case.counts(depth, store.shards)
-
-
-@pytest.mark.slow
 def test_running_a_layer_again_changes_nothing(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
     store = make_store(one_case)
@@ -155,14 +146,6 @@ def test_running_a_layer_again_changes_nothing(pair: Pair, one_case: AnyCase) ->
     for part in (shards[::2], shards, shards):
         executor.run_layer(store, 1, part)
     assert store.counts(1) == one_case.counts(1, store.shards)
-
-
-def test_no_shards_are_no_work(pair: Pair, one_case: AnyCase) -> None:
-    executor, make_store = pair
-    store = make_store(one_case)
-    store.begin(1, [])
-    executor.run_layer(store, 1, [])
-    assert store.counts(1) == {}
 
 
 def test_a_layer_that_cannot_be_stepped_is_an_error(pair: Pair, one_case: AnyCase) -> None:
@@ -174,5 +157,12 @@ def test_a_layer_that_cannot_be_stepped_is_an_error(pair: Pair, one_case: AnyCas
 def test_a_search_finds_all_layers(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
     store = make_store(one_case)
-    sizes = [next_layer(store, executor, depth) for depth in range(1, len(one_case.layers) + 1)]
+    sizes = []
+    for depth in range(1, len(one_case.layers) + 1):
+        sizes.append(next_layer(store, executor, depth))
+        assert store.counts(depth) == one_case.counts(depth, store.shards)
     assert sizes == [one_case.states(depth) for depth in range(1, len(one_case.layers))] + [0]
+    without = make_store(one_case)
+    without.begin(1, [])
+    executor.run_layer(without, 1, [])
+    assert without.counts(1) == {}

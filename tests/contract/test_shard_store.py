@@ -195,6 +195,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         "scatter redis and objects": [("byte strings",)],
     }
     if "one_case" in metafunc.fixturenames:
+        if "threads" in metafunc.function.__name__:  # what they share is the store's, whatever the graph
+            cases = {store: ones[:1] for store, ones in cases.items()}
         pairs = [
             pytest.param(store, one, marks=pytest.mark.slow if "objects" in store else ())
             for store, ones in cases.items()
@@ -224,45 +226,45 @@ def layers_of(
         yield depth
 
 
-def test_a_new_store_has_the_origins(make_store: StoreFactory, one_case: AnyCase) -> None:
+def test_whole_layers_from_the_origins_to_the_last(make_store: StoreFactory, one_case: AnyCase) -> None:
     store = make_store(one_case)
     assert store.counts(0) == one_case.counts(0, store.shards)
     assert store.classes(0) == one_case.classes(0)
+    last = max(layers_of(one_case, store, step))
+    assert last == len(one_case.layers)
+    for depth in (last + 1, last + 2):
+        step(store, depth, store.begin(depth, all_shards(store)))
+        assert store.counts(depth) == {}
 
 
-def test_whole_layers(make_store: StoreFactory, one_case: AnyCase) -> None:
-    depths = list(layers_of(one_case, make_store(one_case), step))
-    assert len(depths) == len(one_case.layers)
-
-
-def test_shard_by_shard_in_any_order(make_store: StoreFactory, one_case: AnyCase) -> None:
-    order = random.Random(1)
-
-    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
+def test_shards_that_moves_lead_to_in_any_order(make_store: StoreFactory, one_case: AnyCase) -> None:
+    store, order = make_store(one_case), random.Random(1)
+    for depth in range(1, len(one_case.layers) + 1):
+        shards = store.begin(depth, store.reachable(depth))
         for shard in order.sample(shards, len(shards)):
             step(store, depth, [shard])
-
-    assert list(layers_of(one_case, make_store(one_case), take))
-
-
-def test_only_shards_that_moves_lead_to_need_to_be_asked_for(
-    make_store: StoreFactory, one_case: AnyCase
-) -> None:
-    store = make_store(one_case)
-    for depth in range(1, len(one_case.layers) + 1):
-        step(store, depth, store.begin(depth, store.reachable(depth)))
         assert store.counts(depth) == one_case.counts(depth, store.shards)
 
 
-def test_running_steps_again_changes_nothing(make_store: StoreFactory, one_case: AnyCase) -> None:
+def test_whatever_is_done_again_changes_nothing(make_store: StoreFactory, one_case: AnyCase) -> None:
+    """Steps that are lost, begun again after a part, taken by two workers at once, and taken again."""
     order = random.Random(2)
 
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
-        for _ in range(2):
-            for shard in order.choices(shards, k=len(shards)):
-                step(store, depth, [shard])
-            step(store, depth, shards)
-            step(store, depth, shards[::-1], 2)
+        if not isinstance(store, LayersInMemory):  # its steps overwrite, or take away, what they read
+            for _ in range(2):
+                store.open(depth, shards).run()
+        if depth % 2:
+            one, other = store.open(depth, shards), store.open(depth, shards)
+            store.commit(depth, one, one.run())
+            store.commit(depth, other, other.run())
+        else:
+            step(store, depth, shards[: len(shards) // 2])
+            step(store, depth, sorted({*store.begin(depth, all_shards(store)), *shards}))
+        for shard in order.choices(shards, k=len(shards)):
+            step(store, depth, [shard])
+        step(store, depth, shards[::-1], 2)
+        store.begin(depth, all_shards(store))
 
     assert list(layers_of(one_case, make_store(one_case), take))
 
@@ -279,29 +281,6 @@ def test_steps_that_come_late_change_nothing(make_store: StoreFactory, one_case:
         assert store.counts(depth) == one_case.counts(depth, store.shards)
 
 
-def test_two_workers_with_the_same_shards_at_once_change_nothing(
-    make_store: StoreFactory, one_case: AnyCase
-) -> None:
-    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
-        one, other = store.open(depth, shards), store.open(depth, shards)
-        store.commit(depth, one, one.run())
-        store.commit(depth, other, other.run())
-
-    assert list(layers_of(one_case, make_store(one_case), take))
-
-
-def test_steps_that_are_lost_are_taken_again(make_store: StoreFactory, one_case: AnyCase) -> None:
-    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
-        for _ in range(3):
-            store.open(depth, shards).run()
-        step(store, depth, shards)
-
-    store = make_store(one_case)
-    if isinstance(store, LayersInMemory):
-        pytest.skip("its steps overwrite, or take away, what they read")
-    assert list(layers_of(one_case, store, take))
-
-
 @pytest.mark.slow
 def test_many_threads_step_shards_of_one_layer(make_store: StoreFactory, one_case: AnyCase) -> None:
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
@@ -311,22 +290,14 @@ def test_many_threads_step_shards_of_one_layer(make_store: StoreFactory, one_cas
     assert list(layers_of(one_case, make_store(one_case), take))
 
 
-def test_beginning_a_layer_again_changes_nothing(make_store: StoreFactory, one_case: AnyCase) -> None:
-    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
-        assert store.begin(depth, all_shards(store)) == shards
-        step(store, depth, shards[: len(shards) // 2])
-        step(store, depth, sorted({*store.begin(depth, all_shards(store)), *shards}))
-        store.begin(depth, all_shards(store))
-
-    assert list(layers_of(one_case, make_store(one_case), take))
-
-
-def test_a_layer_is_not_begun_or_opened_before_the_last_is_complete(
-    make_store: StoreFactory, one_case: AnyCase
-) -> None:
+def test_layers_that_are_not_under_way_are_refused(make_store: StoreFactory, one_case: AnyCase) -> None:
+    """Also the one after a layer that is not complete."""
     store = make_store(one_case)
     fresh = one_case.counts(1, store.shards) if len(one_case.layers) > 1 else {}
     shards = store.begin(1, all_shards(store))
+    for depth in (-1, 0, 2, 5):
+        with pytest.raises(FarthestError):
+            store.open(depth, [0])
     step(store, 1, [shard for shard in shards if fresh.keys().isdisjoint(together(store, shard))])
     if fresh:
         with pytest.raises(FarthestError):
@@ -338,24 +309,6 @@ def together(store: ShardStore, shard: int) -> Sequence[int]:
     if isinstance(store, GatherAttempt):
         return store.blocks.shards(store.blocks.of([shard])[0])
     return store.units(1, [shard])[0] if isinstance(store, FolderStore) else [shard]
-
-
-def test_steps_of_layers_that_are_not_under_way_are_refused(
-    make_store: StoreFactory, one_case: AnyCase
-) -> None:
-    store = make_store(one_case)
-    store.begin(1, all_shards(store))
-    for depth in (-1, 0, 2, 5):
-        with pytest.raises(FarthestError):
-            store.open(depth, [0])
-
-
-def test_after_the_last_layer_there_is_nothing(make_store: StoreFactory, one_case: AnyCase) -> None:
-    store = make_store(one_case)
-    last = max(layers_of(one_case, store, step))
-    for depth in (last + 1, last + 2):
-        step(store, depth, store.begin(depth, all_shards(store)))
-        assert store.counts(depth) == {}
 
 
 def test_bitmaps_in_memory_forget_older_counts() -> None:

@@ -46,6 +46,7 @@ CALLS: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 def test_every_answer_has_the_form_that_the_document_tells(client: Client) -> None:
     asked = client(token=TOKEN, allow_jobs=True)
     document = asked.get("/api/openapi.json", headers=BEARER).json()

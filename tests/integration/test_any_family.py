@@ -86,7 +86,13 @@ class Stopping(Reporter):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("name", cases("jugs", "blocks, step", "python, 128 bits"))
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("jugs", "blocks, step", "python, 128 bits"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("lights", "hanoi, one-way", "pegs, chain")),
+    ],
+)
 def test_a_run_that_is_stopped_and_continued_ends_in_the_same_map(name: str, tmp_path: Path) -> None:
     make, origin = CASES[name]
     settings = Settings(origin=origin, threads=2, checkpoint_seconds=0)

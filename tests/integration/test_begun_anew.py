@@ -51,8 +51,10 @@ def same(one: Outcome, other: Outcome) -> bool:
     return (one.digest, one.layers, one.farthest) == (other.digest, other.layers, other.farthest)
 
 
-@pytest.mark.parametrize("name", [DENSE, ONE_WAY, HANOI, BLOCKS])
-@pytest.mark.parametrize("workers", ["threads", "celery"])
+@pytest.mark.parametrize(
+    ("workers", "name"),
+    [("threads", DENSE), ("threads", ONE_WAY), ("threads", BLOCKS), ("celery", HANOI), ("celery", BLOCKS)],
+)
 def test_of_each_kind_of_space_and_store(
     redis_nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch, name: str, workers: Any
 ) -> None:

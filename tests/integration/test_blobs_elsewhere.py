@@ -88,7 +88,9 @@ def same(found: Outcome, expected: Outcome) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", [*SMALL, *slow(*LARGER), *night("hanoi-4-6", "rush-hour-60")])
+@pytest.mark.parametrize(
+    "name", [*SMALL, *slow("8-puzzle"), *night("hanoi-cyclic-3-4", "hanoi-4-6", "rush-hour-60")]
+)
 def test_the_result_is_that_of_threads(
     contents: Contents, redis_nodes: RedisNodes, database: Database, name: str
 ) -> None:
@@ -116,7 +118,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes | None]] = {
 }
 
 
-@pytest.mark.parametrize("damage", ["removed", *slow("cut short", "empty"), "altered"])
+@pytest.mark.parametrize("damage", ["removed", *slow("cut short"), *night("empty"), "altered"])
 @pytest.mark.parametrize("name", [*SMALL, *night(*LARGER)])
 def test_damaged_blobs_cost_time_alone(
     contents: Contents, database: Database, name: str, damage: str, monkeypatch: pytest.MonkeyPatch

@@ -78,7 +78,7 @@ class Layer:
         return self._thread.is_alive()
 
     def ended(self) -> BaseException | None:
-        self._thread.join(20)
+        self._thread.join(60)
         assert not self._thread.is_alive()
         self._executor.close()
         return self.error
@@ -86,7 +86,7 @@ class Layer:
 
 def message(nodes: RedisNodes) -> tuple[str, int, int]:
     """The next message in the queue, taken out of it."""
-    found = nodes.main.brpop(["farthest:farthest.steps", "farthest:farthest.steps\x06\x161"], timeout=10)
+    found = nodes.main.brpop(["farthest:farthest.steps", "farthest:farthest.steps\x06\x161"], timeout=60)
     assert found is not None, "no message came"
     (run, depth, block), *_ = json.loads(base64.b64decode(json.loads(found[1])["body"]))
     return run, depth, block

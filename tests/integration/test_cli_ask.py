@@ -168,8 +168,8 @@ def document_states(run_json: RunJson, depth: int) -> int:
         (["path", "1", "1 2 3 / 4 5 6 / 7 8 8"], "appears twice"),
         (["path", "1", HARDEST, "--all", "--limit", "0"], "--limit"),
         (["path", "3", HARDEST], "more than 4 moves away"),
-        (["states", "1"], "one of --depth N and --farthest"),
-        (["states", "1", "--depth", "3", "--farthest"], "one of --depth N and --farthest"),
+        (["states", "1"], "either --depth N or --farthest"),
+        (["states", "1", "--depth", "3", "--farthest"], "either --depth N or --farthest"),
         (["states", "1", "--depth", "32"], "its layers are 0 to 31"),
     ],
 )

@@ -82,8 +82,8 @@ def test_a_small_space(estimated: Estimated) -> None:
 @pytest.mark.parametrize(
     "puzzle",
     [
-        pytest.param("sliding-3x5", marks=pytest.mark.night),
-        pytest.param("sliding-4x4", marks=pytest.mark.slow),
+        pytest.param("sliding-3x5", marks=pytest.mark.slow),
+        pytest.param("sliding-4x4", marks=pytest.mark.night),
         pytest.param("pancake-15", marks=pytest.mark.night),
     ],
 )

@@ -94,7 +94,8 @@ def commands() -> list[list[str]]:
     of_job = [
         ["show"], ["states", "--farthest"], ["symmetry"], ["distance", "12/30"], ["distance", ARGUMENT],
         ["path", "0312"], ["verify"],
-        ["export", f"{ARGUMENT}/x.csv"], ["export", "x.csv", "--force"], ["plot", f"{ARGUMENT}.svg"], ["heuristic"],
+        ["export", f"{ARGUMENT}/x.csv"], ["export", "x.csv", "--force"],
+        ["dataset", f"{ARGUMENT}/x"], ["plot", f"{ARGUMENT}.svg"], ["heuristic"],
         ["heuristic", "--heuristic", ARGUMENT], ["watch"], ["resume", "--here"], ["resume"], ["cancel"],
     ]  # fmt: skip
     jobs = [

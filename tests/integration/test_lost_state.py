@@ -90,8 +90,9 @@ def test_the_result_is_that_of_threads(redis: RedisNodes, either: Database) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("puzzle", [ONE_WAY, PUZZLE], ids=["one-way", "8-puzzle"])
-@pytest.mark.parametrize("histogram_only", [False, True])
+@pytest.mark.parametrize(
+    ("puzzle", "histogram_only"), [(ONE_WAY, False), (PUZZLE, True)], ids=["one-way, map", "8-puzzle, layers"]
+)
 def test_a_redis_that_loses_everything_costs_time_alone(
     redis: RedisNodes, database: Database, puzzle: Puzzle, histogram_only: bool
 ) -> None:

@@ -8,7 +8,6 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-import networkx
 import numpy
 import pytest
 from hypothesis import assume, given
@@ -112,6 +111,8 @@ def test_layers_and_maps(seed: int, depth: int) -> None:
 
 def check_classes(opened: DistanceMap, found: dict[Board, int]) -> None:
     """Symmetries keep the distance, and states are joined to the classes that are counted."""
+    import networkx  # which takes a while, and the fast tests need it nowhere
+
     definition = permutation(opened.puzzle)
     known = symmetries(definition, definition.goals[0])
     boards = list(found)

@@ -58,11 +58,11 @@ def layers_left(folder: Path) -> list[Path]:
     ("puzzle", "more"),
     [
         ("pancake-9", {"max_depth": 6}),
-        pytest.param("pancake-9", {}, marks=pytest.mark.slow),
+        pytest.param("pancake-9", {}, marks=pytest.mark.night),
         pytest.param("cube-3x3x3-urf-edges", {"symmetry": 6}, marks=pytest.mark.slow),
         pytest.param("sliding-2x5", {}, marks=pytest.mark.slow),
         pytest.param("sliding-2x5", {"max_depth": 33}, marks=pytest.mark.slow),
-        pytest.param("sliding-2x5", {"max_depth": 34}, marks=pytest.mark.slow),
+        pytest.param("sliding-2x5", {"max_depth": 34}, marks=pytest.mark.night),
     ],
 )
 def test_files_give_the_map_that_memory_gives(tmp_path: Path, puzzle: str, more: dict[str, Any]) -> None:
@@ -152,7 +152,7 @@ def interrupted_in_the_map(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", ["missing", "cut off", "changed"])
+@pytest.mark.parametrize("damage", ["missing", pytest.param("cut off", marks=pytest.mark.night), "changed"])
 def test_a_kept_layer_that_is_damaged_begins_the_run_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:

@@ -96,7 +96,7 @@ def stopped(folder: Path, name: str, kind: str, files: int, monkeypatch: pytest.
     "name",
     [
         "hanoi-4-8",
-        "lights-4x4",
+        pytest.param("lights-4x4", marks=pytest.mark.night),
         "one way",
         pytest.param("hanoi-cyclic-4-6", marks=pytest.mark.night),
     ],
@@ -113,7 +113,7 @@ def test_files_give_what_memory_gives_and_leave_nothing(tmp_path: Path, name: st
     [
         ("lights-4x4", "L", 5),
         pytest.param("hanoi-4-8", "O", 3, marks=pytest.mark.slow),
-        pytest.param("hanoi-cyclic-4-6", "V", 7, marks=pytest.mark.slow),
+        pytest.param("hanoi-cyclic-4-6", "V", 7, marks=pytest.mark.night),
         pytest.param("one way", "V", 12, marks=pytest.mark.slow),
     ],
 )

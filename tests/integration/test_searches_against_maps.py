@@ -41,7 +41,7 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.mark.parametrize(
-    "count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few boards", "many boards"]
+    "count", [FEW, pytest.param(MANY, marks=pytest.mark.night)], ids=["few boards", "many boards"]
 )
 def test_lengths_and_numbers_of_solutions(opened: DistanceMap, count: int) -> None:
     for number, text in enumerate(random_states(opened, count, RandomSource(5))):

@@ -125,7 +125,7 @@ def test_killed_workers_change_nothing(cluster: Cluster, wanted: list[str], expe
 @pytest.mark.parametrize(
     ("wanted", "workers"),
     [
-        pytest.param("first", "threads", marks=pytest.mark.slow),
+        pytest.param("first", "threads", marks=pytest.mark.night),
         pytest.param("all", "celery", marks=pytest.mark.slow),
         pytest.param("first", "celery", marks=pytest.mark.night),
         pytest.param("all", "threads", marks=pytest.mark.night),
@@ -177,7 +177,7 @@ def test_what_redis_loses_is_taken_up_again(
 
 
 @pytest.mark.parametrize("wanted", ["first"], indirect=True)
-@pytest.mark.parametrize("workers", ["threads", "celery"])
+@pytest.mark.parametrize("workers", [pytest.param("threads", marks=pytest.mark.night), "celery"])
 @pytest.mark.slow
 def test_ctrl_c_stores_what_was_found(
     cluster: Cluster, workers: str, wanted: list[str], expected: SearchOutcome

@@ -98,9 +98,7 @@ def announced(*arguments: str, module: str) -> list[str]:
     "module",
     [
         "farthest.cli.interruption",
-        "click",
         "farthest.cli.app",
-        "farthest.queries.distance_map",
         "sqlalchemy",
         "numpy",
     ],
@@ -148,14 +146,16 @@ def test_interrupt_that_falls_into_the_end_of_an_object(folder: Path) -> None:
             ["enumerate", "sliding-3x4-slide", "--histogram-only", "--threads", "1"],
             [("depth", CTRL_C + CTRL_C + CTRL_C)],
         ),
-        (
+        pytest.param(
             ["solve", "15-puzzle-blank-first", DELAYED, "--algorithm", "bfs", "--memory", "1GiB"],
             [("", CTRL_C)],
+            marks=pytest.mark.night,
         ),
         (["solve", "15-puzzle-blank-first", DELAYED, "--all"], [("bound 4", (10, 33)), ("bound 5", CTRL_C)]),
-        (
+        pytest.param(
             ["compare", "8-puzzle", "--algorithms", "bfs", "--instances", "3000"],
             [("searches", (10, 33)), ("searches", CTRL_C)],
+            marks=pytest.mark.night,
         ),
         (["watch", "2"], [("no room", (10, 33)), ("", CTRL_C)]),
     ],

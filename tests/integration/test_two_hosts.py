@@ -45,7 +45,7 @@ def database(hosts: Network, tmp_path: Path) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("cuts", "seconds", "lease"),
     [
-        pytest.param([0], 1.5, 1, id="one link for a lease and a half", marks=pytest.mark.slow),
+        pytest.param([0], 1.5, 1, id="one link for a lease and a half", marks=pytest.mark.night),
         pytest.param([0, 1], 2.5, 1, id="both links for longer than a lease", marks=pytest.mark.slow),
         pytest.param([0], 5.0, 5, id="one link for five seconds", marks=pytest.mark.night),
         pytest.param([0, 1], 5.0, 5, id="both links for five seconds", marks=pytest.mark.night),

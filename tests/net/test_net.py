@@ -38,9 +38,10 @@ BETWEEN = [f"revision-000{number}" for number in range(2, 8)]
 """Schemas of which the databases of the first and the newest show the same."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in BETWEEN else ()) for name in EXPECTED]
-)
+MARKS = dict.fromkeys(BETWEEN, pytest.mark.night) | {"maps": pytest.mark.slow}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in EXPECTED])
 def test_what_an_older_version_left_is_as_good_as_ever(folder: Path, name: str) -> None:
     kept = {path.name for path in folder.glob("farthest-*")}
     assert bool(kept) == ("files" in name)

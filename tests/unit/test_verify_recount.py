@@ -99,7 +99,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         ("8-puzzle", {"max_depth": 17}),
         pytest.param("8-puzzle-slide", {}, marks=pytest.mark.night),
         pytest.param("two-blanks", {}, marks=pytest.mark.night),
-        ("eight-kinds", {}),
+        pytest.param("eight-kinds", {}, marks=pytest.mark.night),
         ("lozenge", {}),
         ("pancake-7", {}),
         ("pancake-7", {"max_depth": 4}),

@@ -42,6 +42,7 @@ def failed(opened: DistanceMap, distances: NDArray[np.unsignedinteger], **layout
     return {check.name for check in report.failures}
 
 
+@pytest.mark.slow
 def test_wrong_distances(opened: DistanceMap) -> None:
     right = opened.array()
     assert not failed(opened, right)
@@ -88,6 +89,7 @@ def codes_failed(opened: DistanceMap, **changes: object) -> set[str]:
     return {check.name for check in proof.checks if not check.ok}
 
 
+@pytest.mark.slow
 def test_faulty_codes_and_symmetries(opened: DistanceMap) -> None:
     kept = opened.reduced
     assert kept is not None

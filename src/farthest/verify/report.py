@@ -338,4 +338,4 @@ def verify_layers(
         bad.append("there are more rows than states, or two of one board")
     proves = "the readable rows are different boards of the last layer"
     proof.check("rows", len(rows), len(bad), "; ".join(bad[:3]), proves=proves)
-    return proof.report(f"{sum(layers):,} states without a stored map; they are not proved")
+    return proof.report(f"{sum(layers):,} states, of which no map was kept; they are not proved")

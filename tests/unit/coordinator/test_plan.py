@@ -132,8 +132,8 @@ def test_a_plan_depends_on_what_it_is_told_alone(tmp_path: Path, room: list[int]
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
-        ("sliding-4x4", {"symmetry": 1}),
-        pytest.param("pancake-15", {}, marks=pytest.mark.slow),
+        pytest.param("sliding-4x4", {"symmetry": 1}, marks=pytest.mark.slow),
+        pytest.param("pancake-15", {}, marks=pytest.mark.night),
         ("sliding-3x5", {"memory": 80 * 2**20}),
     ],
 )

@@ -178,7 +178,7 @@ def turned(puzzle: Puzzle, before: dict[Place, Any], name: str, times: int) -> d
 
 
 @pytest.mark.parametrize("name", DEEP)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(data=st.data())
 def test_stickers_go_as_on_the_body(name: str, data: st.DataObject) -> None:
     puzzle = catalogue.load(name)

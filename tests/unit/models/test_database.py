@@ -16,6 +16,8 @@ from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, metadata
 
+pytestmark = pytest.mark.usefixtures("made_by_statements")
+
 
 @pytest.fixture
 def database_url(place: Path) -> str:

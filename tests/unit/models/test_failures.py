@@ -22,6 +22,8 @@ from farthest.models.failures import translate
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 
+pytestmark = pytest.mark.usefixtures("made_by_statements")
+
 NOBODY = 65534
 
 

@@ -22,6 +22,8 @@ from farthest.models.maps import Maps
 from farthest.models.records import LayerRecord
 from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, metadata
 
+pytestmark = pytest.mark.usefixtures("made_by_statements")
+
 
 @pytest.fixture
 def database_url(place: Path) -> str:

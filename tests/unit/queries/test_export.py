@@ -55,7 +55,9 @@ def read_npz(file: Path) -> Rows:
 READERS = {".csv": read_csv, ".parquet": read_parquet, ".npz": read_npz}
 
 
-@pytest.mark.parametrize("name", ["lozenge", pytest.param("8-puzzle", marks=pytest.mark.slow), "sliding-2x4"])
+@pytest.mark.parametrize(
+    "name", ["lozenge", pytest.param("8-puzzle", marks=pytest.mark.night), "sliding-2x4"]
+)
 @pytest.mark.parametrize("form", READERS)
 def test_every_state_is_there(map_of: MapOf, tmp_path: Path, name: str, form: str) -> None:
     distance_map = map_of(name)

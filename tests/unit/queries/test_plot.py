@@ -42,7 +42,7 @@ def test_a_map_draws_itself(map_of: MapOf, tmp_path: Path) -> None:
 
 def test_any_title_is_text(tmp_path: Path) -> None:
     for number, title in enumerate(
-        ("$\\frac{1}$ --> <script>$", "\x00\x1b[2J\u202e\ud800\n-->", "x" * 100_000)
+        ("$\\frac{1}$ --> <script>$", "\x00\x1b[2J\u202e\ud800\n-->", "x" * 20_000)
     ):
         file = tmp_path / f"{number}.svg"
         plot_layers(LAYERS, file, title=title)

@@ -35,21 +35,18 @@ UNCOLOURED = [
     ("sliding-2x3-slide", None, None),
     ("pancake-6", None, None),
     ("burnt-pancake-4", None, None),
-    ("topspin-7-4", None, None),
-    ("cuboid-1x3x3", None, None),
     ("pyraminx@UL=UR=UB.turns:edges", None, None),
     ("hanoi-3-5", None, None),
     ("lights-3x3", None, None),
 ]
-CUT_OFF = [("sliding-2x3", None, depth) for depth in (0, 1, 2, 5)] + [
+CUT_OFF = [("sliding-2x3", None, depth) for depth in (0, 2, 5)] + [
     ("pancake-6", None, 4),
-    ("hanoi-3-5", None, 12),
     ("lozenge", None, 10),
 ]
 LARGER = [
     pytest.param(name, None, depth, marks=mark)
     for name, depth, mark in (
-        ("eight-kinds", None, pytest.mark.slow),
+        ("eight-kinds", None, pytest.mark.night),
         ("eight-kinds", 9, pytest.mark.night),
         ("lights-4x4", None, pytest.mark.slow),  # a sixteenth of the keys is reached
         ("first-row", None, pytest.mark.night),  # 120 origins
@@ -147,9 +144,7 @@ def test_a_class_of_ones_own(tmp_path: Path) -> None:
     compare(Pair(tmp_path, python_class("Ring"), None, None))
 
 
-@pytest.fixture(
-    scope="module", params=[("sliding-2x3", None), ("hanoi-3-5", None), ("lozenge", None), ("pancake-6", 5)]
-)
+@pytest.fixture(scope="module", params=[("sliding-2x3", None), ("lozenge", None), ("pancake-6", 5)])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     name, depth = request.param
     return Pair(tmp_path_factory.mktemp("pair"), name, None, depth)
@@ -210,7 +205,7 @@ def test_a_word_of_one_bit_a_state_is_what_the_distances_say(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["lozenge", "eight-kinds", "pancake-6"])
+@pytest.mark.parametrize("name", ["lozenge", "pancake-6"])
 def test_states_of_large_maps_are_found_without_reading_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

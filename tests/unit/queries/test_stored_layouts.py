@@ -56,7 +56,7 @@ def test_layouts_that_are_none_of_the_puzzle(tmp_path: Path, name: str) -> None:
         connection.execute(update(job).values(parts=None, record_digest=None))
     others = [one for one in altered(layout) if isinstance(one, dict)]
     told = 0
-    for other in others[:: max(1, len(others) // 12)]:
+    for other in others[:: max(1, len(others) // 6)]:
         with open_database(url, create=False) as database, database.write() as connection:
             connection.execute(update(job).values(layout=json.dumps(other)))
         with open_map("1", url) as opened:
@@ -64,7 +64,7 @@ def test_layouts_that_are_none_of_the_puzzle(tmp_path: Path, name: str) -> None:
                 opened.distance(board)
             except FarthestError:
                 told += 1
-    assert told > len(others[:: max(1, len(others) // 12)]) // 2
+    assert told > len(others[:: max(1, len(others) // 6)]) // 2
     with open_database(url, create=False) as database, database.write() as connection:
         connection.execute(update(job).values(layout=json.dumps(layout)))
     with open_map("1", url) as opened:

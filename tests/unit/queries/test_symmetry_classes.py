@@ -62,15 +62,13 @@ CASES = [
     ("sliding-2x3", 9, "goal", 1),
     ("cuboid-1x3x3", None, "goal", 8),
     ("cuboid-2x2x3", 3, "goal", 4),
-    pytest.param("cube-2x2x2-htm", 2, "goal", 48, marks=pytest.mark.slow),
+    pytest.param("cube-2x2x2-htm", 2, "goal", 48, marks=pytest.mark.night),
     pytest.param("cube-2x2x2-qtm", 2, "moves: R U F'", 48, marks=pytest.mark.slow),
     pytest.param("pyraminx", 2, "goal", 24, marks=pytest.mark.slow),
-    pytest.param("skewb", 1, "goal", 24, marks=pytest.mark.slow),
-    ("topspin-7-4", 4, "goal", 2),
+    pytest.param("skewb", 1, "goal", 24, marks=pytest.mark.night),
     ("topspin-7-4-free", None, "goal", 14),
-    ("reversals-5", None, "goal", 2),
     ("lrx-6", 6, "goal", 2),
-    pytest.param(HALF_TURNS, 2, "goal", 48, marks=pytest.mark.slow),
+    pytest.param(HALF_TURNS, 2, "goal", 48, marks=pytest.mark.night),
     (ALIKE, None, "goal", 2),
 ]
 

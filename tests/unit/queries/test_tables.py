@@ -32,12 +32,12 @@ from farthest.spaces import compile_space, reduced_space
 PATTERN = "cube-2x2x2-htm@UFL=UBR.turns:all"
 
 NAMES = [
-    pytest.param("cuboid-1x3x3", 8, False, marks=pytest.mark.slow),
+    ("cuboid-1x3x3", 8, False),
     (PATTERN, None, False),
     pytest.param("pyraminx@edges", 24, True, marks=pytest.mark.slow),
-    pytest.param("cube-3x3x3@places:FR=FL=BL=BR.turns:corners", 16, True, marks=pytest.mark.slow),
-    pytest.param("cube-3x3x3@FR=FL=BL=BR.turns:edges", 4, True, marks=pytest.mark.slow),
-    pytest.param("cube-3x3x3@places:FR=FL=BL=BR.turns:corners", 1, False, marks=pytest.mark.slow),
+    pytest.param("cube-3x3x3@places:FR=FL=BL=BR.turns:corners", 16, True, marks=pytest.mark.night),
+    pytest.param("cube-3x3x3@FR=FL=BL=BR.turns:edges", 4, True, marks=pytest.mark.night),
+    pytest.param("cube-3x3x3@places:FR=FL=BL=BR.turns:corners", 1, False, marks=pytest.mark.night),
 ]
 """A puzzle, the symmetries of its map, and whether its table is one of representatives."""
 
@@ -206,7 +206,7 @@ def heuristics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Prob
 
 @pytest.mark.parametrize("name", [name for name, *_ in SEARCHED])
 @given(data=st.data())
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=5)
 def test_searches_are_those_of_the_whole_map(
     heuristics: dict[str, tuple[Problem, list[Heuristic]]], name: str, data: st.DataObject
 ) -> None:

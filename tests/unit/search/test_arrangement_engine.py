@@ -424,13 +424,13 @@ def test_breadth_first_finds_the_distances_of_a_plain_search() -> None:
 @pytest.mark.parametrize(
     ("name", "heuristic", "deepest"),
     [
-        ("pancake-8", "gap", 9),
+        pytest.param("pancake-8", "gap", 9, marks=pytest.mark.night),
         ("burnt-pancake-6", "gap", 10),
-        ("topspin-8-4", "zero", 8),
+        pytest.param("topspin-8-4", "zero", 8, marks=pytest.mark.night),
         ("cube-2x2x2-htm", "misplaced", 7),
         pytest.param("cuboid-2x2x3", "zero", 7, marks=pytest.mark.night),
         ("two-blanks", "nearest", 14),
-        ("8-puzzle-slide", "misplaced", 14),
+        pytest.param("8-puzzle-slide", "misplaced", 14, marks=pytest.mark.night),
     ],
 )
 def test_solutions_are_those_of_stored_maps(name: str, heuristic: str, deepest: int, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def back(moves: list[str]) -> list[str]:
 
 
 def test_lengths_and_solutions_are_those_of_plain_deepening(cube: Puzzle, heuristic: Heuristic) -> None:
-    for moves in scrambles(12, 4):
+    for moves in scrambles(6, 4):
         found, plain = (engine(cube, " ".join(moves), each) for each in (heuristic, None))
         assert (found.walk.kernel.tied, found.walk.kernel.inverses) == (2, 9)
         assert (plain.walk.kernel.tied, plain.walk.kernel.inverses) == (0, 0)
@@ -90,7 +90,7 @@ def test_tables_of_two_bits_do_not_tie_more_maps(
 
 
 def test_a_board_and_its_inverse_are_equally_far(cube: Puzzle, heuristic: Heuristic) -> None:
-    for moves in scrambles(6, 7):
+    for moves in scrambles(3, 7):
         both = [engine(cube, " ".join(each), heuristic) for each in (moves, back(moves))]
         one, other = (deepen(each, each.problem.board, first=False, limit=0) for each in both)
         assert (one.length, one.solutions) == (other.length, other.solutions)
@@ -99,7 +99,7 @@ def test_a_board_and_its_inverse_are_equally_far(cube: Puzzle, heuristic: Heuris
 def test_what_is_split_is_searched_in_another_order_with_the_same_result(
     cube: Puzzle, heuristic: Heuristic
 ) -> None:
-    for moves in scrambles(3, 7):
+    for moves in scrambles(2, 6):
         whole, split = (engine(cube, " ".join(moves), heuristic) for _ in range(2))
         split.split_from, split.parts = 1, 30
         one, other = (deepen(each, each.problem.board, first=False, limit=500) for each in (whole, split))

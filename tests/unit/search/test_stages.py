@@ -32,7 +32,13 @@ def test_a_search_to_the_end_finds_a_shortest_way(name: str) -> None:
         assert stages.search(1 << 22, len(way), never)[0] is None
 
 
-@pytest.mark.parametrize("name", ["cube-3x3x3", pytest.param("cube-3x3x3-qtm", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("cube-3x3x3", marks=pytest.mark.slow),
+        pytest.param("cube-3x3x3-qtm", marks=pytest.mark.night),
+    ],
+)
 def test_each_direction_solves_the_board(name: str) -> None:
     puzzle = farthest.load_puzzle(name)
     board, target = random_boards(puzzle, 2, seed=4)

@@ -93,8 +93,8 @@ def test_what_even_moves_do_not_reach_has_no_key(name: str) -> None:
         pytest.param("pyraminx", [24, 8], marks=pytest.mark.slow),
         pytest.param("skewb", [24, 6], marks=pytest.mark.night),
         pytest.param("dino-cube", [4], marks=pytest.mark.night),
-        pytest.param("cube-3x3x3-corners", [48], marks=pytest.mark.slow),
-        pytest.param("cube-3x3x3-three-colours@edges", [48, 16], marks=pytest.mark.slow),
+        pytest.param("cube-3x3x3-corners", [48], marks=pytest.mark.night),
+        pytest.param("cube-3x3x3-three-colours@edges", [48, 16], marks=pytest.mark.night),
         pytest.param("fto@edges", [16], marks=pytest.mark.slow),
     ],
 )

@@ -33,7 +33,6 @@ def hanoi(table: str) -> Puzzle:
 STAR = "edges = [[0, 1], [0, 2]]\narcs = [[0, 3], [3, 1], [3, 2]]"
 CASES = [
     (lights("size = [3, 4]"), Origin(), {1, 2, 4}),
-    (lights("size = [3, 3]\ntorus = true"), Origin(), {3, 8, 12}),
     (lights("size = [3, 3]\ncolours = 3", "multi"), Origin(), {2, 8, 16}),
     (lights("size = [2, 3]\ncolours = 4\nself = false"), Origin("from", "goal"), {1, 2, 4}),
     (lights('size = [3, 3]\ncolours = 3\nstart = ["012", "200", "111"]'), Origin("from", "start"), {1, 2, 4, 8}),

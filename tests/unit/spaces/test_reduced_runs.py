@@ -112,10 +112,8 @@ def _in_order(space: ReducedRunsSpace, boards: Boards) -> Boards:
 @pytest.mark.parametrize(
     ("name", "depth", "order", "shards"),
     [
-        ("cube-3x3x3-slices", 9, 48, 5),  # all pieces differ: with inverses
-        ("cube-3x3x3-antislices", 5, 24, 8),
+        ("cube-3x3x3-slices", 7, 48, 5),  # all pieces differ: with inverses
         ("cube-3x3x3-half-turns", 4, 96, 178),
-        ("cube-3x3x3-ur", 6, 8, 764),
         ("fto", 3, 48, 17),  # by the places of two pieces; others are alike
         ("mathieu-m22", 6, 2, 242),
     ],
@@ -167,7 +165,7 @@ def test_a_run_by_representatives(tmp_path: Path) -> None:
     assert len(plain.farthest) == plain.layers[-1]
 
 
-@pytest.mark.parametrize("memory", [0, 10**9])
+@pytest.mark.parametrize("memory", [pytest.param(0, marks=pytest.mark.slow), 10**9])
 def test_layers_in_files_are_gone_on_with(
     tmp_path: Path, memory: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,11 +202,11 @@ def test_layers_in_files_are_gone_on_with(
 
 def test_a_run_in_files(tmp_path: Path) -> None:
     puzzle = load("cube-3x3x3-ur")
-    settings = Settings(histogram_only=True, max_depth=4, symmetry=8)
+    settings = Settings(histogram_only=True, max_depth=3, symmetry=8)
     in_memory = enumerate_puzzle(puzzle, None, settings)
     with open_database(tmp_path / "farthest.db", create=True) as database:
         found = enumerate_puzzle(puzzle, database, replace(settings, scratch=tmp_path))
-    assert len(found.figures) == 5
+    assert len(found.figures) == 4
     assert found.classes == in_memory.classes
     assert (found.layers, found.digest, found.farthest) == (
         in_memory.layers,

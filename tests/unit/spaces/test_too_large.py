@@ -64,6 +64,7 @@ def test_a_space_of_too_many_lines(file: Path, verb: str, tmp_path: Path) -> Non
     assert "take a pattern of some pieces (PUZZLE@PIECES)" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["two-faces.toml"], indirect=True)
 def test_elements_are_numbered_where_arrangements_are_too_many(file: Path, tmp_path: Path) -> None:
     with pytest.raises(farthest.ResourceError, match=r"a distance for each of 8\.00e\+12 keys"):

@@ -171,6 +171,7 @@ def test_spaces_are_cut_into_blocks_of_a_size() -> None:
 # Records
 
 
+@pytest.mark.slow
 def test_a_size_that_is_too_small_does_not_make_too_many_shards() -> None:
     made = cut(arrangement_space(load("sliding-4x4")), 1)
     assert MOST_SHARDS / 16 < made.kernel.shards <= MOST_SHARDS

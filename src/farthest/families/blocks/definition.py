@@ -15,7 +15,7 @@ therefore shown as one of a puzzle whose pieces of different names are of differ
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import islice
 from math import comb, prod
@@ -327,6 +327,16 @@ class Blocks(GoalPuzzle):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _NamedApart(Blocks):
+    """``colours``: those of the puzzle whose pieces these are."""
+
+    colours: tuple[tuple[str, int], ...]
+
+    def palette(self) -> Mapping[str, int]:
+        return dict(self.colours)
+
+
 @lru_cache(maxsize=16)
 def _covers(definition: Blocks) -> tuple[tuple[tuple[int, ...], ...], ...]:
     places = [(r, c) for r, row in enumerate(definition.rows) for c, cell in enumerate(row) if cell != WALL]
@@ -502,4 +512,8 @@ def _named_apart(definition: Blocks, start: Board) -> Blocks:
         for kind in definition.kinds
         for token in dict.fromkeys(kind.tokens)
     ]
-    return replace(definition, kinds=tuple(kinds), goals=(), start=start)
+    same = {each.name: getattr(definition, each.name) for each in fields(definition)}
+    return _NamedApart(
+        **{**same, "kinds": tuple(kinds), "goals": (), "start": start},
+        colours=tuple(definition.palette().items()),
+    )
