@@ -83,33 +83,32 @@ def _name(side: Side) -> str:
 
 
 def _figures(puzzle: Puzzle, text: str, sides: Sequence[Side]) -> Node:
-    results = [side.found for side in sides]
     stopped = [_name(side) for side in sides if side.found is None]
-    rows: list[tuple[str, list[Node]]] = [
-        (
-            "Moves of the solution",
-            ["–" if each is None or each.length is None else each.length for each in results],
-        ),
-        ("States expanded", [f"{sum(side.layers):,}" for side in sides]),
-        (
-            "States kept in memory",
-            [f"over {MOST_BOARDS:,}" if each is None else f"{each.kept:,}" for each in results],
-        ),
-        ("Seconds", ["–" if each is None else f"{each.seconds:.3g}" for each in results]),
-    ]
+    names = "Moves of the solution", "States expanded", "States kept in memory", "Seconds"
+    rows = zip(names, *map(_told, sides), strict=True)
     return [
-        rows_of(["", *map(_name, sides)], [[name, *values] for name, values in rows], numbers=(1, 2)),
+        rows_of(["Search", *map(_name, sides)], rows, numbers=(1, 2)),
         p(class_="small")[
             "These searches record each step. Those of the command line find the same in less time."
         ],
-        p(class_="message")[
-            f"{' and '.join(stopped)} stopped: more than {MOST_BOARDS:,} states were found. Take a board nearer to the "
-            "goal, or search on a command line:"
+        [
+            p(class_="message")[
+                f"{' and '.join(stopped)} stopped: more than {MOST_BOARDS:,} states were found. Take a board nearer to "
+                "the goal, or search on a command line:"
+            ],
+            _commands(puzzle, text),
         ]
         if stopped
         else None,
-        _commands(puzzle, text) if stopped else None,
     ]
+
+
+def _told(side: Side) -> list[str]:
+    found, expanded = side.found, f"{sum(side.layers):,}"
+    if found is None:
+        return ["–", expanded, f"over {MOST_BOARDS:,}", "–"]
+    length = "none" if found.length is None else f"{found.length:,}"
+    return [length, expanded, f"{found.kept:,}", f"{found.seconds:.3g}"]
 
 
 def _side(puzzle: Puzzle, side: Side, sides: Sequence[Side]) -> Node:
@@ -117,10 +116,13 @@ def _side(puzzle: Puzzle, side: Side, sides: Sequence[Side]) -> Node:
     layers = [*side.layers, *[0] * (depths - len(side.layers))]
     top = max(max(each.layers) for each in sides)
     estimates: Sequence[int | None] = side.estimates or [None] * LISTED
+    listed = enumerate(zip(side.first, estimates, strict=False), 1)
 
-    def caption(number: int, depth: int, estimate: int | None) -> Node:
+    def drawn(number: int, labels: Board, depth: int, estimate: int | None) -> Node:
         cost = f"depth {depth}" if estimate is None else f"{depth} + {estimate} = {depth + estimate}"
-        return figcaption[f"{number}: {cost}"]
+        return figure[
+            board(puzzle, labels, puzzle.definition.format_board(labels)), figcaption[f"{number}: {cost}"]
+        ]
 
     return section(aria_label=_name(side))[
         h2[_name(side)],
@@ -130,15 +132,5 @@ def _side(puzzle: Puzzle, side: Side, sides: Sequence[Side]) -> Node:
             "The first states in the order in which they are expanded",
             ":" if side.heuristic is None else ", each with depth + estimate:",
         ],
-        div(class_="boards")[
-            (
-                figure[
-                    board(puzzle, labels, puzzle.definition.format_board(labels)),
-                    caption(number, depth, estimate),
-                ]
-                for number, ((labels, depth), estimate) in enumerate(
-                    zip(side.first, estimates, strict=False), 1
-                )
-            )
-        ],
+        div(class_="boards")[(drawn(number, *first, estimate) for number, (first, estimate) in listed)],
     ]
