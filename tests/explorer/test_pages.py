@@ -16,7 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import farthest
-from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
+from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, TOKEN, Client
 from farthest.models.database import open_database
 from farthest.puzzles import catalogue
 from farthest.puzzles.puzzle import Origin
@@ -24,7 +24,7 @@ from farthest.puzzles.reader import parse_puzzle
 from farthest.web import page_routes
 from farthest.web.app import application
 from farthest.web.gate import WebSettings
-from farthest.web.page import board_page, box_page, state_page
+from farthest.web.page import board_page, box_page, compare_page, state_page
 from farthest.web.pages import search, solve
 from farthest.web.pages.box import Drawn
 from farthest.web.pages.puzzles import KINDS as KINDS_OF_PUZZLES
@@ -89,6 +89,7 @@ ALL = [
     "/puzzles/sliding-3x5",
     "/puzzles/sliding-3x5/solve",
     "/puzzles/cube-2x2x2-htm/solve?draw=R U",
+    compare_page("8-puzzle", "867254301"),
     "/box",
     "/box?start=AB.",
     "/puzzles/sliding-3x5/1 0 2 3 4 | 5 6 7 8 9 | 10 11 12 13 14",
@@ -415,6 +416,25 @@ def test_what_is_wrong_with_a_drawn_board_is_told_beside_it(client: Client) -> N
         answer = asked.get("/puzzles/8-puzzle/solve", params={"draw": board})
         assert answer.status_code == 200
         assert told in Page(answer.text).text
+
+
+def test_breadth_first_and_a_star_side_by_side(client: Client) -> None:
+    """From the page of a board; who may start jobs is shown the numbers."""
+    asked, board = client(allow_jobs=True, token=TOKEN), "123/684/750"
+    asked.headers["authorization"] = f"Bearer {TOKEN}"
+    address = compare_page("8-puzzle", board)
+    assert address in Page(asked.get(board_page("8-puzzle", board)).text).links
+    assert "Search with both" in Page(asked.get(address).text).text
+    text = asked.post("/puzzles/8-puzzle/compare", data={"board": board}).text
+    found = (
+        farthest.solve("8-puzzle", board, algorithm="bfs"),
+        farthest.solve("8-puzzle", board, algorithm="astar"),
+    )
+    told = "".join(f'<td class="number">{each.expanded:,}</td>' for each in found)
+    assert f"<td>States expanded</td>{told}" in text
+    unsolvable = asked.post("/puzzles/8-puzzle/compare", data={"board": "213/456/780"})
+    assert "only half of the boards can be reached" in Page(unsolvable.text).text
+    assert asked.get(compare_page("red-donkey", "start")).status_code == 404
 
 
 def test_a_drawn_box_is_the_file_that_it_gives(client: Client) -> None:

@@ -203,6 +203,7 @@ CHANGES = [
     "/box",
     "/puzzles/8-puzzle/solve",
     "/puzzles/8-puzzle/solve/stop",
+    "/puzzles/8-puzzle/compare",
     "/api/jobs",
     f"/api/jobs/{QUEUED}/cancel",
     f"/api/jobs/{QUEUED}/resume",

@@ -30,13 +30,14 @@ _STYLE = (
 class Chart:
     """What is drawn. ``layers[d]``: states at depth d, of which none is 0. ``marked``: a depth whose bar has a colour
     of its own. ``link``: the address that a bar of a depth leads to, for pages. ``brief``: the bars say and link
-    nothing."""
+    nothing. ``top``: the most states of a chart beside it that has the same scale."""
 
     layers: Sequence[int]
     logarithmic: bool = False
     marked: int | None = None
     link: Callable[[int], str] | None = None
     brief: bool = False
+    top: int = 0
 
     def part_of_page(self) -> str:
         """An SVG element; the page's own style colours the classes ``bar``, ``marked`` and ``grid``."""
@@ -63,14 +64,14 @@ class Chart:
 
     def _height(self, states: float) -> float:
         """Of a bar, as a part of the whole height."""
-        most = max(self.layers)
+        most = max(self.top, *self.layers)
         if not self.logarithmic:
             return states / most
         return LEAST_BAR + (1 - LEAST_BAR) * (log10(states) / log10(most) if most > 1 else 1.0)
 
     def _grid(self) -> Iterator[str]:
         bottom = HEIGHT - BOTTOM
-        most = max(self.layers)
+        most = max(self.top, *self.layers)
         if self.logarithmic:
             powers = len(str(most)) - 1
             step = max(1, ceil(powers / POWERS_DRAWN))

@@ -34,15 +34,23 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Came = dict[Board, tuple[MoveName, Board] | None]
     """For each board that was found, the move that led there and the board before; None: the board to be solved."""
+    Tell = Callable[[Board, tuple[MoveName, Board] | None], None]
+    """Is told of each board that is expanded, in order, with the move and the board before as in ``Came``. A* tells of
+    a board again when it has reached it in fewer moves."""
 
 BOARD_BYTES = 320
 """Memory for a board that was found, besides its cells: tuples, and entries of dictionaries and lists."""
 CELL_BYTES = 8
 
 
+def memory_of(problem: Problem, boards: int) -> int:
+    """The bytes that so many boards take."""
+    return boards * (BOARD_BYTES + CELL_BYTES * len(problem.board))
+
+
 def most_boards(problem: Problem, memory: int) -> int:
     """How many boards may be kept in so many bytes."""
-    return max(1, memory // (BOARD_BYTES + CELL_BYTES * len(problem.board)))
+    return max(1, memory // memory_of(problem, 1))
 
 
 def too_many(problem: Problem, memory: int, boards: int) -> ResourceError:
@@ -86,13 +94,14 @@ class PlainResult:
 
     ``length``: of ``moves``; None: no target can be reached, every board that can be reached was searched.
     ``expanded``: boards taken from the open list, the target included. ``generated``: their successors, boards found
-    before included. ``optimal``: it is certain that no way is shorter.
+    before included. ``kept``: different boards that were found. ``optimal``: it is certain that no way is shorter.
     """
 
     length: int | None
     moves: tuple[MoveName, ...]
     expanded: int
     generated: int
+    kept: int
     seconds: float
     optimal: bool
 
@@ -130,12 +139,13 @@ def native_plain(
         moves,
         search.expanded,
         search.generated,
+        search.stored,
         perf_counter() - began,
         optimal=shortest or not found,
     )
 
 
-def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> PlainResult:
+def a_star(problem: Problem, heuristic: Heuristic, memory: int, tell: Tell | None = None) -> PlainResult:
     """A*: of boards with equal sums the deepest is expanded first, of these the one that was found first.
 
     A board that is reached in fewer moves than before is expanded again, so the way found is a shortest one for an
@@ -158,10 +168,14 @@ def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> PlainResult:
         if depth > depths[here]:
             continue  # it was reached in fewer moves since
         expanded += 1
+        if tell is not None:
+            tell(here, came[here])
         if is_target(here):
             moves = way_to(here, came)
             seconds = perf_counter() - began
-            return PlainResult(len(moves), moves, expanded, generated, seconds, optimal=heuristic.admissible)
+            return PlainResult(
+                len(moves), moves, expanded, generated, len(values), seconds, optimal=heuristic.admissible
+            )
         found = successors(here)
         generated += len(found)
         fresh = list(dict.fromkeys(after for _, after in found if after not in values))
@@ -176,24 +190,24 @@ def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> PlainResult:
                 heapq.heappush(waiting, (depth + 1 + values[after], -depth - 1, met, after))
         if len(values) > most:
             raise too_many(problem, memory, len(values))
-    return PlainResult(None, (), expanded, generated, perf_counter() - began, optimal=True)
+    return PlainResult(None, (), expanded, generated, len(values), perf_counter() - began, optimal=True)
 
 
-def breadth_first(problem: Problem, memory: int) -> PlainResult:
+def breadth_first(problem: Problem, memory: int, tell: Tell | None = None) -> PlainResult:
     """The boards that were found first are expanded first: the way found is a shortest one.
 
     ``memory``: bytes that may be used. Raises ResourceError where they do not suffice, PuzzleError, BoardError.
     """
-    return _search(problem, memory, deepest_first=False)
+    return _search(problem, memory, tell, deepest_first=False)
 
 
 def depth_first(problem: Problem, memory: int) -> PlainResult:
     """The boards that were found last are expanded first: the way found is usually very long. Raises as
     `breadth_first`."""
-    return _search(problem, memory, deepest_first=True)
+    return _search(problem, memory, None, deepest_first=True)
 
 
-def _search(problem: Problem, memory: int, *, deepest_first: bool) -> PlainResult:
+def _search(problem: Problem, memory: int, tell: Tell | None, *, deepest_first: bool) -> PlainResult:
     """A board is put on the open list only once; it is tested for the target when it is taken from the list."""
     began = perf_counter()
     successors, is_target = successors_of(problem.puzzle), target_test(problem)
@@ -205,10 +219,14 @@ def _search(problem: Problem, memory: int, *, deepest_first: bool) -> PlainResul
     while waiting:
         here = take()
         expanded += 1
+        if tell is not None:
+            tell(here, came[here])
         if is_target(here):
             moves = way_to(here, came)
             seconds = perf_counter() - began
-            return PlainResult(len(moves), moves, expanded, generated, seconds, optimal=not deepest_first)
+            return PlainResult(
+                len(moves), moves, expanded, generated, len(came), seconds, optimal=not deepest_first
+            )
         found = successors(here)
         generated += len(found)
         for name, after in found:
@@ -217,7 +235,7 @@ def _search(problem: Problem, memory: int, *, deepest_first: bool) -> PlainResul
                 waiting.append(after)
         if len(came) > most:
             raise too_many(problem, memory, len(came))
-    return PlainResult(None, (), expanded, generated, perf_counter() - began, optimal=True)
+    return PlainResult(None, (), expanded, generated, len(came), perf_counter() - began, optimal=True)
 
 
 def search_plain(

@@ -20,23 +20,27 @@ from farthest.models.jobs import Jobs
 from farthest.models.records import QUEUED
 from farthest.models.stored_job import puzzle_of
 from farthest.puzzles.family import board_given
+from farthest.search.side_by_side import heuristic_for, side_by_side
+from farthest.search.solvable import why_unsolvable
 from farthest.web.api_routes import json_answer
-from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of, json_body
-from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal
+from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of, check_wanted, json_body
+from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal, may_change
 from farthest.web.page import board_page, job_page, solve_page
 from farthest.web.pages.box import Drawn
+from farthest.web.pages.compare import compare
 from farthest.web.pages.home import sign_in
 from farthest.web.processes import end, started
 from farthest.web.shelf import estimate_of, number_in, puzzle_named, settings_of, shelf_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from starlette.requests import Request
 
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
+    from farthest.search.side_by_side import Side
     from farthest.web.processes import Process
     from farthest.web.solving import Solvings
 
@@ -97,6 +101,33 @@ async def _stop_solving(request: Request) -> Response:
     name, board = request.path_params["name"], _field(await body_of(request), "board")
     solvings(request).stop(name, board)
     return RedirectResponse(board_page(name, board), status_code=303)
+
+
+async def _compare(request: Request) -> Response:
+    board = _field(await body_of(request), "board")
+    return HTMLResponse(await ask(request, lambda: comparison(request, board, searched=True)))
+
+
+_comparing = threading.Lock()
+"""Held by the one comparison that runs: each takes up to 200 MB."""
+
+
+def comparison(request: Request, given: str, *, searched: bool) -> str:
+    """The page of both searches from a board. ``searched``: they are done. Raises FarthestError, RefusalError."""
+    puzzle = puzzle_named(request.path_params["name"])
+    board, heuristic = board_given(puzzle, given), heuristic_for(puzzle)
+    if heuristic is None:
+        raise RefusalError(404, "A* has no simple heuristic for this puzzle, so there is nothing to compare")
+    told = why_unsolvable(puzzle, board, puzzle.definition.origin_boards[0]) or ""
+    sides: Sequence[Side] = ()
+    if searched and not told:
+        while not _comparing.acquire(timeout=0.5):
+            check_wanted()
+        try:
+            sides = side_by_side(puzzle, board, heuristic, check_wanted)
+        finally:
+            _comparing.release()
+    return compare(puzzle, board, told, sides, may_change=may_change(request))
 
 
 def solvings(request: Request) -> Solvings:
@@ -178,6 +209,7 @@ CHANGES = [
     Route("/jobs/{number}/cancel", _change(_cancelled, _to_job), methods=["POST"]),
     Route("/jobs/{number}/resume", _change(_resumed, _to_job), methods=["POST"]),
     Route("/puzzles/{name}/solve", _solve, methods=["POST"]),
+    Route("/puzzles/{name}/compare", _compare, methods=["POST"]),
     Route("/puzzles/{name}/solve/stop", _stop_solving, methods=["POST"]),
     Route("/api/jobs", _start_api, methods=["POST"]),
     Route("/api/jobs/{number}/cancel", _change(_cancelled, _summary), methods=["POST"]),

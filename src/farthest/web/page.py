@@ -202,11 +202,15 @@ def short_title(puzzle: Puzzle) -> str:
 def puzzle_link(puzzle: Puzzle) -> Node:
     """The title of a puzzle; a link where its name leads to it, which those of files do not."""
     title = puzzle.title or puzzle.name
+    return a(href=puzzle_page(puzzle.name))[title] if is_named(puzzle) else title
+
+
+def is_named(puzzle: Puzzle) -> bool:
+    """Whether the name of a puzzle leads to it."""
     with suppress(FarthestError):
         named = catalogue.find(puzzle.name)
-        if named is not None and named.digest == puzzle.digest:
-            return a(href=puzzle_page(puzzle.name))[title]
-    return title
+        return named is not None and named.digest == puzzle.digest
+    return False
 
 
 def message_page(title: str, text: str, *more: Node) -> str:
@@ -259,6 +263,11 @@ def solve_page(name: str) -> str:
 def draw_page(name: str, board: str = "") -> str:
     """Where a board of a puzzle is drawn, perhaps from another one on."""
     return _with(solve_page(name), {"draw": board} if board else {})
+
+
+def compare_page(name: str, board: str = "") -> str:
+    """Breadth first and A* side by side, from a board of a puzzle."""
+    return _with(f"{puzzle_page(name)}/compare", {"board": board} if board else {})
 
 
 def board_page(name: str, text: str) -> str:

@@ -23,7 +23,7 @@ from farthest.puzzles.definition import matching
 from farthest.puzzles.family import board_given
 from farthest.search.solvable import why_unsolvable
 from farthest.web.asking import answered
-from farthest.web.change_routes import local_jobs, solvings
+from farthest.web.change_routes import comparison, local_jobs, solvings
 from farthest.web.gate import may_change
 from farthest.web.page import board_page, puzzle_page, state_page
 from farthest.web.pages import box, home, job, jobs, play, puzzles, search, solve, state
@@ -212,6 +212,11 @@ def _position(request: Request) -> str | Response:
     return solve.position(shown, board, _moves_on(shown, board), told, path, may_change=may_change(request))
 
 
+def _compare(request: Request) -> str:
+    """Asks whether both searches are wanted."""
+    return comparison(request, request.query_params.get("board", ""), searched=False)
+
+
 def _box(request: Request) -> str:
     """The page of the box that is drawn; at first that of an example."""
     drawn = box.Drawn.of(request.query_params)
@@ -266,6 +271,7 @@ PAGES = [
         ("/jobs/{number}/layers/{depth}", _layer),
         ("/puzzles/{name}", _puzzle),
         ("/puzzles/{name}/solve", _solve),
+        ("/puzzles/{name}/compare", _compare),
         ("/puzzles/{name}/{board:path}", _position),
         ("/box", _box),
         ("/workers", _workers),

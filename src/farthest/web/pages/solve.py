@@ -38,6 +38,7 @@ from farthest.web.page import (
     solve_page,
     steps,
 )
+from farthest.web.pages.compare import compare_link
 from farthest.web.pages.state import move_item, words_of
 from farthest.wording import counted
 
@@ -223,6 +224,7 @@ def position(
                 ]
                 if named
                 else section(data_part="moves"),
+                p(data_part="compare")[compare_link(puzzle, text)],
             ],
         ],
         h2["Another position"],

@@ -19,6 +19,7 @@ from farthest.web.page import (
     state_page,
     steps,
 )
+from farthest.web.pages.compare import compare_link
 from farthest.web.pages.job import board_form, chart_of, may_play
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
                 a(href=state_page(number, asked.board if to_goal else "start", play="0"))["Play it yourself"]
                 if may_play(found.record)
                 else None,
+                compare_link(puzzle, asked.board),
             ],
             h2["Among all states"],
             chart_of(found, scale, depth, here),
