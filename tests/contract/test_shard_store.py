@@ -259,6 +259,7 @@ def test_whatever_is_done_again_changes_nothing(make_store: StoreFactory, one_ca
             store.commit(depth, one, one.run())
             store.commit(depth, other, other.run())
         else:
+            assert store.begin(depth, all_shards(store)) == shards
             step(store, depth, shards[: len(shards) // 2])
             step(store, depth, sorted({*store.begin(depth, all_shards(store)), *shards}))
         for shard in order.choices(shards, k=len(shards)):

@@ -138,7 +138,7 @@ def test_a_job_that_does_not_fit_fails_in_the_end(tmp_path: Path, redis_url: str
             )
         finally:
             cluster.redis.config_set("maxmemory", "0")
-    assert "It was so 6 times, without another job in Redis" in (record.error or "")
+    assert "that happened 6 times with no other job in Redis" in (record.error or "")
 
 
 def test_a_redis_that_has_shrunk_is_want_of_room(

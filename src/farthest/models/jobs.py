@@ -355,8 +355,26 @@ class Jobs(JobReader):
         with self._database.write() as connection:
             held = self.get(job_id).result or {}
             told = {name: one and asdict(cast("Any", one)) for name, one in answers.items()}
+            before = self._proved_as(connection, job_id)
             change_job(connection, job_id, None, {"result": canonical({**held, **told})})
             seal(connection, job_id, {})
+            proof = connection.execute(
+                select(verification).where(verification.c.job_id == job_id)
+            ).one_or_none()
+            if (
+                proof is not None and proof.job_record == before
+            ):  # it proved what these answers were read from
+                values = {**proof._asdict(), "job_record": self._proved_as(connection, job_id)}
+                del values["record_digest"]
+                digest = record_digest("verification", values)
+                mine = verification.c.job_id == job_id
+                connection.execute(update(verification).where(mine).values(**values, record_digest=digest))
+
+    def _proved_as(self, connection: Connection, job_id: int) -> str | None:
+        """``JobRecord.proved_as`` as it is stored now; None where there is no such job."""
+        asked = select(job.c.record_digest, job.c.digest).where(job.c.id == job_id).with_for_update()
+        row = connection.execute(asked).one_or_none()
+        return None if row is None else row.record_digest or row.digest
 
     def interrupt(
         self,
@@ -390,20 +408,19 @@ class Jobs(JobReader):
 
     # Proofs
 
-    def mark(self, job_id: int, job_record: str, found: Verification) -> None:
+    def mark(self, job_id: int, job_record: str, found: Verification) -> bool:
         """Stores the proof of a job in place of the last one. ``job_record``: ``JobRecord.proved_as`` of the job that
-        was proved; if it is another job by now, nothing is stored."""
+        was proved; if it is another by now, nothing is stored. Returns whether it was stored."""
         checks = [astuple(one) for one in found.checks]
         values = {"job_id": job_id, "job_record": job_record, **asdict(found)}
         values["checks"] = canonical({"checks": checks})
         values["record_digest"] = record_digest("verification", values)
         with self._database.write() as connection:
-            asked = select(job.c.record_digest, job.c.digest).where(job.c.id == job_id).with_for_update()
-            row = connection.execute(asked).one_or_none()
-            if row is None or (row.record_digest or row.digest) != job_record:
-                return
+            if self._proved_as(connection, job_id) != job_record:
+                return False
             connection.execute(delete(verification).where(verification.c.job_id == job_id))
             connection.execute(insert(verification).values(values))
+        return True
 
     def remove_mark(self, job_id: int) -> None:
         """Removes the proof of a job, if it has one."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from farthest.errors import JobError, ResourceError
+from farthest.errors import JobError, ResourceError, SettingError
 from farthest.machine import cores, memory_limit
 from farthest.puzzles.move_text import move_text
 from farthest.queries.citation import citation_of
@@ -80,6 +80,12 @@ class Sample:
     count: int | None = None
     per_layer: int | None = None
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.per_layer is not None:
+            raise SettingError("give either a sample of all states or so many per layer")
+        if any(number is not None and number < 1 for number in (self.count, self.per_layer)):
+            raise SettingError("a sample needs 1 state or more")
 
     def __str__(self) -> str:
         if self.count is not None:
@@ -191,8 +197,8 @@ def _graph(opened: StoredMap, boards: Boards, distances: Numbers, limit: int) ->
 
 
 def _nearer(graph: SolutionGraph) -> tuple[list[MoveName], list[Numbers]]:
-    """The names of all moves, sorted, and for each board those that come nearer as bits: of the first 63 moves, of the
-    next, and so on."""
+    """The names of the moves of all optimal solutions, sorted, and for each board those that come nearer as bits: of the
+    first 63 moves, of the next, and so on."""
 
     def by_text(name: Any) -> Any:
         return name if isinstance(name, tuple) else (name,)
@@ -269,7 +275,8 @@ def _card(opened: StoredMap, sample: Sample, dataset: Dataset, columns: dict[str
     tokens: Sequence[str] = getattr(puzzle.definition, "tokens", ())
     held = ", ".join(f"{number} `{_text(token)}`" for number, token in enumerate(tokens))
     alike = (
-        f"The {dataset.symmetries} symmetries that fix the origin make {dataset.classes:,} classes of these states."
+        f"The {dataset.symmetries} symmetries that fix the origin make {dataset.classes:,} classes of these states. "
+        "All states of a class are in the same part: no state of `test` is a turned or mirrored state of `train`."
         if dataset.symmetries is not None
         else f"Symmetries are not known ({_text(dataset.unknown or '')}): each state is a class of its own."
     )
@@ -294,11 +301,12 @@ configs:
 |---|---|---|
 {chr(10).join(table)}
 
-Moves by bit: {moves or "none"}.
+Moves by bit: {moves or "none"}. Bits are of the moves that the optimal solutions of these states have: those of another
+dataset may be others.
 
 {f"Numbers in cells: {held}." if held else "Cells hold the numbers of which the puzzle's boards consist."}
 
-{alike} All states of a class are in the same part, so that no state of `test` is a turned or mirrored state of `train`.
+{alike}
 A hash of the least board of a class decides: other datasets of this puzzle and origin are divided in the same way.
 States are in the order of the map: shuffle them before you train.
 

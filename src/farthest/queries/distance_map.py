@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy
 
+from farthest.errors import SettingError
 from farthest.models.database import open_database
 from farthest.models.job_reader import JobReader, job_text
 from farthest.queries.stored_map import StoredMap
@@ -351,6 +352,8 @@ class DistanceMap(StoredMap):
         from farthest.random_source import RandomSource
 
         goals_of(self)
+        if sample is not None and sample < 1:
+            raise SettingError(f"sample {sample}: expected 1 or more")
         boards = None if sample is None else sampled_states(self, sample, RandomSource(seed))
         (found,) = compare_heuristics(self, [Function(function, batch)], limit=limit, sample=boards)
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 
 STUDENTS = "misplaced+manhattan"
+MOST_VALUE = 2**30
+"""Of a function that is judged, and the least below 0: differences of values fit in int32."""
 """A sum that teaching programs use as an A* heuristic; it is not admissible, which the report shows."""
 
 
@@ -112,7 +115,7 @@ class Findings:
     too_large: int = 0
     moves: int = 0
     drops: int = 0
-    largest: float = 0
+    largest: float = -inf
     too_large_first: list[TooLarge] = field(default_factory=list)
     too_large_worst: TooLarge | None = None
     drops_first: list[Drop] = field(default_factory=list)
@@ -134,7 +137,7 @@ class Findings:
 
     @property
     def consistent(self) -> bool:
-        """Whether no move reduces the value by more than 1, and the values of goals are 0."""
+        """Whether no move reduces the value by more than 1, and the values of goals are at most 0."""
         return self.drops == 0 and self.admissible
 
     @property
@@ -305,6 +308,8 @@ class Function:
             )
         if not numpy.isfinite(values).all():
             raise SettingError(f"{self.name}: {values[~numpy.isfinite(values)][0]} is no value of a board")
+        if ((values < -MOST_VALUE) | (values > MOST_VALUE)).any():
+            raise SettingError(f"{self.name}: values are expected from -{MOST_VALUE:,} to {MOST_VALUE:,}")
         return values.astype(numpy.float64 if values.dtype.kind == "f" else numpy.int32)
 
     def terms(self) -> list[list[Component]] | None:

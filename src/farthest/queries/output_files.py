@@ -94,7 +94,10 @@ def written_folder(folder: Path) -> Iterator[Path]:
     Raises OutputError where ``folder`` exists and is not an empty folder, or cannot be written.
     """
     _check_parent(folder)
-    part = folder.absolute().with_name(f".{folder.absolute().name}.{token_hex(8)}")
+    whole = folder.absolute()
+    if not whole.name or whole == Path.cwd():
+        raise OutputError(f"{folder}: a new folder is made; give it a name of its own")
+    part = whole.with_name(f".{whole.name}.{token_hex(8)}")
     try:
         if folder.is_symlink() or (folder.exists() and not (folder.is_dir() and not any(folder.iterdir()))):
             raise OutputError(f"{folder} exists already; choose another name, or remove it")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TOLD_SECONDS = 10.0
 """How often the progress of a long proof is told."""
 
-UNSEALED = "an older version of farthest stored the job, so that changes of its record cannot be found"
+UNSEALED = "an older version of farthest stored the job: nothing says whether all of it is what was stored"
 
 
 def prove(distance_map: StoredMap, memory: int | None = None, scratch: Path | None = None) -> Report:
@@ -67,7 +67,10 @@ def _proved(
         elif report.ok:
             checks = tuple(Proved(one.name, one.proves, one.checked) for one in report.checks if not one.note)
             found = Verification(now(), __version__, report.seconds, checks)
-            jobs.mark(record.id, record.proved_as, found)
+            if not jobs.mark(record.id, record.proved_as, found):
+                told(
+                    "the outcome of this proof is not stored: the job has changed meanwhile; verify it again"
+                )
     except StorageError as error:
         told(f"the outcome of this proof is not stored: {error}")
     return report

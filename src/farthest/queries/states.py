@@ -138,7 +138,8 @@ def sampled_states(
     found: dict[bytes, None] = {}
     while missing := count - len(found):
         found |= dict.fromkeys(map(bytes, _met(distance_map, missing, rng, depth)))
-    return numpy.frombuffer(b"".join(found), dtype=numpy.uint8).reshape(count, -1)
+    boards = numpy.frombuffer(b"".join(found), dtype=numpy.uint8).reshape(count, -1)
+    return boards[numpy.argsort(distance_map.space.encode(boards))]  # a copy, in the order of the map
 
 
 def _sparsely(distance_map: StoredMap, count: int, depth: int | None) -> bool:

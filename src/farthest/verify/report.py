@@ -114,16 +114,16 @@ def _words(distance: int | None) -> str:
 
 
 PROVES = {
-    "file": "SQLite finds no damage in pages, indexes and references of the database file",
+    "file": "SQLite finds every page, index and reference of the database file whole",
     "record": "the job's row and all rows that belong to it are those that were stored",
     "layout": "the key layout is one of the puzzle's, and moves and origins stay within its keys",
     "length": "every key has a stored distance",
     "codes": "every state's code is that of its board",
     "symmetries": "each symmetry takes the successors of a board to those of its image, and the origin to itself",
     "classes": "boards and their successors are images of the board of their code",
-    "members": "each code stands for as many states as symmetries make different boards of its board",
+    "members": "each code stands for as many states as boards have it that symmetries make of its own",
     "complete": "all codes together stand for as many states as there are",
-    "reached": "the number of reached states is that of the boards to which the moves' group takes the origin",
+    "reached": "as many states are reached as the moves' group takes the origin to",
     "alike": "boards that symmetries take to each other have one distance",
     "origin": "the distance is 0 exactly at the origin",
     "nearer": "every other reached state has a neighbour nearer to the origin",
@@ -301,7 +301,7 @@ def verify_search(
     said = json.dumps(found, separators=(",", ":"))
     proof.digest = hashlib.sha256(f"farthest search 1\n{said}".encode()).hexdigest()
     proof.compare_digest(digest)
-    return proof.report(f"{len(paths):,} listed solutions were played; it is not proved that none is shorter")
+    return proof.report(f"{len(paths):,} listed solutions were played; that none is shorter is not proved")
 
 
 def _problem(path: Moves, length: int | None, play: Callable[[Moves], bool]) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 import naive
 from farthest import Permutations
-from farthest.errors import JobError, MissingLibraryError, ResourceError
+from farthest.errors import JobError, MissingLibraryError, ResourceError, SettingError
 from farthest.puzzles.move_text import move_text
 from farthest.puzzles.puzzle import Origin
 from farthest.queries import dataset
@@ -164,7 +164,13 @@ def test_shares_and_unknown_symmetries(map_of: MapOf, tmp_path: Path) -> None:
     assert "symmetries of the family hanoi are not known" in (found.unknown or "")
     assert found.rows["train"] / opened.states == pytest.approx(0.8, abs=0.03)
     assert found.rows["test"] / opened.states == pytest.approx(0.1, abs=0.02)
-    assert "each state is a class of its own" in (tmp_path / "data" / "README.md").read_text()
+    card = (tmp_path / "data" / "README.md").read_text()
+    assert "each state is a class of its own" in card
+    assert "turned" not in card
+    with pytest.raises(SettingError, match="1 state or more"):
+        opened.dataset(tmp_path / "none", sample=0)
+    with pytest.raises(OutputError, match="a name of its own"):
+        opened.dataset("/")
 
 
 def test_samples(map_of: MapOf, tmp_path: Path) -> None:

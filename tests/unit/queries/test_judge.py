@@ -113,6 +113,8 @@ def test_samples_and_shallow_maps_prove_nothing(map_of: MapOf) -> None:
         (lambda boards: ["far"] * len(boards), "got <U3 of shape"),
         (lambda boards: np.full(len(boards), np.nan), "nan is no value of a board"),
         (lambda boards: np.full(len(boards), np.inf), "inf is no value of a board"),
+        (lambda boards: np.full(len(boards), 2**32), "values are expected from -1,073,741,824"),
+        (lambda boards: np.full(len(boards), 2**63, dtype=np.uint64), "values are expected"),
     ],
 )
 def test_what_is_no_heuristic(map_of: MapOf, function: Any, message: str) -> None:

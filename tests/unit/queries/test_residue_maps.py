@@ -17,7 +17,7 @@ from farthest.queries import residues as residue_reader
 from farthest.queries import states as random_module
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.residues import ResidueLayers, ResidueReader
-from farthest.queries.states import random_states
+from farthest.queries.states import random_states, sampled_states
 from farthest.random_source import RandomSource
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
@@ -219,6 +219,9 @@ def test_states_of_large_maps_are_found_without_reading_all(
     drawn = list(random_states(pair.residues, 20, RandomSource(1), 5))
     assert len(drawn) == 20
     assert set(drawn) <= set(pair.full.states_at(5))
+    sample = sampled_states(pair.residues, 100, RandomSource(1))
+    assert sample.flags.writeable
+    assert len(set(map(bytes, sample))) == 100
     anywhere = list(random_states(pair.residues, 100, RandomSource(1)))
     assert (pair.full.distances(anywhere) >= 0).all()
     pair.close()

@@ -272,7 +272,9 @@ class JobRecorder(OwnedJob):
         from farthest.queries.states import answers_of
 
         try:
-            answers = answers_of(DistanceMap(self._database, self._jobs.get(self.job)))
+            answers = self._with_retries(
+                lambda: answers_of(DistanceMap(self._database, self._jobs.get(self.job)))
+            )
             if answers:
                 self._with_retries(lambda: self._jobs.add_answers(self.job, answers))
         except FarthestError as error:
