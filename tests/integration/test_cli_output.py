@@ -87,7 +87,7 @@ def test_dataset(run: Run, run_json: RunJson, folder: Path) -> None:
     assert "classes: by 2 symmetries\n" in text
     assert text.splitlines()[-1].startswith("Wrote ")
     card = (folder / "data" / "README.md").read_text()
-    assert "3-puzzle: all states, each with its exact distance" in " ".join(card.split())
+    assert ": all states, each with its exact distance" in " ".join(card.split())
     assert run_json("show", "1")["digest"] in card
     assert "@misc{farthest-3-puzzle-" in card
     table = pyarrow.parquet.read_table(folder / "data" / "data")

@@ -197,8 +197,8 @@ def _graph(opened: StoredMap, boards: Boards, distances: Numbers, limit: int) ->
 
 
 def _nearer(graph: SolutionGraph) -> tuple[list[MoveName], list[Numbers]]:
-    """The names of the moves of all optimal solutions, sorted, and for each board those that come nearer as bits: of the
-    first 63 moves, of the next, and so on."""
+    """The names of the moves of all optimal solutions, sorted, and for each board those that come nearer as bits: of
+    the first 63 moves, of the next, and so on."""
 
     def by_text(name: Any) -> Any:
         return name if isinstance(name, tuple) else (name,)
