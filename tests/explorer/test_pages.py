@@ -408,12 +408,13 @@ def test_a_board_of_a_puzzle_has_an_address_of_its_own(client: Client, stored: P
 
 def test_what_is_wrong_with_a_drawn_board_is_told_beside_it(client: Client) -> None:
     asked = client()
-    for board, told in (
-        ("213/456/780", "only half of the boards can be reached"),
-        ("11", "2 cells, expected 9"),
-        ("867254301", "This position can be solved"),
+    for puzzle, board, told in (
+        ("8-puzzle", "213/456/780", "only half of the boards can be reached"),
+        ("8-puzzle", "11", "2 cells, expected 9"),
+        ("8-puzzle", "867254301", "This position can be solved"),
+        ("pegs-english", ".../oo./..o...o/oo.oo.o/o..o.oo/oo./ooo", "It is not known whether"),
     ):
-        answer = asked.get("/puzzles/8-puzzle/solve", params={"draw": board})
+        answer = asked.get(f"/puzzles/{puzzle}/solve", params={"draw": board})
         assert answer.status_code == 200
         assert told in Page(answer.text).text
 
@@ -461,6 +462,7 @@ def test_a_drawn_box_is_the_file_that_it_gives(client: Client) -> None:
         ({"start": "A" * 70}, "expected 2 to 64"),
         ({"start": "AB..", "goal": "...Z"}, "row 1, column 4 holds 'Z'"),
         ({"start": "7.7.", "goal": "...7"}, "several pieces are written 7"),
+        ({"start": ""}, "Drag over cells to make a piece"),
         ({"start": '"]\n[python]\nclass = "os:system"'}, "expected rows of one length"),
     ):
         assert told in Page(asked.get("/box", params=wrong).text).text

@@ -143,7 +143,9 @@ def test_interrupt_of_an_enumeration(folder: Path, process: Process) -> None:
         assert running.wait(120) == 130
     assert "Traceback" not in said
     assert "Stopping after this layer" in said
-    kept = re.search(r"Interrupted; farthest.db keeps the layers up to (\d+). The same command continues", said)
+    kept = re.search(
+        r"Interrupted; farthest.db keeps the layers up to (\d+). The same command continues", said
+    )
     assert kept is not None
     assert int(kept[1]) >= 20
     jobs = json.loads(process("jobs", "--json").stdout)["jobs"]

@@ -208,7 +208,7 @@ class Canvas:
 
     def with_text(self, text: str) -> Canvas:
         """The same with the values that a text tells, which need not be a board; unchanged where it does not tell
-        that of each cell."""
+        that of each cell. Fixed cells keep theirs."""
         numbers = {value.token: number for number, value in enumerate(self.values)}
         if self.unset:
             numbers[self.unset] = -1
@@ -216,7 +216,9 @@ class Canvas:
         signs = words if max(map(len, numbers)) > 1 else list("".join(words))
         if len(signs) != len(self.cells) or not set(signs) <= set(numbers):
             return self
-        return replace(self, held=tuple(numbers[sign] for sign in signs))
+        told = zip(self.held, signs, strict=True)
+        held = (own if i in self.fixed else numbers[sign] for i, (own, sign) in enumerate(told))
+        return replace(self, held=tuple(held))
 
 
 def grid_canvas(

@@ -33,16 +33,21 @@ def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> st
 
     ``board``: a board of the puzzle. ``targets``: one or more, perhaps with ``WILDCARD``.
     """
+    try:
+        return why_unsolvable_at_once(puzzle, board, targets)
+    except UndecidedError:
+        return why_not_reached(puzzle, board, tuple(targets))
+
+
+def why_unsolvable_at_once(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> str | None:
+    """The same without visiting boards; None: moves lead there. Raises UndecidedError."""
     wanted = tuple(targets)
     if any(
         all(content in (WILDCARD, cell) for content, cell in zip(target, board, strict=True))
         for target in wanted
     ):
         return None
-    try:
-        return _of_family(puzzle, wanted).why_not(board)
-    except UndecidedError:
-        return why_not_reached(puzzle, board, wanted)
+    return _of_family(puzzle, wanted).why_not(board)
 
 
 def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[RandomSource], Board]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
@@ -19,9 +20,9 @@ from farthest.errors import FarthestError
 from farthest.models.jobs import Jobs
 from farthest.models.records import QUEUED
 from farthest.models.stored_job import puzzle_of
-from farthest.puzzles.family import board_given
+from farthest.puzzles.family import UndecidedError, board_given
 from farthest.search.side_by_side import heuristic_for, side_by_side
-from farthest.search.solvable import why_unsolvable
+from farthest.search.solvable import why_unsolvable_at_once
 from farthest.web.api_routes import json_answer
 from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of, check_wanted, json_body
 from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal, may_change
@@ -118,7 +119,9 @@ def comparison(request: Request, given: str, *, searched: bool) -> str:
     board, heuristic = board_given(puzzle, given), heuristic_for(puzzle)
     if heuristic is None:
         raise RefusalError(404, "A* has no simple heuristic for this puzzle, so there is nothing to compare")
-    told = why_unsolvable(puzzle, board, puzzle.definition.origin_boards[0]) or ""
+    told = ""
+    with suppress(UndecidedError):  # the searches tell it
+        told = why_unsolvable_at_once(puzzle, board, puzzle.definition.origin_boards[0]) or ""
     sides: Sequence[Side] = ()
     if searched and not told:
         while not _comparing.acquire(timeout=0.5):

@@ -20,8 +20,8 @@ from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of, search_parameters
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import matching
-from farthest.puzzles.family import board_given
-from farthest.search.solvable import why_unsolvable
+from farthest.puzzles.family import UndecidedError, board_given
+from farthest.search.solvable import why_unsolvable_at_once
 from farthest.web.asking import answered
 from farthest.web.change_routes import comparison, local_jobs, solvings
 from farthest.web.gate import may_change
@@ -177,7 +177,7 @@ def _needs(request: Request, shown: Puzzle) -> Estimate | str:
 
 def _solve(request: Request) -> str | Response:
     """Leads to the page of the board that was given. Of one that is being drawn (``draw``) it says what is wrong with
-    it, also that it cannot be solved."""
+    it, also that it cannot be solved. It does not search, since every reader may ask."""
     shown, drawn = puzzle_named(request.path_params["name"]), request.query_params.get("draw", "")
     given = request.query_params.get("board", drawn)
     allowed = may_change(request)
@@ -191,7 +191,9 @@ def _solve(request: Request) -> str | Response:
     text = shown.definition.format_board(board)
     if not drawn:
         return RedirectResponse(board_page(shown.name, text), status_code=303)
-    problem = why_unsolvable(shown, board, shown.definition.origin_boards[0]) or ""
+    problem: str | None = None
+    with suppress(UndecidedError):
+        problem = why_unsolvable_at_once(shown, board, shown.definition.origin_boards[0]) or ""
     return solve.solve(shown, board, problem, text, may_change=allowed)
 
 
@@ -220,7 +222,7 @@ def _compare(request: Request) -> str:
 def _box(request: Request) -> str:
     """The page of the box that is drawn; at first that of an example."""
     drawn = box.Drawn.of(request.query_params)
-    drawn = drawn if drawn.start else box.EXAMPLES["Klotski"]
+    drawn = drawn if "start" in request.query_params else box.EXAMPLES["Klotski"]
     allowed = may_change(request)
     try:
         shown = drawn.puzzle()

@@ -98,6 +98,8 @@ def test_a_klotski_is_drawn_enumerated_and_its_hardest_start_played(own: Page) -
     cell(own, 0, 1).drag_to(cell(own, 3, 1))
     expect(own.locator("#goal")).to_have_value("....\n....\n....\n.AA.\n.AA.")
     own.get_by_role("textbox", name="Its name").fill("My Klotski")
+    own.get_by_role("textbox", name="Its name").press("Enter")  # shows the box, and begins no job
+    own.wait_for_url("**/box?title=My+Klotski&**")
     own.get_by_role("button", name="Find the hardest positions").click()
     expect(own.locator("#status")).to_have_text("finished", timeout=30_000)
     own.get_by_role("link").filter(has=own.locator("svg.board")).first.click()
@@ -120,3 +122,12 @@ def test_a_box_is_drawn_by_keys_alone(page: Page) -> None:
     expect(page.get_by_role("button", name="Find the hardest positions")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#goal")).to_have_value("")
+
+
+def test_one_wall_is_erased_and_a_text_that_cannot_be_drawn_stays(page: Page) -> None:
+    page.goto("/box?start=A%20%23%20%23%0A...")
+    expect(page.locator(".canvas")).to_be_hidden()
+    page.locator("#start").fill("A # #\n. . .")
+    page.get_by_text("Erase", exact=True).click()
+    cell(page, 0, 1).click()
+    expect(page.locator("#start")).to_have_value("A.#\n...")

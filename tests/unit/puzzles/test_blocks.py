@@ -7,6 +7,7 @@ import pytest
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, Kind
+from farthest.families.blocks.picture import picture
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Puzzle
@@ -288,6 +289,12 @@ def test_many_boards_in_mixed_forms() -> None:
             made.parse_boards(lines)
     with pytest.raises(BoardError, match=r"^line 1: board: expected a text"):
         made.parse_boards([5])  # type: ignore[list-item]
+
+
+def test_a_box_that_is_all_exits_has_no_frame() -> None:
+    made = definition('start = ["A+"]', 'tray = ["++"]', 'exits = { "+" = ["A"] }')
+    assert made.start is not None
+    assert [shape.text for shape in picture(made, made.start).shapes] == ["", "+", "+", "A"]
 
 
 def test_an_exit_is_where_it_is() -> None:

@@ -61,6 +61,9 @@ def test_what_no_move_touches_is_coloured_at_first() -> None:
     fresh = canvas_of(catalogue.load("cube-3x3x3"), None)
     assert text_of(fresh) == "".join(f"....{face}...." for face in "URFDLB")
     assert [at for at, value in enumerate(fresh.held) if value >= 0] == sorted(fresh.fixed)
+    assert fresh.with_text("R" * 54).held == tuple(
+        value if at in fresh.fixed else 1 for at, value in enumerate(fresh.held)
+    )
 
 
 def test_puzzles_that_are_typed() -> None:

@@ -79,10 +79,9 @@ def _ground(definition: Blocks) -> Picture:
     marked = {cell for kind, first in marks for cell in definition.covers[kind][first]}
     width, height = max(map(len, rows)), len(rows)
     size = _FRAME, _FRAME, width, height
-    shapes = [
-        Shape(*size, _COLOUR, bare=True, cells=_filled(walled), inset=-_FRAME),
-        Shape(*size, -1, bare=True, cells=tuple(at.values())),
-    ]
+    shapes = [Shape(*size, -1, bare=True, cells=tuple(at.values()))]
+    if walled:
+        shapes.insert(0, Shape(*size, _COLOUR, bare=True, cells=_filled(walled), inset=-_FRAME))
     places = _places(definition)
     shapes += [
         Shape(*places[cell], text=sign, bare=True)

@@ -176,6 +176,7 @@ def box(found: BoxFound) -> str:
         form(
             method="get", action=box_page(), class_="state box", data_colours=" ".join(c for _, c in COLOURS)
         )[
+            button(type="submit", hidden=True)["Show"],  # the first one: Enter in a field presses it
             figure(data_box=True, hidden=True),
             div(class_="beside")[
                 div(class_="row")[
@@ -250,8 +251,8 @@ def _verdict(found: BoxFound) -> Node:
             ]
         ],
         p[
-            f"{counted(pieces, 'piece')} of {counted(len(kinds), 'kind')}. Pieces of one shape are alike, but for one "
-            "that has a goal."
+            f"{counted(pieces, 'piece')} of {counted(len(kinds), 'kind')}.",
+            None if drawn.along else " Pieces of one shape are alike, but for one that has a goal.",
         ],
         div(class_="message", role="alert")[problem] if problem else None,
         None if drawn.goal else p["Choose Goal, and drag a piece to where it must go."],

@@ -103,8 +103,12 @@ def _answer(found: JobFound, played: Played) -> Node:
         p[
             "From where you began it takes ",
             strong[counted(played.fewest, "move")],
-            f"; from here {played.left:,}" if played.left is not None and played.made else None,
+            _from_here(played.left) if played.left is not None and played.made else None,
             ". ",
             a(href=f"{way}#play")["Watch a shortest way"],
         ],
     ]
+
+
+def _from_here(left: int) -> str:
+    return "; from here no moves lead to the goal" if left < 0 else f"; from here {left:,}"

@@ -82,16 +82,20 @@ def solve_form(puzzle: Puzzle, value: str = "", *, may_change: bool, drawing: st
     ]
 
 
-def solve(puzzle: Puzzle, board: Board | None, told: str, value: str, *, may_change: bool) -> str:
+def solve(puzzle: Puzzle, board: Board | None, told: str | None, value: str, *, may_change: bool) -> str:
     """The page on which a board is written or drawn. ``board``: that of the text ``value``, if it is one. ``told``:
-    what is wrong with it; empty: nothing."""
+    what is wrong with it; empty: nothing; None: it is not known whether it can be solved."""
     canvas = family(puzzle.family).canvas(puzzle.definition, board)
     if canvas is not None and board is None:
         canvas = canvas.with_text(value)
     verdict = (
         div(class_="message", role="alert")[told]
         if told
-        else p["This position can be solved."]
+        else p[
+            "It is not known whether this position can be solved."
+            if told is None
+            else "This position can be solved."
+        ]
         if board is not None
         else p(class_="small")[_how(canvas)]
         if canvas is not None

@@ -27,7 +27,12 @@ const shape = (name, attributes, text = "") => {
   element.textContent = text;
   return element;
 };
-const rowsOf = (text) => text.split("\n").map((row) => row.trim()).filter(Boolean);
+// Rows of signs; spaces and commas in any row part the signs of all rows.
+const rowsOf = (text) => {
+  const rows = text.split("\n").map((row) => row.replaceAll(",", " ").trim()).filter(Boolean);
+  const spaced = rows.some((row) => /\s/.test(row));
+  return rows.map((row) => (spaced ? row.split(/\s+/) : [...row]));
+};
 
 function drawing(form) {
   const figure = form.querySelector("[data-box]");
@@ -55,11 +60,12 @@ function drawing(form) {
   };
 
   function read() {
-    const grid = rowsOf(startField.value).map((row) => [...row].map((one) => (/[0._]/.test(one) ? "." : one)));
+    const grid = rowsOf(startField.value).map((row) => row.map((one) => (/^[0._]$/.test(one) ? "." : one)));
     if (!grid.length || grid.some((row) => row.length !== grid[0].length) || grid.length * grid[0].length > MOST_CELLS) return false;
+    if (grid.flat().some((one) => [...one].length > 1)) return false;
     box = { grid, goals: {} };
     rowsOf(goalField.value).forEach((row, r) =>
-      [...row].forEach((one, c) => {
+      row.forEach((one, c) => {
         if (/[^0._*#]/.test(one) && cellsOf(one).length) box.goals[one] ??= [r, c];
       }),
     );
@@ -120,15 +126,17 @@ function drawing(form) {
 
   const letters = () => [...new Set(box.grid.flat().filter(isPiece))];
 
-  // The colour of each piece, which it has on all pages: those of one shape are alike, but for one that has a goal; these
-  // come first.
+  // The colour of each piece, which it has on all pages: those of one shape are alike, but for one that has a goal, and
+  // for those that keep to different lines. Pieces with a goal come first, in the order of their places there.
   function colouring() {
-    const order = (letter) => (box.goals[letter] ? 0 : 1);
+    const order = (letter) => (box.goals[letter] ? box.goals[letter][0] * MOST_CELLS + box.goals[letter][1] : MOST_CELLS ** 2);
+    const along = form.elements.namedItem("along").checked;
     const of = {};
     const number = new Map();
     for (const letter of letters().sort((a, b) => order(a) - order(b))) {
       const cells = cellsOf(letter);
-      const kind = JSON.stringify([moved(cells, [-cells[0][0], -cells[0][1]]), box.goals[letter] && letter]);
+      const line = along && cells[0][cells.every(([r]) => r === cells[0][0]) ? 0 : 1];
+      const kind = JSON.stringify([moved(cells, [-cells[0][0], -cells[0][1]]), line, box.goals[letter] && letter]);
       if (!number.has(kind)) number.set(kind, number.size % colours.length);
       of[letter] = colours[number.get(kind)];
     }
@@ -198,7 +206,7 @@ function drawing(form) {
     if (tool === "Wall" && !isPiece(sign(cell))) set([cell], hold.put);
     if (tool === "Erase") {
       const gone = sign(cell);
-      set(gone === one && cell === from ? cellsOf(gone).concat([cell]) : [cell], ".");
+      set(isPiece(gone) && cell === from ? cellsOf(gone) : [cell], ".");
       forget(gone);
     }
     if (tool === "Goal" && letter) {
@@ -211,11 +219,12 @@ function drawing(form) {
     if (tool === "Piece" && one !== "#") {
       box = structuredClone(before);
       const cells = letter ? moved(cellsOf(letter), by) : every().filter(([r, c]) => between(r, from[0], cell[0]) && between(c, from[1], cell[1]));
-      const free = cells.every((each) => inside(each) && [".", letter].includes(sign(each)));
+      const put = letter ?? fresh(); // none: there are no more letters
+      const free = put && cells.every((each) => inside(each) && [".", letter].includes(sign(each)));
       hold.bad = free ? null : cells.filter(inside);
       if (free) {
         if (letter) set(cellsOf(letter), ".");
-        set(cells, letter ?? fresh());
+        set(cells, put);
       }
     }
     draw();
@@ -296,7 +305,7 @@ function drawing(form) {
       if (hold) release();
       else press(at);
     } else if (key === "Escape" && hold) release(false);
-    else if (key === "Delete" || key === "Backspace") {
+    else if ((key === "Delete" || key === "Backspace") && !hold) {
       past.push(copy());
       const one = sign(at);
       set(isPiece(one) ? cellsOf(one) : [at], ".");
@@ -311,6 +320,7 @@ function drawing(form) {
 
   function number(called, value, change) {
     const input = make("input", { type: "number", min: 1, max: 16, value, inputMode: "numeric" });
+    input.setAttribute("form", "none"); // it is no field of the form
     input.addEventListener("change", () => {
       past.push(copy());
       change(Math.max(1, Math.min(16, Number(input.value) || 1)));
@@ -358,6 +368,7 @@ function drawing(form) {
 
   function typed() {
     if (!read()) return;
+    figure.hidden = false;
     at = [0, 0];
     sizes();
     draw();
@@ -365,14 +376,16 @@ function drawing(form) {
 
   form.addEventListener("input", (event) => {
     if ([startField, goalField].includes(event.target)) typed();
+    if (event.target.name === "along") draw();
     if (event.target.name !== "tool" && event.target.name) ask();
   });
-  if (!read()) box.grid = Array.from({ length: 4 }, () => Array(4).fill("."));
+  const readable = read() || !startField.value.trim(); // what cannot be drawn stays a text
+  if (!box.grid.length) box.grid = Array.from({ length: 4 }, () => Array(4).fill("."));
   figure.append(tools, svg, hint, make("div", { className: "row" }, high, wide, undo));
   sizes();
   draw();
-  figure.hidden = false;
-  form.querySelector("[data-texts]").open = false;
+  figure.hidden = !readable;
+  form.querySelector("[data-texts]").open = !readable;
 }
 
 document.querySelectorAll("form.box").forEach(drawing);

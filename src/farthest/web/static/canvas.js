@@ -143,6 +143,7 @@ function canvas(figure) {
     svg.setPointerCapture(event.pointerId);
   });
   svg.addEventListener("pointermove", (event) => {
+    if (!event.buttons) drag = null; // the button was let go of outside
     if (!drag) return;
     const over = at(event);
     if (kind !== "swap") return over && put(over, drag.value);
