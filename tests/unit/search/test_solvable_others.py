@@ -100,11 +100,7 @@ def test_puzzles_that_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(component, "MOST_LOOKED_AT", 0)
     monkeypatch.setattr(component, "MOST_DRAWN", 0)
     assert all(why_unsolvable(puzzle, board, goals) is None for board in looked_at), "it is not known"
-<<<<<<< HEAD
-    with pytest.raises(UndecidedError, match="only a map of all distances"):
-=======
     with pytest.raises(UndecidedError, match="only a map of all distances to the target tells"):
->>>>>>> main
         draw_solvable(puzzle)
 
 
@@ -116,11 +112,7 @@ def test_spaces_of_users(name: str) -> None:
     with pytest.raises(PuzzleError, match="it has no goal; name a board instead"):
         draw_solvable(puzzle)
     if name == "OneWay":
-<<<<<<< HEAD
-        with pytest.raises(UndecidedError, match="only a map of all distances"):
-=======
         with pytest.raises(UndecidedError, match="only a map of all distances to the target tells"):
->>>>>>> main
             draw_solvable(puzzle, "2")
     else:
         assert draw_solvable(puzzle, "2")(RandomSource(1)) in joined_to(puzzle, "2")
