@@ -358,17 +358,14 @@ class Jobs(JobReader):
             before = self._proved_as(connection, job_id)
             change_job(connection, job_id, None, {"result": canonical({**held, **told})})
             seal(connection, job_id, {})
-            proof = connection.execute(
-                select(verification).where(verification.c.job_id == job_id)
-            ).one_or_none()
-            if (
-                proof is not None and proof.job_record == before
-            ):  # it proved what these answers were read from
+            # A proof stays valid: it is of what these answers were read from.
+            mine = (verification.c.job_id == job_id, verification.c.job_record == before)
+            proof = connection.execute(select(verification).where(*mine)).one_or_none()
+            if proof is not None:
                 values = {**proof._asdict(), "job_record": self._proved_as(connection, job_id)}
                 del values["record_digest"]
-                digest = record_digest("verification", values)
-                mine = verification.c.job_id == job_id
-                connection.execute(update(verification).where(mine).values(**values, record_digest=digest))
+                values["record_digest"] = record_digest("verification", values)
+                connection.execute(update(verification).where(*mine).values(values))
 
     def _proved_as(self, connection: Connection, job_id: int) -> str | None:
         """``JobRecord.proved_as`` as it is stored now; None where there is no such job."""

@@ -159,6 +159,10 @@ class JobStore(ShardStore, Protocol):
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         """The least ``limit`` codes of the layer ``depth``, the last one that has states: keys, where it is dense."""
 
+    def holds(self, depth: int, key: int) -> bool | None:
+        """Whether the layer ``depth``, the last one that has states, has a key. None: not told without reading it."""
+        return None
+
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """All distances up to ``depth``, ``size`` keys a chunk, in key order. Of a sparse space at most ``size`` states
         a chunk, and as many as models/chunks.py allows.

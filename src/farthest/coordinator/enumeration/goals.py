@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from farthest.models.records import BOARDS_KEPT, Answers, FirstGoals
 from farthest.puzzles.definition import WILDCARD
 from farthest.spaces.contract import NO_KEY, reduced, reduced_runs
-from farthest.stores.memory.gather_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from farthest.stores.contract import JobStore
 
 STATES_READ = 1_000_000
-"""Bitmaps in memory are asked for the keys of goals. Where there are none, or goals have wildcards, all states are read
+"""Stores are asked for the keys of goals. Where they do not tell, or goals have wildcards, all states are read
 until a goal is found; after so many the search for goals is given up."""
 
 
@@ -37,10 +36,8 @@ class GoalsOfLayers:
         if self._found is not None or self._given_up:
             return
         self._states += states
-        goals: Boards | None = None
-        if isinstance(store, MemoryStore) and not self._wild:
-            goals = self._looked_up(store, depth)
-        elif self._states <= STATES_READ:
+        goals = self._looked_up(store, depth)
+        if goals is None and self._states <= STATES_READ:
             goals = self._read(store, depth, states)
         if goals is None:
             self._given_up = True
@@ -48,13 +45,15 @@ class GoalsOfLayers:
             texts = self._space.puzzle.definition.texts(goals[:BOARDS_KEPT])
             self._found = FirstGoals(depth, len(goals), texts)
 
-    def _looked_up(self, store: MemoryStore, depth: int) -> Boards:
-        """The goals in the layer."""
+    def _looked_up(self, store: JobStore, depth: int) -> Boards | None:
+        """The goals in the layer; None where they have no keys, or the store does not tell whether it has one."""
         import numpy
 
+        if self._wild or self._space.keys is None:
+            return None
         boards = numpy.array(self._patterns, dtype=numpy.uint8)
-        keys = self._space.encode(boards).tolist()
-        return boards[[key != NO_KEY and store.holds(depth, key) for key in keys]]
+        held = [key != NO_KEY and store.holds(depth, key) for key in self._space.encode(boards).tolist()]
+        return None if None in held else boards[numpy.array(held, dtype=bool)]
 
     def _read(self, store: JobStore, depth: int, states: int) -> Boards | None:
         """The same; None where the store keeps only some states, as of the last layer that is wanted."""

@@ -405,6 +405,9 @@ class AttemptLayers(AttemptSteps[Opened]):
         self._pointers: dict[int, Pointer] = {}  # as the attempt began
         self._stored_depth = -1  # results are made without the layers up to it
 
+    def holds(self, depth: int, key: int) -> None:
+        """Its layers are blobs, which tell nothing unless they are read."""
+
     def _write_first(self, write: Callable[[], None]) -> None:
         """Writes the mark, then what ``write`` does; nothing stays of what fails."""
         try:
