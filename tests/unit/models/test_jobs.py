@@ -131,6 +131,10 @@ def test_find_by_id_and_by_name(jobs: Jobs) -> None:
         ("zzz", "no finished job of a puzzle named 'zzz'; jobs: 3"),
         ("", "no finished job of a puzzle named ''"),
         (
+            "15puzzle",
+            "puzzle named '15puzzle'; `farthest enumerate 15-puzzle` makes a map, `farthest solve 15-puzzle B",
+        ),
+        (
             "half",
             "no job of 'half' is finished; job 3 is interrupted: run `farthest enumerate half` to finish it",
         ),

@@ -159,7 +159,9 @@ def check_older_database(url: str) -> None:
         assert (job.status, job.submitted, job.progress) == ("finished", False, None)
         assert Jobs(database).layers(5) == [LayerRecord(0, 1)]
         assert [one.board for one in Maps(database).states(5)] == ["a"]
-        retitled = Jobs(database).get(Jobs(database).add('{"title":"new"}', "d", "new", {}, {}, "elsewhere/1/0"))
+        retitled = Jobs(database).get(
+            Jobs(database).add('{"title":"new"}', "d", "new", {}, {}, "elsewhere/1/0")
+        )
         assert not retitled.submitted
         assert (Jobs(database).get(5).puzzle_json, retitled.puzzle_json) == ("{}", '{"title":"new"}')
 
