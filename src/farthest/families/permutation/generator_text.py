@@ -175,9 +175,9 @@ def Permutations(
 
     ``generators``: by name, ``{"a": [[1, 2, 3], [4, 5]]}``; or a list of them; or the text that the command line reads,
     ``"a=(1,2,3)(4,5); b=(1,5)"``; or a ``CayleyGraphDef`` of cayleypy. Each is a text of cycles, a list of cycles, or
-    the list of the images of all points; a numpy array or a permutation of sympy is such a list. Point i goes to the i-th
-    image. Points are numbered from 0 or from 1; if they are in one list of images, they are so in all. In the metric
-    ``generator`` each generator is a move, and with ``inverses`` its inverse (the default, but not of a
+    the list of the images of all points; a numpy array or a permutation of sympy is such a list. Point i goes to the
+    i-th image. Points are numbered from 0 or from 1; if they are in one list of images, they are so in all. In the
+    metric ``generator`` each generator is a move, and with ``inverses`` its inverse (the default, but not of a
     ``CayleyGraphDef``, whose moves are its generators alone); in ``power`` each of its powers. Raises PuzzleError
     telling which is wrong.
     """
