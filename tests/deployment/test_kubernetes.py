@@ -225,7 +225,7 @@ def test_selectors(manifests: list[Manifest]) -> None:
     assert (scaled["scaleTargetRef"], scaled["minReplicaCount"]) == ({"name": "worker"}, 0)
 
 
-def test_the_command_that_writes_passwords(tmp_path: Path, manifests: list[Manifest]) -> None:
+def test_the_command_that_writes_passwords(manifests: list[Manifest]) -> None:
     (command,) = re.findall(r"^    (sed .*) > secrets\.env$", page(), flags=re.MULTILINE)
     made = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     lines = [line.split("=", 1) for line in made.stdout.splitlines() if not line.startswith("#")]
