@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,7 +137,7 @@ class Graph:
                 if after not in found:
                     found[after] = found[state] + 1
                     queue.append(after)
-        return np.bincount(list(found.values())).tolist()
+        return list(Counter(found.values()).values())
 
 
 LEFT, SHIFT, SWAP = [1, 2, 3, 4, 5, 0], [1, 2, 3, 0, 4, 5], [1, 0, 2, 3, 4, 5]
