@@ -52,7 +52,7 @@ from farthest.drawing.page_boards import board_with_moves, path_frames
 from farthest.drawing.svg import part_of_page
 from farthest.errors import FarthestError, ForbiddenCodeError
 from farthest.puzzles import catalogue
-from farthest.puzzles.family import board_picture, family
+from farthest.puzzles.family import board_picture, family, step_words
 from farthest.puzzles.move_text import move_text, moves_text
 from farthest.safe_text import safe
 
@@ -323,13 +323,3 @@ def steps(
     words, names = ["start", *step_words(puzzle, path)], ["start", *map(move_text, path.moves)]
     rows = zip(path.texts, words, names, strict=True)
     return ol(class_="path", data_player=True)[(step(number, *row) for number, row in enumerate(rows))]
-
-
-def step_words(puzzle: Puzzle, path: NamedPath) -> list[str]:
-    """The moves of a path as people say them: of sliding tiles ``6 up``, else their names."""
-    hold, boards = family(puzzle.family).hold, path.boards.tolist()
-    found = []
-    for before, after, move in zip(boards, boards[1:], path.moves, strict=False):
-        place = hold(path.definition, before, move, after)
-        found.append((place.said.removeprefix("tile ") if place is not None else "") or move_text(move))
-    return found
