@@ -201,6 +201,7 @@ CHANGES = [
     f"/jobs/{QUEUED}/cancel",
     f"/jobs/{QUEUED}/resume",
     "/box",
+    "/own",
     "/puzzles/8-puzzle/solve",
     "/puzzles/8-puzzle/solve/stop",
     "/puzzles/8-puzzle/compare",

@@ -178,7 +178,7 @@ def result_rows(record: JobRecord) -> Rows:
         unknown = f"not known: --max-depth or the memory ended the enumeration after layer {record.depth}"
         found = [
             ("states", f"{record.states or 0:,}"),
-            ("eccentricity", f"{record.eccentricity}{_diameter(record)}" if record.complete else unknown),
+            ("eccentricity", f"{record.eccentricity:,}{_diameter(record)}" if record.complete else unknown),
         ]
     else:
         return []

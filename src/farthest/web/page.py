@@ -16,6 +16,7 @@ from htpy import (
     a,
     body,
     button,
+    code,
     div,
     dl,
     dt,
@@ -98,6 +99,9 @@ MOST_CELLS = 4096
 """Of a board that is drawn; a larger one is shown as text."""
 
 
+_COMMAND = re.compile(r"`((?:farthest|sqlite3) [^`]*)`")
+
+
 def page(title: str, *content: Node, scripts: Sequence[str] = (), heading: str | None = None) -> str:
     """A whole page. ``scripts``: names of modules in ``static``; pages work without them. ``heading``: what stands
     above the content, if that is not the title. Characters that hide or turn text are written as escapes, wherever they
@@ -122,9 +126,21 @@ def page(title: str, *content: Node, scripts: Sequence[str] = (), heading: str |
     return safe(str(document))
 
 
+def worded(text: str) -> Node:
+    """A text with the commands in it, which stand between backticks; a piece of a board may be a backtick too."""
+    return [code[part] if number % 2 else part for number, part in enumerate(_COMMAND.split(text))]
+
+
+def message(text: str) -> Node:
+    """What is wrong, told to screen readers at once."""
+    return div(class_="message", role="alert")[worded(text)]
+
+
 def facts(rows: Iterable[tuple[str, Node]]) -> Node:
     """Names and values, a line each."""
-    return dl(class_="facts")[((dt[name], description[value]) for name, value in rows)]
+    return dl(class_="facts")[
+        ((dt[name], description[worded(value) if isinstance(value, str) else value]) for name, value in rows)
+    ]
 
 
 def live(number: int, rows: Sequence[tuple[str, str]]) -> Node:
@@ -215,7 +231,7 @@ def is_named(puzzle: Puzzle) -> bool:
 
 def message_page(title: str, text: str, *more: Node) -> str:
     """A page that only says something, such as why there is no other."""
-    return page(title, fragment[div(class_="message", role="alert")[text], more])
+    return page(title, fragment[message(text), more])
 
 
 def jobs_page(words: str = "", before: int | None = None) -> str:
@@ -279,6 +295,11 @@ def board_page(name: str, text: str) -> str:
 def box_page(fields: dict[str, str] | None = None, path: str = "/box") -> str:
     """Where a box of sliding blocks is drawn, perhaps with some fields of its form."""
     return _with(path, fields or {})
+
+
+def own_page() -> str:
+    """Where a puzzle's file or a group's generators are pasted."""
+    return "/own"
 
 
 def _with(path: str, query: dict[str, str]) -> str:
