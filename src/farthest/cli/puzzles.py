@@ -144,6 +144,8 @@ def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
         click.echo(line)
     for known in puzzle.known:
         click.echo(f"\nknown answers ({known.source}):")
+        if known.oeis:
+            click.echo(f"  OEIS          {known.oeis_address}")
         for name, value in known_rows(puzzle, known):
             text = f"{name:<13} {value}"
             click.echo(click.wrap_text(text, width=100, initial_indent="  ", subsequent_indent=" " * 16))
