@@ -23,7 +23,7 @@ def rows() -> dict[str, list[str]]:
 
 
 def most(run: dict[str, Any], figure: str) -> int:
-    return max(layer[figure] for layer in run["figures"])
+    return max(int(layer[figure]) for layer in run["figures"])
 
 
 def test_each_run_has_one_row() -> None:
