@@ -32,6 +32,8 @@ def own_puzzle(text: str, name: str) -> Puzzle:
     name, ending = catalogue.plain(name)[:40].strip("-"), ".gap"
     if _TOML.search(text):
         ending = ".toml"
+    elif text.lstrip().startswith("{"):
+        ending = ".json"
     elif _TWSEARCH.search(text):
         ending = ".tws"
     elif ":=" not in text:
@@ -54,7 +56,7 @@ def own(text: str, name: str, told: str, *, may_change: bool) -> str:
         "A puzzle or a group of your own",
         p[
             "Paste generators of a group as GAP prints them, or the text of a puzzle's file: TOML, ",
-            "a GAP generator list, or twsearch's .tws.",
+            "a GAP generator list, twsearch's .tws, or KPuzzle JSON.",
         ],
         message(told) if told else None,
         form(method="post", action=own_page())[
