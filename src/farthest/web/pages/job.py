@@ -324,7 +324,8 @@ def _farthest(found: JobFound) -> Node:
     which = "farthest" if record.complete else "in the last layer that was found"
     reached, of_start = stored_answers(record).get("from_start"), None
     to_it = record.complete and record.parameters.get("direction") == "to"
-    if to_it and found.puzzle.definition.has_origin("start"):
+    to_all = reached is not None and reached.states == record.states
+    if to_it and not to_all and found.puzzle.definition.has_origin("start"):
         which += f" of all {record.states or 0:,} states"  # the start may not lead to them
     if reached is not None and reached.boards and (reached.depth, reached.farthest) != (depth, number):
         told = counted(reached.farthest, "board")
