@@ -112,7 +112,8 @@ def test_jimslide(tmp_path: Path) -> None:
 def test_jimslide_walls_locks_and_wins(tmp_path: Path) -> None:
     text = (
         "xsize: 5\nysize: 4\nhwall: 0 (4, 3)\nvwall: 4 (2, 3)\nwall: (0, 3)\npiece: 1 (0,0) (1,0)\n"
-        "piece: 2 (0,0) (0,1)\npiece: 3 (0,0) (-1,1) (0,1)\nlocky: 1\nlockx: 2\nput: 1 (0,0)\nput: 1 (0,1)\nput: 2 (3,2)\nput: 3 (2,2)\n"
+        "piece: 2 (0,0) (0,1)\n"
+        "piece: 3 (0,0) (-1,1) (0,1)\nlocky: 1\nlockx: 2\nput: 1 (0,0)\nput: 1 (0,1)\nput: 2 (3,2)\nput: 3 (2,2)\n"
         "win: 1 (2,1)\nwin: 3 (2, 2)\n"
     )
     definition = read(tmp_path, text).defined_as(Blocks)
