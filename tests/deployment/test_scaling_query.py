@@ -33,6 +33,7 @@ BOARD = "13 14 15 7 11 12 9 5 6 0 2 1 4 8 10 3"
 def wanted(postgres_empty_url: str) -> Iterator[Callable[[], int]]:
     """How many jobs want workers now, asked as KEDA does: one row, one value, which is a number."""
     with psycopg.connect(postgres_empty_url, autocommit=True) as connection:
+        connection.execute("SET TIME ZONE 'Asia/Tokyo'")  # the server's may be any
 
         def ask() -> int:
             ((number,),) = connection.execute(TRIGGER["query"]).fetchall()

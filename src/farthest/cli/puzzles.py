@@ -41,9 +41,12 @@ symmetry_option = click.option(
 @click.command()
 @click.argument("words", metavar="[NAME]...", nargs=-1, shell_complete=completed("puzzle"))
 @symmetry_option
+@click.option(
+    "--kpuzzle", is_flag=True, help="Print the puzzle as KPuzzle JSON, as cubing.js and twips read it."
+)
 @allow_module_option
 @json_option
-def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
+def puzzles(words: tuple[str, ...], symmetry: bool, kpuzzle: bool, as_json: bool) -> None:
     """List the catalogue, or show one puzzle in full.
 
     NAME is a name of the catalogue, a parametric name such as sliding-3x4 or sliding-3x4-slide, or a TOML file. Any
@@ -56,11 +59,15 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
       farthest puzzles rush hour
       farthest puzzles sliding-3x4
       farthest puzzles cube-3x3x3@corners --symmetry
+      farthest puzzles pyraminx --kpuzzle > pyraminx.kpuzzle.json
     """
     from farthest.documents.puzzles import puzzle_document, puzzle_summary, set_document, symmetry_document
     from farthest.puzzles import catalogue
     from farthest.puzzles.board_sets import board_set, set_names
+    from farthest.puzzles.family import family
 
+    if kpuzzle and (symmetry or as_json):
+        raise click.UsageError("--kpuzzle prints JSON of its own; leave --symmetry and --json out")
     try:
         puzzle = catalogue.load(" ".join(words)) if words else None
     except catalogue.UnknownPuzzleError:
@@ -70,6 +77,9 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
         puzzle = None
     else:
         names, forms = catalogue.names(), catalogue.forms()
+    if kpuzzle and puzzle is not None:
+        click.echo(family(puzzle.family).kpuzzle(puzzle))
+        return
     if puzzle is not None:
         found = symmetry_document(puzzle) if symmetry else None
         if as_json:
@@ -78,8 +88,9 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
             _draw(puzzle, found)
             _tell_others(" ".join(words), puzzle)
         return
-    if symmetry:
-        raise click.UsageError("--symmetry needs the name of one puzzle: farthest puzzles NAME --symmetry")
+    if symmetry or kpuzzle:
+        option = "--symmetry" if symmetry else "--kpuzzle"
+        raise click.UsageError(f"{option} needs the name of one puzzle: farthest puzzles NAME {option}")
     listed = [catalogue.load(each) for each in names]
     sets = [] if words else [board_set(name) for name in set_names()]
     if as_json:
@@ -138,6 +149,8 @@ def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
         click.echo(line)
     for known in puzzle.known:
         click.echo(f"\nknown answers ({known.source}):")
+        if known.oeis:
+            click.echo(f"  OEIS          {known.oeis_address}")
         for name, value in known_rows(puzzle, known):
             text = f"{name:<13} {value}"
             click.echo(click.wrap_text(text, width=100, initial_indent="  ", subsequent_indent=" " * 16))

@@ -73,8 +73,8 @@ class JobDocument(TypedDict):
     result: Annotated[
         dict[str, Any] | None,
         "of a finished search `length` (null: it is proven that there is no solution), `solutions`, `optimal`, "
-        "`nodes`, `expanded`; of an enumeration, where they are known, `goal`, `from_start` and `figures`, as for "
-        "`enumerate`; else null",
+        "`nodes`, `expanded`; of an enumeration `machine` (`cores`, `threads`, and `workers`: `threads` or `celery`), "
+        "and where they are known `goal`, `from_start` and `figures`, as for `enumerate`; else null",
     ]
     version: Annotated[
         str | None,

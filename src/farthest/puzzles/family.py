@@ -111,6 +111,16 @@ class Family(Rules):
         """The puzzle of a file with one of the endings ``files``; messages call it ``place``. Raises PuzzleError."""
         return cast("Puzzle", self.call("read_file", data, place))
 
+    def kpuzzle(self, puzzle: Puzzle) -> str:
+        """The puzzle as KPuzzle JSON, the format of cubing.js and twips. Raises PuzzleError where it cannot be."""
+        found: str | None = self.call("kpuzzle", puzzle)
+        if found is None:
+            able = " and ".join(each.name for each in families() if "kpuzzle" in each.functions)
+            raise PuzzleError(
+                f"puzzle {puzzle.name} is of the family {self.name}; KPuzzle JSON is written of puzzles of {able}"
+            )
+        return found
+
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
         """The boards from which moves lead to one of ``targets``. Raises UndecidedError where that is not known."""
         found: Solvable | None = self.call("solvable", puzzle, targets)

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
     from farthest.drawing.page_boards import MoveLink
     from farthest.puzzles.definition import NamedPath
-    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.puzzle import KnownAnswer, Puzzle
 
 
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -151,6 +151,14 @@ def rows_of(
     heads = (th(scope="col", class_=kind(at))[text] for at, text in enumerate(headings))
     lines = (tr[(td(class_=kind(at))[cell] for at, cell in enumerate(row))] for row in rows)
     return div(class_="wide")[table[thead[tr[heads]], tbody[lines]]]
+
+
+def known_source(known: KnownAnswer) -> Node:
+    """Who found a known answer; the number of its sequence leads to it."""
+    if not known.oeis:
+        return known.source
+    before, named, after = known.source.partition(known.oeis)
+    return [before if named else f"{before}; OEIS ", a(href=known.oeis_address)[known.oeis], after]
 
 
 def board(puzzle: Puzzle, labels: Sequence[int], text: str, *, turned: bool = False) -> Node:

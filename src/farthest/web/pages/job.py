@@ -22,6 +22,7 @@ from farthest.web.page import (
     boards,
     facts,
     job_page,
+    known_source,
     layer_page,
     live,
     page,
@@ -202,7 +203,7 @@ def known_answers(found: JobFound) -> Node:
     return rows_of(("figure", "published", "this job", "source"), rows, numbers=(1,))
 
 
-def _compared(found: JobFound) -> list[tuple[str, str, str, bool]]:
+def _compared(found: JobFound) -> list[tuple[str, str, Node, bool]]:
     """Published figures: which, as text, their source, and whether they agree. Only those of the puzzle's own origin
     can be compared."""
     record, puzzle = found.record, found.puzzle
@@ -217,7 +218,7 @@ def _compared(found: JobFound) -> list[tuple[str, str, str, bool]]:
         (
             what,
             f"{published:,}" if isinstance(published, int) else f"{len(published)} layers",
-            known.source,
+            known_source(known),
             published == ours,
         )
         for known in puzzle.known

@@ -38,6 +38,7 @@ from farthest.web.page import (
     box_page,
     facts,
     job_page,
+    known_source,
     page,
     puzzle_page,
     puzzles_page,
@@ -326,5 +327,9 @@ def _moves(found: Puzzle, moves: Sequence[tuple[MoveName, Board]]) -> Node:
 
 
 def _known(found: Puzzle) -> Node:
-    rows = [(name, value, known.source) for known in found.known for name, value in known_rows(found, known)]
+    rows = [
+        (name, value, known_source(known))
+        for known in found.known
+        for name, value in known_rows(found, known)
+    ]
     return rows_of(("figure", "value", "source"), rows)
