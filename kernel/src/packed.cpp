@@ -15,8 +15,7 @@ constexpr std::size_t kContents = 256;
 
 void check(const PackedBoards& boards, std::size_t width) {
   const std::size_t cells = boards.fields.size() + (boards.sum ? 1 : 0);
-  if (cells == 0 || cells > static_cast<std::size_t>(kMaxSlots))
-    throw InvalidArgument("there must be 1 to 64 cells");
+  if (cells == 0 || cells > kMaxPackedCells) throw InvalidArgument("there must be 1 to 1024 cells");
   check_fields(boards.fields, width);
   if (boards.tables.empty() ||
       std::ranges::any_of(boards.tables, [](const auto& table) { return table.size() != kContents; }))
@@ -26,16 +25,19 @@ void check(const PackedBoards& boards, std::size_t width) {
 void check(const PackedMove& move, std::size_t cells, std::size_t tables) {
   if (move.to.size() != cells || move.turns.size() != cells)
     throw InvalidArgument("a move must name a cell and a table for each cell");
-  SlotMask reached = 0;
+  std::vector<bool> reached(cells);
   for (const int cell : move.to) {
     if (cell < 0 || cell >= static_cast<int>(cells)) throw InvalidArgument("a move leads out of the board");
-    reached |= bit(cell);
+    if (reached[static_cast<std::size_t>(cell)]) throw InvalidArgument("a move must permute the cells");
+    reached[static_cast<std::size_t>(cell)] = true;
   }
-  if (reached != first_slots(static_cast<int>(cells))) throw InvalidArgument("a move must permute the cells");
   if (std::ranges::any_of(move.turns,
                           [&](int table) { return table < 0 || table >= static_cast<int>(tables); }))
     throw InvalidArgument("a move names a table that there is not");
-  if (((move.require | move.forbid) & ~reached) != 0)
+  const SlotMask asked = move.require | move.forbid;
+  if (asked != 0 && cells > static_cast<std::size_t>(kMaxSlots))
+    throw InvalidArgument("moves that ask for cells need 64 cells at most");
+  if (asked != 0 && (asked & ~first_slots(static_cast<int>(cells))) != 0)
     throw InvalidArgument("a move asks for a cell that there is not");
 }
 
@@ -72,12 +74,12 @@ class PackedExpander final : public ExpanderOf<Code> {
 
  private:
   static constexpr std::size_t kAlways = kMaxSlots;
-  using Contents = std::array<std::uint8_t, kMaxSlots>;
+  using Contents = std::array<std::uint8_t, kMaxPackedCells>;
 
   // A field gets what stood in `from`: the table from `table` on has, for each content there, its bits.
   struct Change {
     std::uint32_t table;
-    std::uint8_t from;
+    std::uint16_t from;
   };
   // A word of a code in which a move changes fields; `kept`: the bits of all others.
   struct Word {
@@ -103,7 +105,7 @@ class PackedExpander final : public ExpanderOf<Code> {
                                [&](const Word& one) { return one.number == number; });
       if (word == words_.end()) word = words_.insert(word, {~std::uint64_t{0}, count(), count(), number});
       changes_.insert(changes_.begin() + word->last++,
-                      {table_of(table, from, fields_[to], boards), static_cast<std::uint8_t>(from)});
+                      {table_of(table, from, fields_[to], boards), static_cast<std::uint16_t>(from)});
       word->kept &= ~(((std::uint64_t{1} << fields_[to].bits) - 1) << fields_[to].shift);
       for (auto later = word + 1; later != words_.end(); ++later) ++later->first, ++later->last;
     }

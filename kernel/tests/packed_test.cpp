@@ -103,6 +103,7 @@ TEST(packed_boards_have_the_successors_of_boards) {
       check_successors<WideCode<4>>(27, 40, 5, with_sum, masked);
       check_successors<WideCode<8>>(48, 60, 6, with_sum, masked);
     }
+  check_successors<WideCode<16>>(96, 100, 7, false, false);
 }
 
 TEST(packed_boards_that_do_not_fit_are_refused) {
@@ -114,6 +115,12 @@ TEST(packed_boards_that_do_not_fit_are_refused) {
   CHECK(make(8, good, swap));
   CHECK_THROWS(make(8, boards_of(4, 8, {}), swap));
   CHECK_THROWS(make(8, boards_of(65, 1, {}), swap));
+  CHECK_THROWS(make(129, boards_of(1025, 1, {}), swap));
+  PackedMove asking{std::vector<int>(65), std::vector<int>(65, 0), 0, 0};
+  std::iota(asking.to.begin(), asking.to.end(), 0);
+  CHECK(make(9, boards_of(65, 1, {}), asking));
+  asking.require = 1;
+  CHECK_THROWS(make(9, boards_of(65, 1, {}), asking));
   CHECK_THROWS(make(8, boards_of(3, 9, {}), swap));
   CHECK_THROWS(make(2, good, swap));
   CHECK(make(3, good, swap));

@@ -8,8 +8,10 @@ from itertools import pairwise
 import pytest
 
 import farthest
+from farthest.errors import ResourceError
 from farthest.families.permutation.definition import permutation
 from farthest.puzzles.puzzle import Puzzle
+from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 
 CUBE = """
@@ -150,6 +152,56 @@ def test_more_pieces_than_64_are_told_by_a_base() -> None:
     space = compile_space(puzzle)
     assert (space.engine, space.keys) == ("scatter", q * (q * q - 1) // 2)
     assert farthest.histogram(puzzle).states == 150_348
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_first_layers_of_more_slots_than_64(alike: bool) -> None:
+    # The corners of a cube, 24 stickers that are turned in threes, and 60 points of which two rows of six are turned.
+    row = [*range(1, 6), 0, *range(6, 60)]
+    side = [*range(5), 6, *range(7, 11), 5, *range(11, 60)]
+    order = [*(7 * i % 61 for i in range(1, 61))]
+    mixed = [order.index(row[side[i - 1]] + 1) for i in order]
+    moves = [[*each, *(60 + (i + 1) % 10 for i in range(10))] for each in (row, side, mixed)]
+    goal = [point // 3 for point in range(70)] if alike else list(range(70))
+    layers, seen = [[tuple(goal)]], {tuple(goal)}
+    both = [*moves, *([each.index(i) for i in range(70)] for each in moves)]
+    for _ in range(2):
+        layers.append([])
+        for board in layers[-2]:
+            for each in both:
+                after = tuple(board[i] for i in each)
+                if after not in seen:
+                    seen.add(after)
+                    layers[-1].append(after)
+    text = " ".join(map(str, goal))
+    toml = {f"m{number}": [each.index(i) + 1 for i in range(70)] for number, each in enumerate(moves)}
+    lines = "".join(f"{name} = {images}\n" for name, images in toml.items())
+    puzzle = parse_puzzle(
+        f'name = "x"\nfamily = "permutation"\n[permutation]\ngoal = "{text}"\n[permutation.generators]\n{lines}',
+        "x",
+    )
+    assert puzzle.definition.cells == 70
+    assert list(farthest.histogram(puzzle, max_depth=2).layers) == list(map(len, layers))
+    if alike:  # else the order of the group tells how many states there are
+        with pytest.raises(ResourceError, match=r"70 slots; .* count its first layers with --max-depth"):
+            farthest.histogram(puzzle)
+
+
+def heisenberg(modulus: int) -> list[list[int]]:
+    """Two generators of the group of triples with the product (a + x, b + y, c + z + a y), acting on itself."""
+    triples = [(a, b, c) for a in range(modulus) for b in range(modulus) for c in range(modulus)]
+    number = {triple: i for i, triple in enumerate(triples)}
+    return [
+        [number[(a + x) % modulus, (b + y) % modulus, (c + a * y) % modulus] for a, b, c in triples]
+        for x, y in ((1, 0), (0, 1))
+    ]
+
+
+@pytest.mark.slow
+def test_a_group_that_acts_on_1331_points_as_on_itself() -> None:
+    found = farthest.histogram(farthest.Permutations(heisenberg(11)))
+    # cayleypy's table of growth of Heisenberg groups
+    assert found.layers == (1, 4, 12, 36, 82, 164, 290, 400, 200, 96, 46)
 
 
 @pytest.mark.night

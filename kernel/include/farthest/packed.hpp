@@ -19,8 +19,11 @@ struct PackedField {
   int bits = 0;
 };
 
+inline constexpr std::size_t kMaxPackedCells = 1024;
+
 // What stands in cell i goes to cell to[i], and becomes what table turns[i] says. The move can be made where
-// the cells `require` are blank (their content is 0) and the cells `forbid` are not.
+// the cells `require` are blank (their content is 0) and the cells `forbid` are not; of more than 64 cells
+// none are asked for.
 struct PackedMove {
   std::vector<int> to;
   std::vector<int> turns;

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes, EngineKind, MovedBoards
 
 WORD = 64
-MOST_CELLS = 64
+MOST_CELLS = 1024
+MOST_MASKED = 64
+"""Cells of a board whose moves ask for cells that hold 0, or do not."""
+
 CONTENTS = 256
 UNCHANGED = bytes(range(CONTENTS))
 BLOCK = 1 << 15
@@ -119,9 +122,11 @@ class PackedSpace(CodedSpace):
         super().__init__(plain, undirected=undirected)
         self._total = total
         self._moves = moves_away
-        if moves_away is not None and len(radices) > MOST_CELLS:
+        masked = any(move.require or move.forbid for move in moves_away or ())
+        most = MOST_MASKED if masked else MOST_CELLS
+        if moves_away is not None and len(radices) > most:
             raise ResourceError(
-                f"puzzle {self.puzzle.name}: {len(radices)} cells, more than the {MOST_CELLS} of a packed board; "
+                f"puzzle {self.puzzle.name}: {len(radices)} cells, more than the {most} of a packed board; "
                 "search for solutions of single boards with `farthest solve`"
             )
         if moves_away is not None and max(radices) >= CONTENTS:

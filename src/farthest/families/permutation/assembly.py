@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation
-from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, MAX_SLOTS, name_problem
+from farthest.families.permutation.fields import MAX_LABELS, MAX_MODULUS, MAX_POINTS, MAX_SLOTS, name_problem
 from farthest.families.permutation.groups import orbit_map, orbits
 from farthest.families.permutation.moves import MAX_MOVES, Move, cycles, identity, listed
 from farthest.families.permutation.reach import base
@@ -16,7 +17,6 @@ from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import others_token
 
 if TYPE_CHECKING:
-    from farthest.errors import PuzzleError
     from farthest.families.permutation.groups import Element
 
 
@@ -114,11 +114,12 @@ def distinct(moves: Sequence[Move], modulus_of: Mapping[int, int]) -> tuple[Move
     return tuple(Move(name, to, delta) for (to, delta), name in found.items() if name)
 
 
-def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
+def assemble(sets: Sequence[PieceSet], moves: Sequence[Move], *, most: int = MAX_LABELS) -> Permutation:
     """The definition with all moves of the metric, and the sets' own board as the only goal.
 
     A set whose slots fall into parts between which no move carries a piece becomes one orbit for each part; an orbit
-    in which every orientation is ignored has none. Raises PuzzleError where a move joins two sets.
+    in which every orientation is ignored has none. Raises PuzzleError where a move joins two sets, or
+    kinds of piece are more than ``most``.
     """
     pieces = [piece for each in sets for piece in each.pieces]
     set_of = [each for each in sets for _ in each.pieces]
@@ -134,6 +135,10 @@ def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
         for slot in orbit:
             labels[slot] = label_of[pieces[slot][0]]
         kinds += [Kind(token, count, number, token in own.ignore) for token, count in held.items()]
+    if len(kinds) > most:
+        raise PuzzleError(
+            f"{len(kinds)} kinds of piece, at most {most} are possible; make alike what looks alike"
+        )
     names = [own.name for own in declared]
     return permutation_of(
         names, of_moves, moduli, kinds, moves, [(labels, [turn for _, turn in pieces])], None
@@ -141,7 +146,8 @@ def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
 
 
 MOST_POINTS = 1000
-"""Orbits of more points are not compared with each other: that takes time by the square of their number."""
+"""Of more points orbits are not compared with each other, nor those of a larger orbit: that takes time by the square of
+their number."""
 
 
 def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSet], list[Move]]:
@@ -164,7 +170,7 @@ def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSe
     firsts: list[int] = []
     generators = [move.to for move in moves]
     for orbit in _independent(orbits(len(names), generators), generators):
-        turn = _turn(orbit, generators)
+        turn = _turn(orbit, generators) if len(orbit) <= MOST_POINTS else {point: point for point in orbit}
         pieces = list(cycles(turn, orbit))
         for slot, piece in enumerate(pieces, len(firsts)):
             place.update((point, (slot, i)) for i, point in enumerate(piece))
@@ -234,13 +240,13 @@ def of_generators(
             f"the moved points are {len(moduli)} pieces; at most {MAX_POINTS} are possible; take fewer points"
         )
     if len(moduli) > MAX_SLOTS and contents is None:
-        reduced = _with_a_base_alone(sets, moves)
-        if reduced is None:
-            raise fail(
-                f"the moved points are {len(moduli)} pieces; at most {MAX_SLOTS} are possible where the order of the "
-                "group is more than 4.6e18, or is not found in seconds; take fewer points"
-            )
-        sets = reduced
+        sets = _with_a_base_alone(sets, moves) or sets
+    kinds = sum(len({token for token, _ in each.pieces}) for each in sets)
+    if kinds > MAX_LABELS:
+        raise fail(
+            f"{len(moduli)} pieces, {kinds} of them different; at most {MAX_LABELS} may be, where the order of the "
+            "group is more than 4.6e18, or is not found in seconds; take fewer points"
+        )
     every = listed(moves, moduli, metric, inverses=inverses)
     if every is None:
         raise fail(f"more than {MAX_MOVES} moves with all powers; take the metric generator")
@@ -250,7 +256,7 @@ def of_generators(
 def _with_a_base_alone(sets: Sequence[PieceSet], moves: Sequence[Move]) -> list[PieceSet] | None:
     """The sets with all pieces alike but those that tell where the others are; None: these are not found in time."""
     slots = [(number, place) for number, each in enumerate(sets) for place in range(len(each.pieces))]
-    whole = assemble(sets, moves)
+    whole = assemble(sets, moves, most=MAX_POINTS)
     levels = base(whole, whole.goals[0])
     if levels is None:
         return None

@@ -22,10 +22,14 @@ from farthest.puzzles.grid import token_problem
 from farthest.wording import counted, times
 
 MAX_SLOTS = 64
-"""The kernel keeps a set of slots in one 64-bit mask."""
+"""The kernel keeps a set of slots in one 64-bit mask. Of puzzles with more there are first layers, and all where the
+elements of the group can be numbered."""
 
-MAX_POINTS = 999
-"""Slots of a puzzle that is given by the generators of its group, whose elements are numbered."""
+MAX_POINTS = 4999
+"""Slots of a puzzle, and points of a group."""
+
+MAX_LABELS = 255
+"""Kinds of piece: a board has a byte for each slot."""
 
 MAX_MODULUS = 64
 """Orientations of a piece."""

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble
 from farthest.families.permutation.definition import Permutation
-from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, name_problem
 from farthest.families.permutation.moves import MAX_MOVES, ROTATION, Move, identity, listed, powers, product
 from farthest.puzzles.puzzle import MAX_TEXT, Origin, Puzzle
 from farthest.safe_text import safe
@@ -166,7 +166,11 @@ class _Reader:
             self.name_powers(named, (self.rotations.get(name) or self.moves[name][0]), line)
         if not self.moves:
             raise self.fail(0, "no moves; write Move and a name, the sets that it changes, and End")
-        return self.title, assemble(self.solved, self.all_moves())
+        moves = self.all_moves()
+        try:
+            return self.title, assemble(self.solved, moves)
+        except PuzzleError as error:
+            raise self.fail(0, str(error)) from None
 
     def command(self, line: int, words: list[str]) -> None:
         command, rest = words[0], words[1:]
@@ -215,22 +219,22 @@ class _Reader:
             raise self.fail(
                 line, f"the set's name {shown(name)} {problem or 'reads as a row'}; choose a word"
             )
-        size = self.number(rest[1], line, 1, 255, "pieces")
+        size = self.number(rest[1], line, 1, MAX_POINTS, "pieces")
         modulus = self.number(rest[2], line, 1, 127, "orientations")
         if modulus > MAX_MODULUS:
             raise self.fail(
                 line, f"{modulus} orientations; at most {MAX_MODULUS} are possible, leave the set out"
             )
         first = len(self.moduli)
-        if first + size > MAX_SLOTS:
+        if first + size > MAX_POINTS:
             raise self.fail(
-                line, f"{first + size} pieces up to here; at most {MAX_SLOTS} are possible, leave sets out"
+                line, f"{first + size} pieces up to here; at most {MAX_POINTS} are possible, leave sets out"
             )
         self.sets[name] = _Set(name, size, modulus, first)
         self.moduli += [modulus] * size
 
     def number(self, word: str, line: int, least: int, most: int, what: str) -> int:
-        if not (word.isascii() and word.isdecimal()) or len(word) > 3 or not least <= int(word) <= most:
+        if not (word.isascii() and word.isdecimal()) or len(word) > 4 or not least <= int(word) <= most:
             raise self.fail(line, f"{shown(word)}: expected {least} to {most} ({what}); correct it")
         return int(word)
 
@@ -303,7 +307,7 @@ class _Reader:
                     said.line, "? for a piece; expected numbers, give pieces that are alike equal ones"
                 )
             tokens = [
-                str(self.number(word, said.line, least, 255, f"pieces of {each.name}"))
+                str(self.number(word, said.line, least, MAX_POINTS, f"pieces of {each.name}"))
                 for word in said.numbers
             ]
             ignored, fixed = set[str](), set[str]()

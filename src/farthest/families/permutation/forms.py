@@ -27,7 +27,7 @@ def parametric_puzzle(name: str) -> Puzzle | None:
         return None
     free = found[4] is not None
     least = 1 if found[1] == "burnt-pancake" else 3 if found[1] == "lrx" or free else 2
-    most = int((2 * MAX_MOVES) ** 0.5) if found[1] == "reversals" else MAX_SLOTS
+    most = min(MAX_SLOTS, int((2 * MAX_MOVES) ** 0.5) if found[1] == "reversals" else MAX_SLOTS)
     slots = _number(name, found[2], least, most)
     width, turns = slots, None
     if found[1] == "pancake":

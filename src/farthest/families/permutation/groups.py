@@ -121,7 +121,8 @@ class Group:
     """The group that permutations generate, or the part of it that is known: see ``is_whole``.
 
     ``first``: points that the chain begins with. ``most``: an order that the group has at most, if one is known.
-    ``beyond``: an order beyond which the group need not be known whole.
+    ``beyond``: an order beyond which the group need not be known whole; ``images``: of points, in the elements that are
+    kept, beyond which it is not.
     """
 
     def __init__(
@@ -132,8 +133,10 @@ class Group:
         first: Sequence[int] = (),
         most: int | None = None,
         beyond: int | None = None,
+        images: int | None = None,
     ) -> None:
         self.unit: Element = tuple(range(points))
+        self._images = images
         self.generators = [generator for generator in generators if generator != self.unit]
         self.levels = [Level(point, self.unit) for point in first]
         self._beyond = beyond
@@ -183,7 +186,10 @@ class Group:
                 quiet = 0 if self._learn(pool[target]) else quiet + 1
 
     def _is_beyond(self) -> bool:
-        return self._beyond is not None and self.order > self._beyond
+        kept = sum(len(level.ways) for level in self.levels) * len(self.unit)
+        return (self._beyond is not None and self.order > self._beyond) or (
+            self._images is not None and kept > self._images
+        )
 
     def _learn(self, permutation: Element) -> bool:
         """Makes the element known; whether it was not."""

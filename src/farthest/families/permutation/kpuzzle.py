@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
 from farthest.families.permutation.definition import permutation
-from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, Row, name_problem, tables
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, Row, name_problem, tables
 from farthest.families.permutation.moves import (
     MAX_MOVES,
     ROTATION,
@@ -105,8 +105,11 @@ class _Reader:
         self.derived = {name: alg for name, alg in derived.items() if name not in self.named}
         for name in self.derived:
             self.derive(name)
-        title = self.document.get("name")
-        return title if isinstance(title, str) else "", assemble(self.solved, self.all_moves())
+        title, every = self.document.get("name"), self.all_moves()
+        try:
+            return title if isinstance(title, str) else "", assemble(self.solved, every)
+        except PuzzleError as error:
+            raise self.fail("defaultPattern", str(error)) from None
 
     def inner(self, parent: Json, key: str, where: str) -> Json:
         """The object of a key, or of an older name of it."""
@@ -146,10 +149,10 @@ class _Reader:
                 "correct them, or leave the orbit out",
             )
         first = sum(each[1] for each in self.sets.values())
-        if first + pieces > MAX_SLOTS:
+        if first + pieces > MAX_POINTS:
             raise self.fail(
                 where,
-                f"{first + pieces} pieces up to here; at most {MAX_SLOTS} are possible, leave orbits out",
+                f"{first + pieces} pieces up to here; at most {MAX_POINTS} are possible, leave orbits out",
             )
         self.sets[name] = first, pieces, orientations
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-MAX_MOVES = 1024
+MAX_MOVES = 4096
 """Moves that a puzzle may have, inverses and powers among them."""
 
 ROTATION = re.compile(r"[xyz][2']?|[A-Z_]+v")

@@ -117,7 +117,7 @@ SMALL = 2**24
 MOST_PRODUCTS = 400_000
 """Products of permutations at most, to prove that a group is known whole: about a second."""
 
-MOST_IMAGES = 4 * 10**7
+MOST_IMAGES = 2 * 10**7
 """Images of points at most, in the elements that a group is known by: seconds."""
 
 
@@ -134,11 +134,15 @@ class Level:
 def whole_group(definition: PermutationFields) -> Group | None:
     """The group of the moves on the points, proved to be known whole; None: it takes too long to know it."""
     points = Points(definition.slot_moduli)
-    if len(points.places) ** 2 * definition.slots > MOST_IMAGES:
-        return None
     moves = points.elements(definition.generators)
     beyond = MAX_KEYS if definition.slots > MAX_SLOTS else None  # then it is no use
-    group = Group(len(points.places), moves, most=TurningSums(definition).most_elements, beyond=beyond)
+    group = Group(
+        len(points.places),
+        moves,
+        most=TurningSums(definition).most_elements,
+        beyond=beyond,
+        images=MOST_IMAGES,
+    )
     return group if group.is_whole(MOST_PRODUCTS) else None
 
 

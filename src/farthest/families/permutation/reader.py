@@ -41,7 +41,7 @@ from farthest.families.permutation import FAMILY
 from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
 from farthest.families.permutation.colours import recoloured
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, name_problem
 from farthest.families.permutation.groups import Turns
 from farthest.families.permutation.moves import (
     MAX_MOVES,
@@ -70,7 +70,7 @@ class _PiecesTable(Table):
     """The keys that tell a set of pieces, in ``[permutation]`` and in each ``[[permutation.orbits]]``."""
 
     goal = Given()
-    slots = Number(1, MAX_SLOTS, write=3)
+    slots = Number(1, MAX_POINTS, write=3)
     modulus = Number(1, MAX_MODULUS, write=3, default=1, what="orientations")
     ignore = Text(write="1 2", default="", what="the pieces in one text")
 
@@ -248,7 +248,7 @@ class _TurnsTable(Table):
         held = self.held
         if (
             not isinstance(held, list)
-            or not 1 <= len(held) <= MAX_SLOTS
+            or not 1 <= len(held) <= MAX_POINTS
             or any(type(modulus) is not int or not 1 <= modulus <= MAX_MODULUS for modulus in held)
         ):
             raise self.fail(
@@ -440,7 +440,10 @@ class PermutationTable(BoardsTable, _PiecesTable):
                 "generators",
                 f'more than {MAX_MOVES} moves with all powers; leave some out, or set metric = "generator"',
             )
-        return assemble(sets, moves)
+        try:
+            return assemble(sets, moves)
+        except PuzzleError as error:
+            raise self.fail("", str(error)) from None
 
     def _sets(self) -> list[PieceSet]:
         sets: list[PieceSet] = []
@@ -458,8 +461,8 @@ class PermutationTable(BoardsTable, _PiecesTable):
         else:
             sets.append(self.piece_set())
         slots = sum(len(each.pieces) for each in sets)
-        if not 2 <= slots <= MAX_SLOTS:
+        if not 2 <= slots <= MAX_POINTS:
             key = "orbits" if "orbits" in self else "slots" if "slots" in self else "goal"
-            mend = "leave out pieces that do not matter" if slots > MAX_SLOTS else "add pieces"
-            raise self.fail(key, f"{slots} slots, expected 2 to {MAX_SLOTS}; {mend}")
+            mend = "leave out pieces that do not matter" if slots > MAX_POINTS else "add pieces"
+            raise self.fail(key, f"{slots} slots, expected 2 to {MAX_POINTS}; {mend}")
         return sets

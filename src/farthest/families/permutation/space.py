@@ -42,17 +42,20 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
     origins = origin_boards(puzzle, origin)
     if layout is not None:
         return _stored(puzzle, origin, origins, layout)
-    many = definition.slots > MAX_SLOTS
-    chosen = choose_layout(definition, origins)
-    few = few_states(definition, origins[0], None if many else chosen.keys)
+    chosen = choose_layout(definition, origins) if definition.slots <= MAX_SLOTS else None
+    few = few_states(definition, origins[0], chosen.keys if chosen else None)
     if few is not None:
         from farthest.families.permutation.group_spaces import space_of_few
 
         found = space_of_few(puzzle, origin, origins, few)
         if found is not None:
             return found
-    if many:
-        raise _too_many_slots(puzzle)
+    if chosen is None:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: {definition.slots} slots; with more than {MAX_SLOTS} all its states can be "
+            "enumerated only where the order of its group is known, at most 4.6e18, and moves join all origins; count "
+            "its first layers with --max-depth 3"
+        )
     check_keys(puzzle, chosen.keys, MEND)
     space = PermutationSpace(puzzle, origin, origins, chosen)
     if _gathered(space):
@@ -76,18 +79,9 @@ def compile_reduced_runs(puzzle: Puzzle, origin: Origin, order: int | None) -> R
     return None if permutation(puzzle).slots > MAX_SLOTS else reduced_runs(puzzle, origin, order)
 
 
-def _too_many_slots(puzzle: Puzzle) -> ResourceError:
-    return ResourceError(
-        f"puzzle {puzzle.name}: {permutation(puzzle).slots} slots; with more than {MAX_SLOTS} it can be enumerated "
-        "only where the order of its group is known, at most 4.6e18, and moves join all origins; take fewer points"
-    )
-
-
 def _stored(puzzle: Puzzle, origin: Origin, origins: list[Board], layout: dict[str, Any]) -> Space:
     """The space of a stored layout. Raises StorageError."""
     if is_packed(layout):
-        if permutation(puzzle).slots > MAX_SLOTS:
-            raise _too_many_slots(puzzle)
         from farthest.families.permutation.scatter_space import PackedPermutationSpace
 
         return PackedPermutationSpace(puzzle, origin, origins)
