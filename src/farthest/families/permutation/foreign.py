@@ -32,10 +32,16 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from farthest.errors import PuzzleError
-from farthest.families.permutation.assembly import PieceSet, assemble
+from farthest.families.permutation.assembly import (
+    Block,
+    Illegal,
+    PieceSet,
+    assemble,
+    guards_of,
+    piece_problem,
+)
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
-from farthest.families.permutation.guards import Block, Illegal, guards_of, piece_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, listed, powers, product
 from farthest.puzzles.puzzle import MAX_TEXT, Origin, Puzzle
 from farthest.safe_text import safe

@@ -47,12 +47,20 @@ from typing import Any
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation import FAMILY
-from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
+from farthest.families.permutation.assembly import (
+    Block,
+    Illegal,
+    PieceSet,
+    assemble,
+    guards_of,
+    piece_problem,
+    slot_moduli,
+)
 from farthest.families.permutation.colours import recoloured
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem, tables
 from farthest.families.permutation.groups import Turns
-from farthest.families.permutation.guards import Block, Illegal, MoveGuards, guards_of, piece_problem
+from farthest.families.permutation.guards import MoveGuards
 from farthest.families.permutation.moves import (
     MAX_MOVES,
     Move,
