@@ -17,6 +17,7 @@ from farthest.models.naming import no_map
 from farthest.models.records import ENUMERATION, FINISHED, RUNNING, SEARCH, LayerRecord
 from farthest.models.stored_job import puzzle_of
 from farthest.puzzles import catalogue
+from farthest.puzzles.puzzle import MAX_NAME
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.states import random_states
 from farthest.random_source import RandomSource
@@ -246,7 +247,9 @@ def puzzle_named(name: str) -> Puzzle:
     """A puzzle of the catalogue, or of a parametric name; never a file. Raises PuzzleError."""
     puzzle = catalogue.find(name)
     if puzzle is None:
-        raise RefusalError(404, "no puzzle of the catalogue has this name; the page Puzzles lists them")
+        question = catalogue.meant(name[:MAX_NAME], dict.fromkeys(catalogue.names(), ""))
+        mend = question or "the page Puzzles lists them"
+        raise RefusalError(404, f"no puzzle of the catalogue has this name; {mend}")
     return puzzle
 
 
@@ -273,11 +276,18 @@ def estimate_of(puzzle: Puzzle, database: Database) -> Estimate:
     return replace(estimated(puzzle, Settings(), database.folder), scratch=None)
 
 
-def random_boards(shelf: Shelf, number: int, count: int, depth: int | None) -> tuple[JobRecord, list[str]]:
-    """States that are drawn with the same chance. Raises JobError beyond the last layer."""
+def random_boards(
+    shelf: Shelf, number: int, count: int, depth: int | None, *, solved: bool = True
+) -> tuple[JobRecord, list[str]]:
+    """States that are drawn with the same chance. ``solved``: False: one state, and none of depth 0 where there are
+    others. Raises JobError beyond the last layer."""
     from secrets import randbits
 
     with shelf.asked(number) as opened:
         if depth is not None:
             opened.check_depth(depth)
-        return opened.record, list(random_states(opened, count, RandomSource(randbits(64)), depth))
+        source = RandomSource(randbits(64))
+        boards = list(random_states(opened, count, source, depth))
+        if not solved and any(opened.layers[1:]) and opened.distance(boards[0]) == 0:
+            boards = list(random_states(opened, 1, source, 1 + source.weighed(opened.layers[1:])))
+        return opened.record, boards

@@ -16,12 +16,15 @@ from farthest.search.walking import boards_along
 from farthest.web.page import (
     box_page,
     jobs_page,
+    message,
+    own_page,
     page,
     player,
     puzzle_page,
     puzzles_page,
     rows_of,
     search_form,
+    worded,
 )
 from farthest.web.pages.jobs import table_of
 from farthest.web.pages.puzzles import card
@@ -49,8 +52,8 @@ HARDEST, WAY = "867254301", "4125436785430125476301476301258"
 """A board, and the cells that are empty after each move of a solution."""
 
 
-def home(running: Sequence[JobRecord]) -> str:
-    """``running``: jobs that run now, newest first."""
+def home(running: Sequence[JobRecord], *, may_change: bool) -> str:
+    """``running``: jobs that run now, newest first. ``may_change``: whether this reader may have a board solved."""
     return page(
         "The hardest positions of puzzles",
         div(class_="two hero")[
@@ -61,15 +64,21 @@ def home(running: Sequence[JobRecord]) -> str:
                 ],
                 search_form(puzzles_page(), called="Which puzzle have you got?"),
                 form(method="get", action=f"{puzzle_page('cube-3x3x3')}/solve")[
+                    button(type="submit", hidden=True)[
+                        "Show"
+                    ],  # the first one: Enter in the field presses it
                     label(for_="scramble")["A scrambled cube?"],
                     field(
                         id="scramble",
                         name="board",
                         placeholder="R U R' U' F2 D",
+                        required=True,
                         maxlength="400",
                         autocomplete="off",
                     ),
-                    button(type="submit")["Solve"],
+                    button(type="submit", formmethod="post" if may_change else None)[
+                        "Solve" if may_change else "Show"
+                    ],
                 ],
             ],
             _moving(),
@@ -78,6 +87,7 @@ def home(running: Sequence[JobRecord]) -> str:
         p(class_="ways")[
             a(href=puzzles_page())[f"All {len(catalogue.names())} puzzles, and any size of your own"],
             a(href=box_page())["Draw a box of sliding blocks"],
+            a(href=own_page())["Paste a group or a puzzle's file"],
         ],
         fragment[h2["Running now"], table_of(running), p[a(href=jobs_page())["All jobs"]]]
         if running
@@ -109,7 +119,7 @@ def workers(found: WorkersDocument) -> str:
         "Workers",
         rows_of(WORKER, worker_rows(found.workers), numbers=(2, 3))
         if found.workers
-        else p["No worker is alive; `farthest worker` starts one."],
+        else p[worded("No worker is alive; `farthest worker` starts one.")],
         p[f"Queue: {counted(found.queue, 'step')} that no worker has begun."],
         [p[f"Redis: {bytes_text(node.used)} used, {bytes_text(node.peak)} at most."] for node in found.redis],
         scripts=["renew.js"],
@@ -125,7 +135,7 @@ def sign_in(told: str = "") -> str:
     """``told``: why an attempt was refused."""
     return page(
         "Sign in",
-        p(class_="message", role="alert")[told] if told else None,
+        message(told) if told else None,
         p["Enter the token that this server was started with, the value of FARTHEST_WEB_TOKEN."],
         form(method="post", action="/sign-in")[
             # Without a name, a browser that keeps passwords does not know whose this is.

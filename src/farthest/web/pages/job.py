@@ -22,13 +22,16 @@ from farthest.web.page import (
     boards,
     facts,
     job_page,
+    known_source,
     layer_page,
     live,
+    message,
     page,
     puzzle_link,
     random_state,
     rows_of,
     state_page,
+    worded,
 )
 from farthest.wording import counted, seconds_text
 
@@ -91,7 +94,7 @@ def _map_file(record: JobRecord, puzzle: Puzzle, line: Node) -> Node:
     if not record.has_map or record.status != FINISHED:
         return None
     refused = why_no_map(record, puzzle)
-    return li[f"The map cannot be downloaded here: {refused}."] if refused else line
+    return li[worded(f"The map cannot be downloaded here: {refused}.")] if refused else line
 
 
 def cite(record: JobRecord, puzzle: Puzzle) -> Node:
@@ -202,7 +205,7 @@ def known_answers(found: JobFound) -> Node:
     return rows_of(("figure", "published", "this job", "source"), rows, numbers=(1,))
 
 
-def _compared(found: JobFound) -> list[tuple[str, str, str, bool]]:
+def _compared(found: JobFound) -> list[tuple[str, str, Node, bool]]:
     """Published figures: which, as text, their source, and whether they agree. Only those of the puzzle's own origin
     can be compared."""
     record, puzzle = found.record, found.puzzle
@@ -217,7 +220,7 @@ def _compared(found: JobFound) -> list[tuple[str, str, str, bool]]:
         (
             what,
             f"{published:,}" if isinstance(published, int) else f"{len(published)} layers",
-            known.source,
+            known_source(known),
             published == ours,
         )
         for known in puzzle.known
@@ -267,7 +270,7 @@ def _verified(record: JobRecord) -> Node:
     """What `farthest verify` has proved last."""
     proof = record.verified
     if proof is None:
-        return f"not yet: run `farthest verify {record.id}`"
+        return worded(f"not yet: run `farthest verify {record.id}`")
     what = "proved" if record.has_map else "nothing wrong was found"
     when = f"{what} on {proof.made:%Y-%m-%d %H:%M} UTC by farthest {proof.version}, in {seconds_text(proof.seconds)}"
     checks = rows_of(
@@ -319,15 +322,19 @@ def _farthest(found: JobFound) -> Node:
     record = found.record
     number, depth = found.layers[-1].states, len(found.layers) - 1
     which = "farthest" if record.complete else "in the last layer that was found"
+    reached, of_start = stored_answers(record).get("from_start"), None
+    if reached is not None and reached.boards and (reached.depth, reached.farthest) != (depth, number):
+        told = counted(reached.farthest, "board")
+        of_start = fragment[
+            h2[f"{told} farthest of those that the start leads to, at distance {reached.depth}"],
+            _linked(found, reached.boards[: len(found.farthest)]),
+        ]
+        which = f"farthest of all {record.states:,} states"
     more = number - len(found.farthest)
-    shown = (
-        boards(found.puzzle, ((text, f"{state_page(record.id, text)}#play") for text in found.farthest))
-        if found.asked
-        else div(class_="boards")[(board_of(found.puzzle, text) for text in found.farthest)]
-    )
     return fragment[
+        of_start,
         h2[f"{counted(number, 'board')} {which}, at distance {depth}"],
-        shown,
+        _linked(found, found.farthest),
         p[
             a(href=layer_page(record.id, depth, after=str(len(found.farthest))))[f"and {more:,} more"]
             if found.asked
@@ -336,6 +343,13 @@ def _farthest(found: JobFound) -> Node:
         if more
         else None,
     ]
+
+
+def _linked(found: JobFound, texts: Sequence[str]) -> Node:
+    """Boards, each a link to its shortest way, which is played, where the map can be asked."""
+    if not found.asked:
+        return div(class_="boards")[(board_of(found.puzzle, text) for text in texts)]
+    return boards(found.puzzle, ((text, f"{state_page(found.record.id, text)}#play") for text in texts))
 
 
 def _layer_table(found: JobFound) -> Node:
@@ -399,6 +413,6 @@ def wrong_board(record: JobRecord, board: str, told: str) -> str:
     return page(
         f"{record.name}: not a board",
         p[a(href=job_page(record.id))[f"Job {record.id}: {record.name}"]],
-        div(class_="message", role="alert")[told],
+        message(told),
         board_form(record.id, board),
     )
