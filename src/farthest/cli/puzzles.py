@@ -71,12 +71,16 @@ def puzzles(words: tuple[str, ...], symmetry: bool, kpuzzle: bool, as_json: bool
     try:
         puzzle = catalogue.load(" ".join(words)) if words else None
     except catalogue.UnknownPuzzleError:
-        names, forms = catalogue.search(" ".join(words)), catalogue.search_forms(" ".join(words))
-        if not names and not forms:
+        wanted = " ".join(words)
+        names, forms = catalogue.search(wanted), catalogue.search_forms(wanted)
+        titles = {name: board_set(name).title for name in set_names()}
+        sets = [board_set(name) for name in catalogue.matching(wanted, titles)]
+        if not names and not forms and not sets:
             raise
         puzzle = None
     else:
         names, forms = catalogue.names(), catalogue.forms()
+        sets = [] if words else [board_set(name) for name in set_names()]
     if kpuzzle and puzzle is not None:
         click.echo(family(puzzle.family).kpuzzle(puzzle))
         return
@@ -92,7 +96,6 @@ def puzzles(words: tuple[str, ...], symmetry: bool, kpuzzle: bool, as_json: bool
         option = "--symmetry" if symmetry else "--kpuzzle"
         raise click.UsageError(f"{option} needs the name of one puzzle: farthest puzzles NAME {option}")
     listed = [catalogue.load(each) for each in names]
-    sets = [] if words else [board_set(name) for name in set_names()]
     if as_json:
         print_json(
             {
@@ -125,7 +128,10 @@ def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str], sets: Seque
             right="llrl",
         )
         click.echo()
-    click.echo("Show one of them: farthest puzzles NAME")
+    if rows or forms:
+        click.echo("Show one of them: farthest puzzles NAME")
+    else:
+        click.echo("Solve one of them: farthest solve PUZZLE --set NAME")
 
 
 def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:

@@ -96,6 +96,11 @@ class PermutationFields(GoalPuzzle):
         """Labels, and orientations."""
         return max(len(self.tokens), *self.moduli)
 
+    @property
+    def is_group(self) -> bool:
+        """Where no pieces are alike."""
+        return len(self.tokens) == self.slots and not any(self.ignore)
+
     @cached_property
     def slot_orbits(self) -> tuple[int, ...]:
         """The orbit of each slot."""
