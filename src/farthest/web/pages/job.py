@@ -329,7 +329,7 @@ def _farthest(found: JobFound) -> Node:
             h2[f"{told} farthest of those that the start leads to, at distance {reached.depth}"],
             _linked(found, reached.boards[: len(found.farthest)]),
         ]
-        which = f"farthest of all {record.states:,} states"
+        which = f"farthest of all {record.states or 0:,} states"
     more = number - len(found.farthest)
     return fragment[
         of_start,
