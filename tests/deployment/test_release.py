@@ -129,8 +129,8 @@ def mach_o(processor: int, oldest: int) -> bytes:
 @pytest.mark.parametrize(
     ("tag", "said"),
     [
-        ("cp311-cp311-macosx_11_0_arm64", "the module needs macOS 14.0, later than macosx_11_0_arm64"),
-        ("cp311-cp311-macosx_14_0_x86_64", "the module is for macosx on arm64, not for macosx_14_0_x86_64"),
+        ("cp311-cp311-macosx_11_0_arm64", "darwin.so needs macOS 14.0, later than macosx_11_0_arm64"),
+        ("cp311-cp311-macosx_14_0_x86_64", "darwin.so is for macosx on arm64, not for macosx_14_0_x86_64"),
         ("cp311-cp311-win_arm64", "not for win_arm64"),
         ("cp312-abi3-macosx_14_0_arm64", r"expected one module, farthest/_kernel\.abi3\.so"),
         ("cp311-cp311-macosx_14_0_arm64", None),
@@ -156,7 +156,7 @@ OTHER = {"x86_64": "aarch64", "aarch64": "x86_64"}.get(platform.machine(), "x86_
             r"it needs manylinux_2_\d+_\w+, more than manylinux_2_5_",
         ),
         (f"{MINE}-musllinux_1_2_{platform.machine()}", "with glibc libc"),
-        (f"{MINE}-linux_{OTHER}", f"the module is for linux on {platform.machine()}, not for linux_{OTHER}"),
+        (f"{MINE}-linux_{OTHER}", f"is for linux on {platform.machine()}, not for linux_{OTHER}"),
         (f"cp310-abi3-linux_{platform.machine()}", "abi3audit: "),
     ],
 )
