@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
+import venv
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -168,11 +169,36 @@ def test_wheels_of_linux_that_are_not_what_they_say(
     assert any(re.search(said, fault) for fault in check.faults(wheel))
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make wheel` makes."""
+    folder = tmp_path_factory.mktemp("wheel")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    subprocess.run(["make", "wheel", f"WHEELS={folder}"], cwd=ROOT, env=environment, check=True)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
 @needs_linux
 @pytest.mark.slow
-def test_the_wheel_is_what_its_name_says(tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    subprocess.run(["make", "wheel", f"WHEELS={tmp_path}"], cwd=ROOT, env=environment, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
+def test_the_wheel_is_what_its_name_says(wheel: Path) -> None:
     done = subprocess.run([sys.executable, CHECK, wheel], capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout) == (0, f"{wheel.name}: is what its name says\n")
+
+
+@pytest.mark.night
+def test_the_wheel_needs_no_compiler(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=True)
+    programs = tmp_path / "venv/bin"
+    environment = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    environment |= {"PATH": str(programs), "CC": "false", "CXX": "false"}
+    for program, *words in (["pip", "install", "--quiet", str(wheel)], ["farthest", "enumerate", "8-puzzle"]):
+        done = subprocess.run(
+            [programs / program, *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+    assert "8-puzzle: 181,440 states, eccentricity 31" in done.stdout
