@@ -16,6 +16,7 @@ from deployment.compose import PASSWORDS, ROOT, Service, seconds, services
 from deployment.dockerfile import read_stages
 from deployment.manifests import FOLDER, Manifest, built, check, named, pods, settings, written
 from farthest.environment import SETTINGS, byte_count
+from farthest.version import __version__
 
 SECRET = {"FARTHEST_DATABASE_URL", "FARTHEST_REDIS_URL", "FARTHEST_WEB_TOKEN"}
 OLDEST, NEWEST = "1.31", "1.37"
@@ -78,7 +79,7 @@ def test_put_together(tmp_path: Path, composed: dict[str, Service]) -> None:
     for manifest in made:
         assert manifest["kind"] == "Namespace" or manifest["metadata"]["namespace"] == "farthest"
     images = {container["image"] for pod in pods(made).values() for container in pod["containers"]}
-    assert images == {"registry.example/farthest:latest", "redis:8", "postgres:18"}
+    assert images == {f"registry.example/farthest:{__version__}", "redis:8", "postgres:18"}
     (of_settings,) = (one for one in made if one["kind"] == "ConfigMap")
     assert of_settings["data"] == settings() | {"FARTHEST_MAPS": "/var/lib/farthest/maps"}
     for name in ("coordinator", "worker", "web"):
@@ -209,7 +210,14 @@ def test_network(manifests: list[Manifest]) -> None:
         )
         service = named(manifests, "Service", server)["spec"]
         assert service["ports"][0]["port"] == port["containerPort"]
+    (way,) = policies.pop("metrics")["ingress"]
     assert not policies
+    for name in ("coordinator", "worker"):
+        template = named(manifests, "Deployment", name)["spec"]["template"]
+        (port,) = template["spec"]["containers"][0]["ports"]
+        assert [one["port"] for one in way["ports"]] == [port["name"]]
+        assert template["metadata"]["annotations"]["prometheus.io/port"] == str(port["containerPort"])
+        assert settings()["FARTHEST_METRICS_ADDRESS"] == f"0.0.0.0:{port['containerPort']}"
 
 
 def test_selectors(manifests: list[Manifest]) -> None:
@@ -225,7 +233,7 @@ def test_selectors(manifests: list[Manifest]) -> None:
     assert (scaled["scaleTargetRef"], scaled["minReplicaCount"]) == ({"name": "worker"}, 0)
 
 
-def test_the_command_that_writes_passwords(tmp_path: Path, manifests: list[Manifest]) -> None:
+def test_the_command_that_writes_passwords(manifests: list[Manifest]) -> None:
     (command,) = re.findall(r"^    (sed .*) > secrets\.env$", page(), flags=re.MULTILINE)
     made = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     lines = [line.split("=", 1) for line in made.stdout.splitlines() if not line.startswith("#")]
@@ -255,6 +263,7 @@ def test_what_the_page_says(manifests: list[Manifest], composed: dict[str, Servi
     for words in re.findall(r"exec (?:-it )?deploy/\w+ -- (farthest .*)", page()):
         assert shlex.split(words)[1] in ("submit", "watch")
     scaled = named(manifests, "ScaledObject", "worker")["spec"]
+    assert page().count(f"registry.example/farthest:{__version__}") == 2
     of_a_job = 1 / float(scaled["triggers"][0]["metadata"]["targetQueryValue"])
     assert f"{of_a_job:.0f} N, {scaled['maxReplicaCount']} at most" in page()
     assert f"every {scaled['pollingInterval']} s" in page()

@@ -5,11 +5,14 @@ Searches have more fields, see ``documents.searches``.
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
+from farthest.errors import FarthestError
 from farthest.models.records import FINISHED, QUEUED, RUNNING, SEARCH, Progress, Verification
+from farthest.puzzles.origin import names_of
 from farthest.wording import counted, rate_text, seconds_text, times
 
 if TYPE_CHECKING:
@@ -61,11 +64,13 @@ class JobDocument(TypedDict):
         "what its owner said last while it ran, or null: those of `depth`, `files_depth` (of the last layer in files, "
         "which stay when it is stopped), `states`, `states_at_most`, `layer_states`, "
         "`states_a_second` (of the last ten seconds), `seconds_left` (at most), `layers` (the states at each depth "
-        "until now, up to 300 of them), `blocks`, `blocks_done`, `workers`, `resent` and `seconds` that are known; "
+        "until now, up to 300 of them), `blocks`, `blocks_done`, `blocks_leased` (that processes work on), "
+        "`waiting_since` (when the oldest of the others was sent, in seconds since 1970), `workers`, `resent` and "
+        "`seconds` that are known; "
         "`set_back`, `set_back_depth`: how often in a row there was no room for it, and the depth of its checkpoint "
         "then (-1: none); `taken_over`, `taken_over_depth`: how often in a row it was taken over from a coordinator "
         "that ended without a word, and the depth of its checkpoint then (after more than five it fails); of a search "
-        "`bound`, `nodes`, `nodes_a_second`, `pieces_waiting`, `workers`, `resent`",
+        "`bound`, `nodes`, `nodes_a_second`, `pieces_waiting`, `blocks_leased`, `waiting_since`, `workers`, `resent`",
     ]
     result: Annotated[
         dict[str, Any] | None,
@@ -177,12 +182,27 @@ def result_rows(record: JobRecord) -> Rows:
         unknown = f"not known: --max-depth or the memory ended the enumeration after layer {record.depth}"
         found = [
             ("states", f"{record.states or 0:,}"),
-            ("eccentricity", str(record.eccentricity) if record.complete else unknown),
+            ("eccentricity", f"{record.eccentricity:,}{_diameter(record)}" if record.complete else unknown),
         ]
     else:
         return []
     found += [] if record.kind == SEARCH else answer_rows(record)
     return [*found, ("seconds", seconds_text(record.seconds or 0.0)), ("digest", record.digest or "")]
+
+
+def _diameter(record: JobRecord) -> str:
+    """Whether the eccentricity is the diameter too: where the states are the elements of a group, each is as far from
+    the others as the origin is."""
+    from farthest.models.stored_job import origin_of, puzzle_of
+
+    try:
+        definition, where = puzzle_of(record).definition, origin_of(record).where
+    except FarthestError:  # the result is told also where the puzzle cannot be read here
+        return ""
+    several = len(names_of(where)) > 1 or (where == "goal" and len(definition.origin_boards[0]) > 1)
+    return (
+        "" if several or not definition.is_group else ", the diameter too: the graph is alike from each state"
+    )
 
 
 BOARDS_TOLD = 4
@@ -274,6 +294,9 @@ def _of_search(known: Progress) -> Iterator[tuple[str, str]]:
 
 
 def _of_both(known: Progress) -> Iterator[tuple[str, str]]:
+    if "waiting_since" in known:
+        waits = max(0.0, time.time() - known["waiting_since"])
+        yield "oldest block that waits", seconds_text(waits)
     if "workers" in known:
         yield "workers", f"{known['workers']:,}"
     if known.get("resent"):

@@ -49,7 +49,7 @@ def citation_of(record: JobRecord, puzzle: Puzzle) -> Citation:
     copy is known."""
     name, title = record.name, " ".join(safe(puzzle.title).split())
     what = f"distance map of {name}" if record.has_map else f"layers of {name}"
-    known = f"eccentricity {record.eccentricity}" if record.complete else f"up to depth {record.depth}"
+    known = f"eccentricity {record.eccentricity:,}" if record.complete else f"up to depth {record.depth}"
     asked = record.parameters
     counted = f"moves counted {asked.get('direction', '')} {asked.get('where', '')}, metric {puzzle.metric}"
     program = "farthest" + (f" {record.version}" if record.version else "")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import of_generators
 from farthest.families.permutation.definition import permutation
-from farthest.families.permutation.fields import name_problem
+from farthest.families.permutation.fields import MAX_NAME, name_problem
 from farthest.families.permutation.gap import GROUPS, NAMED, ExpressionReader, Group, Perm
 from farthest.families.permutation.moves import cycles
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -227,7 +227,7 @@ def _puzzle_of_cayley_graph(graph: CayleyGraphDefinition, metric: str, inverses:
         back = {image: point for point, image in images.items()}
         word = re.sub(r"[^\w'.+]+", "-", name).strip("-")
         if back:
-            found.setdefault(tuple(sorted(back.items())), (word if len(word) <= 32 else "", back))
+            found.setdefault(tuple(sorted(back.items())), (word if len(word) <= MAX_NAME else "", back))
     central = [str(_plain(value)) for value in graph.central_state]
     alike = len(set(central)) < len(central)
     puzzle = puzzle_of_generators(

@@ -25,11 +25,13 @@ from farthest.web.page import (
     known_source,
     layer_page,
     live,
+    message,
     page,
     puzzle_link,
     random_state,
     rows_of,
     state_page,
+    worded,
 )
 from farthest.wording import counted, seconds_text
 
@@ -92,7 +94,7 @@ def _map_file(record: JobRecord, puzzle: Puzzle, line: Node) -> Node:
     if not record.has_map or record.status != FINISHED:
         return None
     refused = why_no_map(record, puzzle)
-    return li[f"The map cannot be downloaded here: {refused}."] if refused else line
+    return li[worded(f"The map cannot be downloaded here: {refused}.")] if refused else line
 
 
 def cite(record: JobRecord, puzzle: Puzzle) -> Node:
@@ -268,7 +270,7 @@ def _verified(record: JobRecord) -> Node:
     """What `farthest verify` has proved last."""
     proof = record.verified
     if proof is None:
-        return f"not yet: run `farthest verify {record.id}`"
+        return worded(f"not yet: run `farthest verify {record.id}`")
     what = "proved" if record.has_map else "nothing wrong was found"
     when = f"{what} on {proof.made:%Y-%m-%d %H:%M} UTC by farthest {proof.version}, in {seconds_text(proof.seconds)}"
     checks = rows_of(
@@ -327,7 +329,7 @@ def _farthest(found: JobFound) -> Node:
             h2[f"{told} farthest of those that the start leads to, at distance {reached.depth}"],
             _linked(found, reached.boards[: len(found.farthest)]),
         ]
-        which = f"farthest of all {record.states:,} states"
+        which = f"farthest of all {record.states or 0:,} states"
     more = number - len(found.farthest)
     return fragment[
         of_start,
@@ -411,6 +413,6 @@ def wrong_board(record: JobRecord, board: str, told: str) -> str:
     return page(
         f"{record.name}: not a board",
         p[a(href=job_page(record.id))[f"Job {record.id}: {record.name}"]],
-        div(class_="message", role="alert")[told],
+        message(told),
         board_form(record.id, board),
     )

@@ -39,12 +39,14 @@ from farthest.web.page import (
     facts,
     job_page,
     known_source,
+    own_page,
     page,
     puzzle_page,
     puzzles_page,
     rows_of,
     search_form,
     short_title,
+    worded,
 )
 from farthest.web.pages.solve import solve_form
 from farthest.wording import seconds_text
@@ -78,7 +80,7 @@ KINDS = (
     Kind(
         "twisty",
         "Cubes and other twisty puzzles",
-        words=("cube", "cuboid", "dino", "fto", "megaminx", "pyraminx", "skewb"),
+        words=("cube", "cuboid", "dino", "fto", "megaminx", "pyraminx", "skewb", "square"),
         sizes=("cube-3x3x3<U,R,F>", "cube-3x3x3@edges"),
     ),
     Kind("pegs", "Peg solitaire", ("pegs",)),
@@ -144,6 +146,7 @@ def _of_kind(kind: Kind, members: Sequence[Puzzle], *, sizes: bool) -> Node:
         if shown
         else None,
         p(class_="small")[a(href=box_page())["Draw a box of your own"]] if kind.key == "blocks" else None,
+        p(class_="small")[a(href=own_page())["Paste a group of your own"]] if kind.key == "groups" else None,
     ]
 
 
@@ -234,7 +237,7 @@ def puzzle(found: PuzzleFound) -> str:
         facts(rows),
         details[
             summary["What an enumeration needs on this machine"],
-            p[found.needs] if isinstance(found.needs, str) else facts(estimate_rows(found.needs)),
+            p[worded(found.needs)] if isinstance(found.needs, str) else facts(estimate_rows(found.needs)),
         ],
         p[
             a(href=puzzles_page(family=kind.key))[f"More of its kind: {kind.title}"],
