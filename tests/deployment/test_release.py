@@ -23,7 +23,8 @@ from packaging.requirements import Requirement
 from deployment.compose import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+PROJECT: dict[str, Any] = tomllib.loads(PYPROJECT)["project"]
 CHECK = ROOT / ".ci/check_wheel.py"
 PUBLISHES = {"pypi", "images", "pages"}
 OF_CONDA = {
@@ -49,6 +50,17 @@ def test_workflows_are_valid() -> None:
 def test_workflows_are_safe() -> None:
     """Actions pinned by commit, no more rights than needed, no credentials kept, no text of others in commands."""
     assert not said_by("zizmor", "--offline", "--quiet", *WORKFLOWS)
+
+
+def test_workflows_run_what_is_there() -> None:
+    texts = [PYPROJECT, *(file.read_text(encoding="utf-8") for file in WORKFLOWS)]
+    made = set(re.findall(r"run: make ([\w-]+)", "\n".join(texts)))
+    assert made == set(
+        re.findall(r"^(docs|wheel):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    named = set(re.findall(r"\.ci/[\w.]+", "\n".join(texts)))
+    assert named == {".ci/run", ".ci/check_wheel.py"}
+    assert all((ROOT / name).is_file() for name in named)
 
 
 def test_only_the_owner_publishes() -> None:
