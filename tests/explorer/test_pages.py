@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -267,6 +267,32 @@ def test_a_job_shows_its_layers_and_its_farthest_boards(client: Client, stored: 
     assert depths == list(range(31))
     assert "agrees" in page.text
     assert "differs" not in page.text
+
+
+def test_a_job_shows_first_what_its_start_leads_to(client: Client, tmp_path: Path) -> None:
+    asked = client()
+    with farthest.enumerate("pegs-triangle-15", database=tmp_path / "copy-0.db", origin="to goal") as made:
+        page = Page(asked.get(f"/jobs/{made.job}").text)
+    first, whole = (
+        page.text.index(each) for each in ("the start leads to, at distance 13", "all 3,016 states")
+    )
+    assert first < whole
+
+
+def test_what_is_dealt_to_be_played_is_not_solved(
+    client: Client, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with farthest.open_map(THREE, database=stored) as opened:
+        seed = next(seed for seed in range(1000) if opened.distance(opened.random(seed=seed)) == 0)
+        monkeypatch.setattr("secrets.randbits", lambda bits: seed)
+        asked = client()
+        dealt = [
+            parse_qs(urlsplit(asked.get(f"/jobs/{THREE}/random{query}").headers["location"]).query)["board"][
+                0
+            ]
+            for query in ("", "?play")
+        ]
+        assert [opened.distance(board) > 0 for board in dealt] == [False, True]
 
 
 def test_the_files_of_a_job(client: Client) -> None:

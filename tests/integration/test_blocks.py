@@ -56,6 +56,8 @@ def test_what_the_start_leads_to_is_kept_with_the_job(run: Run, run_json: RunJso
             "boards": sorted(farthest_of_them, key=boards.index),
         }
         assert from_start["goal"]["depth"] == reached.distance("goal") == len(reached.path("goal").moves)
+    told = run("path", name, "goal")  # not by the newer map, which is counted from the goal
+    assert told.stdout == run("path", str(from_start["job"]), "goal").stdout
     shown = run("show", str(to_goal["job"])).stdout
     assert f"leads to {to_goal['from_start']['states']:,} of the {to_goal['states']:,} states" in shown
     assert f"first reached at depth {from_start['goal']['depth']}" in run("show", "1").stdout

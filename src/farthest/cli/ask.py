@@ -61,7 +61,8 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
         raise click.UsageError(
             "- reads all boards from standard input; it cannot be given with other boards."
         )
-    with open_job(job, database) as opened, perhaps_files(boards):
+    word = boards[0].strip() if len(boards) == 1 else None
+    with open_job(job, database, told_of=word) as opened, perhaps_files(boards):
         numbered = numbered_boards() if bulk else enumerate(boards, 1)
         answers = answers_to_boards(opened, numbered, of_lines=bulk)
         if nearest:
@@ -160,7 +161,7 @@ def path(
     from farthest.cli.solutions import save_one, show_all, show_one
     from farthest.documents.maps import path_document
 
-    with open_job(job, database) as opened:
+    with open_job(job, database, told_of=board.strip()) as opened:
         graph = opened.solution_graph(board)
         count = graph.count()
         ways = opened.solutions_of(graph, (limit or SOLUTIONS_LISTED) if all_ else 1)

@@ -144,12 +144,12 @@ def jobs_to_change(database: str | None) -> Iterator[tuple[Jobs, Database]]:
         yield Jobs(opened), opened
 
 
-def open_job(job: str, database: str | None) -> DistanceMap:
+def open_job(job: str, database: str | None, *, told_of: str | None = None) -> DistanceMap:
     """`open_map`, with a note on standard error where a puzzle's name has led to a map with another origin than the
     puzzle's own, or cut off by a depth limit."""
     from farthest.queries.distance_map import open_map
 
-    opened = open_map(job, database)
+    opened = open_map(job, database, told_of=told_of)
     opened.told = note
     if job == opened.record.name:
         unlike = [str(opened.origin)] if opened.origin != opened.puzzle.origin else []
@@ -157,5 +157,6 @@ def open_job(job: str, database: str | None) -> DistanceMap:
             unlike.append(f"to depth {opened.depth} only")
         if unlike:
             newest = "newest complete" if opened.complete else "newest"
-            note(f"the {newest} map of {job} is job {opened.job}: {', '.join(unlike)}")
+            of = f"{job} that tells of the {told_of}" if told_of in ("goal", "start") else job
+            note(f"the {newest} map of {of} is job {opened.job}: {', '.join(unlike)}")
     return opened

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     GivenOrigin = Origin | GivenTarget
     """Text may be as in a puzzle's file, ``to goal``, ``from start``; boards have the puzzle's own direction."""
 
+STICKERS = 24
+"""Letters in a row that are no moves which somebody forgot to say so: the stickers of the smallest cube are as many."""
 LONGEST_GUESS = 1000
 """Characters of a text that is no board, of which is found out whether it is moves."""
 
@@ -107,9 +109,13 @@ def _after_bare_moves(puzzle: Puzzle, text: str, error: BoardError) -> Board:
         board = _board_after(puzzle, f"moves: {text}")
         clear = only_moves(puzzle, text)
     except FarthestError as wrong:
-        if first_is_a_move(puzzle, text):
-            raise BoardError(f"{error}; as moves, {wrong}") from None
-        raise error from None
+        if not first_is_a_move(puzzle, text):
+            raise error from None
+        # A number may as well be a piece of a board.
+        raise BoardError(str(wrong) if text[0].isalpha() else f"{error}; as moves, {wrong}") from None
+    letters = "".join(text.split())
+    if not clear and letters.isalpha() and len(letters) >= STICKERS:
+        raise error
     if not clear:
         mend = f'if these are moves, write "moves: {text}" for the board that they lead to'
         raise BoardError(f"{error}; {mend}")
@@ -186,8 +192,8 @@ def _named_board(puzzle: Puzzle, word: str) -> Board:
     board = _origin_board(puzzle, word)
     if WILDCARD in board:
         raise BoardError(
-            f"puzzle {puzzle.name}: its goal {puzzle.definition.format_board(board)!r} stands for many boards, "
-            "expected one; write a board without *"
+            f"puzzle {puzzle.name}: its goal {puzzle.definition.format_board(board)!r} (* is any piece) stands for "
+            "many boards, expected one; write one of these boards"
         )
     return board
 

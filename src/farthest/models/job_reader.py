@@ -63,13 +63,16 @@ class JobReader:
             raise self._no_such_id(job_id)
         return _job_record(row)
 
-    def find(self, text: str, *, has_map: bool = False, complete: bool = False) -> JobRecord:
+    def find(
+        self, text: str, *, has_map: bool = False, complete: bool = False, told_of: str | None = None
+    ) -> JobRecord:
         """The job that ``text`` names: an id, or a puzzle's name for its newest finished enumeration. Where no job has
         that name, it may be another name of the puzzle, ``M11`` or ``pancake-4<3,4,2>``.
 
         ``complete``: a name means the newest that no depth limit has cut off, or the newest where all are cut off.
         ``has_map``: the same, but a name never means a job without a finished map, and the id of such a job raises
-        JobError. Raises StorageError where that job, or a newer one that may be meant, is not what was stored.
+        JobError. ``told_of``: a board: a name means rather a complete map that is not counted from it. Raises
+        StorageError where that job, or a newer one that may be meant, is not what was stored.
         """
         wanted = text.strip()
         if _is_number(wanted):
@@ -78,7 +81,7 @@ class JobReader:
             found = self.get(int(wanted))
             lacks_map = not (found.status == FINISHED and found.has_map)
         else:
-            found = self._named(wanted, has_map, complete)
+            found = self._named(wanted, has_map, complete, told_of)
             lacks_map = not found.has_map
         if has_map and lacks_map:
             from farthest.models.naming import no_map
@@ -86,20 +89,24 @@ class JobReader:
             raise no_map(found)
         return found
 
-    def _named(self, name: str, has_map: bool, complete: bool) -> JobRecord:
-        found = self._newest(lambda record: record.name == name, has_map, complete)
+    def _named(self, name: str, has_map: bool, complete: bool, told_of: str | None) -> JobRecord:
+        found = self._newest(lambda record: record.name == name, has_map, complete, told_of)
         if found is None:
             from farthest.models.naming import digest_of, no_such_name
 
             if (digest := digest_of(name)) is not None:
-                found = self._newest(lambda record: record.puzzle_digest == digest, has_map, complete)
+                found = self._newest(
+                    lambda record: record.puzzle_digest == digest, has_map, complete, told_of
+                )
             if found is None:
                 raise no_such_name(self._database.place, name, self.list())
         return found
 
-    def _newest(self, fits: Callable[[JobRecord], bool], has_map: bool, complete: bool) -> JobRecord | None:
+    def _newest(
+        self, fits: Callable[[JobRecord], bool], has_map: bool, complete: bool, told_of: str | None
+    ) -> JobRecord | None:
         """The newest finished enumeration that ``fits``, as ``find`` has it; one without a map where none has one."""
-        without_map = cut_off = None
+        without_map = cut_off = counted_from_it = None
         with self._database.read() as connection:
             check_table(connection, "job")
             for row in connection.execute(_select_jobs().order_by(job.c.id.desc())):
@@ -108,11 +115,13 @@ class JobReader:
                     continue
                 if has_map and not record.has_map:
                     without_map = without_map or record
+                elif told_of is not None and record.complete and record.parameters.get("where") == told_of:
+                    counted_from_it = counted_from_it or record
                 elif record.complete or not (has_map or complete):
                     return record
                 else:
                     cut_off = cut_off or record
-        return cut_off or without_map
+        return counted_from_it or cut_off or without_map
 
     def _no_such_id(self, wanted: object) -> JobError:
         from farthest.models.naming import no_such_id

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from farthest.errors import JobError, StorageError, UnavailableError
 from farthest.heuristics.table_files import TableFiles
@@ -462,30 +461,19 @@ def _parsed(text: str | None) -> dict[str, int]:
 
 
 def _puzzle_row(connection: Connection, definition: str, digest: str, name: str, moment: datetime) -> int:
-    """The row of a puzzle, which is made if it is missing; its name and title, which the digest leaves out, become the
-    newest."""
+    """The row of a puzzle, which is made if it is missing. Puzzles that differ only in what the digest leaves out, such
+    as the title, have a row each: a job keeps what it was submitted with."""
     # Locked, so that it is not deleted with its last job before this one is stored (PostgreSQL; SQLite has one writer
-    # at a time).
-    same = (
-        select(puzzle.c.id, puzzle.c.created, puzzle.c.record_digest)
-        .where(puzzle.c.digest == digest)
-        .with_for_update(read=True, key_share=True)
-    )
+    # at a time). Two processes may make the same row at once there: that does no harm.
+    same = select(puzzle.c.id).where(puzzle.c.digest == digest, puzzle.c.definition == definition)
+    locked = same.order_by(puzzle.c.id).limit(1).with_for_update(read=True, key_share=True)
+    if (found := connection.execute(locked).scalar()) is not None:
+        return int(found)
     values = {"digest": digest, "name": name, "definition": definition, "created": moment}
     values["record_digest"] = record_digest("puzzle", values)
-    while (row := connection.execute(same).one_or_none()) is None:
-        try:
-            with connection.begin_nested():
-                key = connection.execute(insert(puzzle).values(values)).inserted_primary_key
-                assert key is not None
-                return int(key[0])
-        except IntegrityError:  # another process was first
-            continue
-    held = {"digest": digest, "name": name, "definition": definition, "created": row.created}
-    if (now := record_digest("puzzle", held)) != row.record_digest:
-        changed = update(puzzle).where(puzzle.c.id == row.id)
-        connection.execute(changed.values(name=name, definition=definition, record_digest=now))
-    return int(row.id)
+    key = connection.execute(insert(puzzle).values(values)).inserted_primary_key
+    assert key is not None
+    return int(key[0])
 
 
 def _stored_bytes(connection: Connection, job_id: int) -> int:

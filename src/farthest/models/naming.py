@@ -17,6 +17,7 @@ from farthest.models.records import (
     JobRecord,
 )
 from farthest.puzzles.catalogue import called, find, meant
+from farthest.puzzles.puzzle import Puzzle
 from farthest.untrusted_json import read_json_object
 
 _SHOWN = 8
@@ -24,9 +25,12 @@ _SHOWN = 8
 
 def digest_of(name: str) -> str | None:
     """That of the puzzle which has this name without a file; None where there is none."""
+    return None if (puzzle := _puzzle_named(name)) is None else puzzle.digest
+
+
+def _puzzle_named(name: str) -> Puzzle | None:
     with suppress(PuzzleError):
-        puzzle = find(name) or called(name)
-        return None if puzzle is None else puzzle.digest
+        return find(name) or called(name)
     return None
 
 
@@ -47,6 +51,8 @@ def no_such_name(place: str, wanted: str, jobs: Sequence[JobRecord]) -> JobError
             f"{place}: no job of {wanted!r} is finished; job {newest.id} is {state}: {_mend(newest, state)}"
         )
     hint = _hint(wanted, [one for one in enumerations if one.status == FINISHED])
+    if (puzzle := _puzzle_named(wanted)) is not None:
+        hint = f"`farthest enumerate {puzzle.name}` makes a map, `farthest solve {puzzle.name} BOARD` needs none; "
     if searches:
         hint = f"its searches are named by number ({', '.join(map(str, searches[-_SHOWN:]))}); "
     return JobError(f"{place}: no finished job of a puzzle named {wanted!r}; {hint}{_what_exists(jobs)}")

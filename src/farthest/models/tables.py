@@ -50,7 +50,7 @@ from farthest.models.records import (
     fields_of,
 )
 
-SCHEMA_VERSION = "0009"
+SCHEMA_VERSION = "0010"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
 _MOST_DIGITS = 4000
@@ -169,7 +169,7 @@ puzzle = Table(
     "puzzle",
     metadata,
     Column("id", Integer, primary_key=True),
-    *_columns(PuzzleRecord, Column("digest", String(64), nullable=False, unique=True)),
+    *_columns(PuzzleRecord, Column("digest", String(64), nullable=False, index=True)),
 )
 
 job = Table(

@@ -42,9 +42,12 @@ READ_SOON = 2**24
 """States of a map whose last layer is read for them."""
 
 
-def open_map(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> DistanceMap:
+def open_map(
+    job: str | SupportsIndex | JobRecord, database: str | Path | None = None, *, told_of: str | None = None
+) -> DistanceMap:
     """The map of a job. ``job``: its number, or a puzzle's name for its newest complete map, or its newest one if a
-    depth limit has cut off all of them.
+    depth limit has cut off all of them. ``told_of``: "goal" or "start": a name means rather a map that is counted from
+    elsewhere, and so has more to say of it.
 
     ``database``: a SQLAlchemy URL or the name of a SQLite file; None: the environment variable
     FARTHEST_DATABASE_URL, else ``farthest.db`` in the working directory. Raises JobError where there is no
@@ -52,7 +55,7 @@ def open_map(job: str | SupportsIndex | JobRecord, database: str | Path | None =
     """
     opened = open_database(database, create=False)
     try:
-        return DistanceMap(opened, JobReader(opened).find(job_text(job), has_map=True))
+        return DistanceMap(opened, JobReader(opened).find(job_text(job), has_map=True, told_of=told_of))
     except BaseException:
         opened.close()
         raise

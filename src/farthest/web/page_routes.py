@@ -67,7 +67,8 @@ RUNNING_SHOWN = 5
 
 def _home(request: Request) -> str:
     return home.home(
-        shelf_of(request).jobs.page(RUNNING_SHOWN, fits=lambda job: job.state_now == RUNNING).records
+        shelf_of(request).jobs.page(RUNNING_SHOWN, fits=lambda job: job.state_now == RUNNING).records,
+        may_change=may_change(request),
     )
 
 
@@ -142,8 +143,8 @@ def _played(request: Request, opened: DistanceMap, asked: State, made: int) -> p
 
 def _random(request: Request) -> Response:
     number, depth = number_in(request), number_asked(request, "depth")
-    _, boards = random_boards(shelf_of(request), number, 1, depth)
     played = {"play": "0"} if "play" in request.query_params else {}
+    _, boards = random_boards(shelf_of(request), number, 1, depth, solved=not played)
     return RedirectResponse(state_page(number, boards[0], **played), status_code=303)
 
 

@@ -273,11 +273,18 @@ def estimate_of(puzzle: Puzzle, database: Database) -> Estimate:
     return replace(estimated(puzzle, Settings(), database.folder), scratch=None)
 
 
-def random_boards(shelf: Shelf, number: int, count: int, depth: int | None) -> tuple[JobRecord, list[str]]:
-    """States that are drawn with the same chance. Raises JobError beyond the last layer."""
+def random_boards(
+    shelf: Shelf, number: int, count: int, depth: int | None, *, solved: bool = True
+) -> tuple[JobRecord, list[str]]:
+    """States that are drawn with the same chance. ``solved``: False: one state, and none of depth 0 where there are
+    others. Raises JobError beyond the last layer."""
     from secrets import randbits
 
     with shelf.asked(number) as opened:
         if depth is not None:
             opened.check_depth(depth)
-        return opened.record, list(random_states(opened, count, RandomSource(randbits(64)), depth))
+        source = RandomSource(randbits(64))
+        boards = list(random_states(opened, count, source, depth))
+        if not solved and any(opened.layers[1:]) and opened.distance(boards[0]) == 0:
+            boards = list(random_states(opened, 1, source, 1 + source.weighed(opened.layers[1:])))
+        return opened.record, boards

@@ -47,7 +47,7 @@ def test_a_cube_is_coloured_solved_and_played(own: Page) -> None:
         )
         if number == 4:
             expect(own.get_by_text("8 stickers are left.")).to_be_visible()
-    expect(own.get_by_role("alert")).to_contain_text("one of them was twisted in its place")
+    expect(own.get_by_role("alert")).to_contain_text("one of the corners is twisted")
     for at in corner:
         cells_of(own).nth(at).focus()
         own.keyboard.press(canvas.values[wanted[at]].token)

@@ -87,12 +87,15 @@ def test_a_finished_job_has_its_result_and_no_owner(jobs: Jobs) -> None:
     assert not jobs.claim(job_id, HERE)
 
 
-def test_jobs_of_one_puzzle_share_it_and_the_newest_text_is_kept(database: Database, jobs: Jobs) -> None:
-    first, second = add(jobs, "old-name"), add(jobs, "new-name")
-    assert jobs.get(first).puzzle_id == jobs.get(second).puzzle_id
-    assert jobs.get(first).name == "old-name"
-    assert jobs.get(first).puzzle_json == '{"name":"new-name"}'
-    assert [job.id for job in jobs.list()] == [first, second]
+def test_jobs_of_one_puzzle_share_it_and_keep_the_text_they_were_submitted_with(jobs: Jobs) -> None:
+    first, second, third = (add(jobs, name) for name in ("old-name", "new-name", "old-name"))
+    assert jobs.get(first).puzzle_id == jobs.get(third).puzzle_id != jobs.get(second).puzzle_id
+    assert jobs.get(first).puzzle_json == '{"name":"old-name"}'
+    assert jobs.get(second).puzzle_json == '{"name":"new-name"}'
+    assert [job.id for job in jobs.finished_maps("d" * 64)] == []
+    finish(jobs, first)
+    finish(jobs, second)
+    assert [job.id for job in jobs.finished_maps("d" * 64)] == [second, first]
 
 
 def test_layers_are_recorded_and_replaced(jobs: Jobs) -> None:
@@ -127,6 +130,10 @@ def test_find_by_id_and_by_name(jobs: Jobs) -> None:
         ("eight-kind", "no finished job of a puzzle named 'eight-kind'; did you mean 'eight-kinds'? jobs: 3"),
         ("zzz", "no finished job of a puzzle named 'zzz'; jobs: 3"),
         ("", "no finished job of a puzzle named ''"),
+        (
+            "15puzzle",
+            "puzzle named '15puzzle'; `farthest enumerate 15-puzzle` makes a map, `farthest solve 15-puzzle B",
+        ),
         (
             "half",
             "no job of 'half' is finished; job 3 is interrupted: run `farthest enumerate half` to finish it",

@@ -65,7 +65,7 @@ REVISION = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "9999", "0009"
+revision, down_revision = "9999", "0010"
 
 
 def upgrade() -> None:
@@ -120,7 +120,7 @@ def test_an_older_database_is_brought_up_to_date_with_all_that_it_holds(place: P
         Maps(database).add_states(5, [(1, 1, "b")])
 
 
-@pytest.mark.parametrize("found", ["0010", "9999", "", "abc"])
+@pytest.mark.parametrize("found", ["0011", "9999", "", "abc"])
 @pytest.mark.parametrize("create", [True, False])
 def test_a_database_of_a_newer_version_is_refused(
     database: Database, jobs: Jobs, place: Path, job_id: int, found: str, create: bool
@@ -159,7 +159,11 @@ def check_older_database(url: str) -> None:
         assert (job.status, job.submitted, job.progress) == ("finished", False, None)
         assert Jobs(database).layers(5) == [LayerRecord(0, 1)]
         assert [one.board for one in Maps(database).states(5)] == ["a"]
-        assert not Jobs(database).get(Jobs(database).add("{}", "e", "new", {}, {}, "elsewhere/1/0")).submitted
+        retitled = Jobs(database).get(
+            Jobs(database).add('{"title":"new"}', "d", "new", {}, {}, "elsewhere/1/0")
+        )
+        assert not retitled.submitted
+        assert (Jobs(database).get(5).puzzle_json, retitled.puzzle_json) == ("{}", '{"title":"new"}')
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

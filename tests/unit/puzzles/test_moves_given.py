@@ -107,7 +107,12 @@ def test_ways_to_write_moves(name: str, text: str, same: str) -> None:
         ("cube-2x2x2-htm", "scramble: R M", r"scramble 'R M': move 2, 'M': expected .* or x y z$"),
         ("cube-2x2x2-htm<U,R>", "scramble: R x", r"scramble 'R x': move 2, 'x': it turns the whole puzzle"),
         ("cube-3x3x3", "moves: 4Rw", r"move 1, '4Rw': expected one of U D L R F B"),
-        ("cube-3x3x3", "R U R' Q", r"4 pieces, expected 20; .*; as moves, .*: move 4, 'Q': expected one of"),
+        ("cube-3x3x3", "R U R' Q", r"^puzzle cube-3x3x3: moves .*: move 4, 'Q': expected one of"),
+        (
+            "cube-3x3x3",
+            "U" * 53,
+            r"^board .*: 53 facelets, expected 54; write a sign for each sticker, none twice$",
+        ),
         ("cube-3x3x3", "UR URF", r"2 pieces, expected 20; .*; if these are moves, write \"moves: UR URF\""),
         ("cube-2x2x2-htm", "URF UFL ULB UBR DFR DLF", r"6 pieces, expected 7; .*; if these are moves, write"),
         ("cube-2x2x2-htm", "UUUU RRRR FFFF DDDD LLLL BBB", r"23 facelets, expected 24"),

@@ -90,7 +90,7 @@ def test_large_puzzles(name: str) -> None:
         (
             "URF+1 UFL",
             "UR UF",
-            "the corners modulo 3, which is 0 for all boards that can be reached, and 1 here",
+            "one of the corners is twisted, or several are: no move changes the sum of those of the corners modulo 3",
         ),
         (
             "URF UFL",
@@ -171,6 +171,6 @@ def test_reasons() -> None:
     assert reason("cycles of three", (1, 0, 2, 3, 4)).startswith(
         "parity: every move permutes the pieces evenly"
     )
-    assert reason("turned", (0, 1, 2, 1, 0, 0)).startswith("orientations: no move changes the sum")
+    assert reason("turned", (0, 1, 2, 1, 0, 0)).startswith("orientations: one of the pieces is twisted")
     assert reason("ring", (1, 0, 3, 2, 4)).startswith("group: the moves make 5 permutations and turns")
     assert reason("two sets moved alike", (1, 2, 0, 3, 4, 5)).startswith("group: the moves make 6")

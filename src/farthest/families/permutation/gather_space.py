@@ -95,9 +95,9 @@ class PermutationBoards:
             if here != total:
                 changed = "flipped" if definition.moduli[orbit] == 2 else "twisted"
                 return (
-                    f"orientations: no move changes the sum of those of the {names[orbit]} modulo "
-                    f"{definition.moduli[orbit]}, which is {total} for all boards that can be reached, and {here} here "
-                    f"(as where one of them was {changed} in its place)"
+                    f"orientations: one of the {names[orbit]} is {changed}, or several are: no move changes the sum of "
+                    f"those of the {names[orbit]} modulo {definition.moduli[orbit]}, which is {total} for all boards "
+                    f"that can be reached, and {here} here"
                 )
         distinct = [
             orbit

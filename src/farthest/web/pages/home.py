@@ -49,8 +49,8 @@ HARDEST, WAY = "867254301", "4125436785430125476301476301258"
 """A board, and the cells that are empty after each move of a solution."""
 
 
-def home(running: Sequence[JobRecord]) -> str:
-    """``running``: jobs that run now, newest first."""
+def home(running: Sequence[JobRecord], *, may_change: bool) -> str:
+    """``running``: jobs that run now, newest first. ``may_change``: whether this reader may have a board solved."""
     return page(
         "The hardest positions of puzzles",
         div(class_="two hero")[
@@ -61,15 +61,21 @@ def home(running: Sequence[JobRecord]) -> str:
                 ],
                 search_form(puzzles_page(), called="Which puzzle have you got?"),
                 form(method="get", action=f"{puzzle_page('cube-3x3x3')}/solve")[
+                    button(type="submit", hidden=True)[
+                        "Show"
+                    ],  # the first one: Enter in the field presses it
                     label(for_="scramble")["A scrambled cube?"],
                     field(
                         id="scramble",
                         name="board",
                         placeholder="R U R' U' F2 D",
+                        required=True,
                         maxlength="400",
                         autocomplete="off",
                     ),
-                    button(type="submit")["Solve"],
+                    button(type="submit", formmethod="post" if may_change else None)[
+                        "Solve" if may_change else "Show"
+                    ],
                 ],
             ],
             _moving(),

@@ -319,15 +319,19 @@ def _farthest(found: JobFound) -> Node:
     record = found.record
     number, depth = found.layers[-1].states, len(found.layers) - 1
     which = "farthest" if record.complete else "in the last layer that was found"
+    reached, of_start = stored_answers(record).get("from_start"), None
+    if reached is not None and reached.boards and (reached.depth, reached.farthest) != (depth, number):
+        told = counted(reached.farthest, "board")
+        of_start = fragment[
+            h2[f"{told} farthest of those that the start leads to, at distance {reached.depth}"],
+            _linked(found, reached.boards[: len(found.farthest)]),
+        ]
+        which = f"farthest of all {record.states:,} states"
     more = number - len(found.farthest)
-    shown = (
-        boards(found.puzzle, ((text, f"{state_page(record.id, text)}#play") for text in found.farthest))
-        if found.asked
-        else div(class_="boards")[(board_of(found.puzzle, text) for text in found.farthest)]
-    )
     return fragment[
+        of_start,
         h2[f"{counted(number, 'board')} {which}, at distance {depth}"],
-        shown,
+        _linked(found, found.farthest),
         p[
             a(href=layer_page(record.id, depth, after=str(len(found.farthest))))[f"and {more:,} more"]
             if found.asked
@@ -336,6 +340,13 @@ def _farthest(found: JobFound) -> Node:
         if more
         else None,
     ]
+
+
+def _linked(found: JobFound, texts: Sequence[str]) -> Node:
+    """Boards, each a link to its shortest way, which is played, where the map can be asked."""
+    if not found.asked:
+        return div(class_="boards")[(board_of(found.puzzle, text) for text in texts)]
+    return boards(found.puzzle, ((text, f"{state_page(found.record.id, text)}#play") for text in texts))
 
 
 def _layer_table(found: JobFound) -> Node:

@@ -26,6 +26,12 @@ const isBoard = (url) => {
   return (here.startsWith("/jobs") ? ["state", "random"].includes(of) : of && of !== "solve");
 };
 
+// Which step of the way a page shows; -1: none.
+function stepOf(page) {
+  const board = page.querySelector("[data-part=board] svg")?.getAttribute("aria-label");
+  return line?.steps.findIndex((each) => boardOf(address(each.querySelector("a"))) === board) ?? -1;
+}
+
 const boardOf = (url) => url.searchParams.get("board") ?? decodeURIComponent(url.pathname.slice(here.length));
 
 function focusAfter(within) {
@@ -53,8 +59,7 @@ async function show(url, { push = false, within = "", step = null, meanwhile = n
   else if (step !== null) history.replaceState(null, "", answer.url);
   shown = location.pathname + location.search;
   document.title = page.title;
-  const board = page.querySelector("[data-part=board] svg")?.getAttribute("aria-label");
-  const onTheWay = step ?? line?.steps.findIndex((each) => boardOf(address(each.querySelector("a"))) === board) ?? -1;
+  const onTheWay = step ?? stepOf(page);
   const parts = ["h1", ...[...page.querySelectorAll("[data-part]")].map((each) => `[data-part=${each.dataset.part}]`)];
   for (const part of parts) {
     if (!["[data-part=line]", "[data-part=status]"].includes(part) || onTheWay < 0) main.querySelector(part)?.replaceWith(page.querySelector(part));
@@ -99,7 +104,10 @@ function lettersBox() {
 export function beginLine() {
   const list = main.querySelector("[data-part=line] [data-player]");
   if (!list) line = null;
-  else if (!list.dataset.ready) [line] = players(main, go);
+  else if (!list.dataset.ready) {
+    [line] = players(main, go);
+    line?.mark(Math.max(0, stepOf(main))); // a way from the start ends at the board that is shown
+  }
 }
 
 export function begin() {
