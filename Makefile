@@ -132,7 +132,7 @@ docs: $(VENV)/.tested  ## the documentation site in build/docs; its warnings are
 	@rm -rf $(SITE)
 	@$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(SITE)/.doctrees . $(SITE)
 	@cp $(SITE)/README.html $(SITE)/index.html
-	@rm -rf $(SITE)/.doctrees $(SITE)/.buildinfo
+	@rm -rf $(SITE)/.doctrees $(SITE)/.buildinfo $(SITE)/_sources
 
 night: $(VENV)/.tested  ## Python tests of minutes, and random ones with more examples; not part of make test
 	@echo "== Python tests for a night"

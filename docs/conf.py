@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
 PAGES = {
     "Learn": ["start", "recipes", "notebooks/*"],
-    "How to": ["puzzles", "searching", "patterns", "symmetry", "pictures", "python", "explorer", "many-machines"],
+    "How to": [
+        "puzzles",
+        "searching",
+        "patterns",
+        "symmetry",
+        "pictures",
+        "python",
+        "explorer",
+        "many-machines",
+    ],
     "Reference": ["commands", "settings", "formats", "api", "glossary"],
     "How it works": [
         "key-layout",
@@ -38,7 +47,7 @@ version = release = importlib.metadata.version("farthest")
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 root_doc = "README"
 include_patterns = ["*.md", "docs/*.md", "docs/notebooks/*.ipynb"]
-exclude_patterns = [".*", "build", "dist", "kernel", "src", "tests", "benchmarks", "conda", "deploy"]
+exclude_patterns = [".*", "benchmarks", "build", "dist", "kernel", "src", "tests"]
 
 myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 6
