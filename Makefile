@@ -30,9 +30,11 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
+WHEELS ?= dist
+
 wheel: $(VENV)/.build-tools  ## build a wheel in dist/: for every Python from 3.12 on, if made with one of these
-	@$(call compile,the kernel) $(PIP) wheel -v --no-deps $(BUILD_KERNEL) --wheel-dir dist .
-	@ls dist/*.whl
+	@$(call compile,the kernel) $(PIP) wheel -v --no-deps $(BUILD_KERNEL) --wheel-dir $(WHEELS) .
+	@ls $(WHEELS)/*.whl
 
 demo: $(VENV)/.installed  ## install into .venv, enumerate the 8-puzzle, show its job
 	$(BIN)/farthest enumerate 8-puzzle

@@ -25,8 +25,9 @@ PAGES = {
         "python",
         "explorer",
         "many-machines",
+        "kubernetes",
     ],
-    "Reference": ["commands", "settings", "formats", "api", "glossary"],
+    "Reference": ["commands", "settings", "formats", "api", "records", "glossary"],
     "How it works": [
         "key-layout",
         "permutations",

@@ -22,7 +22,11 @@ class PuzzleError(FarthestError):
 
 
 class ForbiddenCodeError(PuzzleError):
-    """A puzzle is a class that this process may not run: whoever started it has not allowed the class's module."""
+    """A puzzle is a class that this process may not run: whoever started it has not allowed the class's ``module``."""
+
+    def __init__(self, message: str, module: str = "") -> None:
+        super().__init__(message)
+        self.module = module
 
 
 @contextmanager
@@ -31,7 +35,7 @@ def named_in(place: str) -> Iterator[None]:
     try:
         yield
     except ForbiddenCodeError as error:
-        raise ForbiddenCodeError(f"{place}: {error}") from None
+        raise ForbiddenCodeError(f"{place}: {error}", error.module) from None
 
 
 class BoardError(FarthestError):

@@ -27,6 +27,7 @@ from farthest.web.gate import WebSettings
 from farthest.web.page import board_page, box_page, compare_page, state_page
 from farthest.web.pages import search, solve
 from farthest.web.pages.box import Drawn
+from farthest.web.pages.own import own_puzzle
 from farthest.web.pages.puzzles import KINDS as KINDS_OF_PUZZLES
 from farthest.web.solving import Told
 
@@ -92,6 +93,7 @@ ALL = [
     compare_page("8-puzzle", "867254301"),
     "/box",
     "/box?start=AB.",
+    "/own",
     "/puzzles/sliding-3x5/1 0 2 3 4 | 5 6 7 8 9 | 10 11 12 13 14",
     "/puzzles/cube-3x3x3%3CU2%2CA%3DL'R%3E@edges",
     "/workers",
@@ -462,6 +464,46 @@ def test_breadth_first_and_a_star_side_by_side(client: Client) -> None:
     unsolvable = asked.post("/puzzles/8-puzzle/compare", data={"board": "213/456/780"})
     assert "only half of the boards can be reached" in Page(unsolvable.text).text
     assert asked.get(compare_page("red-donkey", "start")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("(1,2,3", "a cycle has no end"),
+        ("MathieuGroup(24) ; (1,25)", "1.6e25 states"),
+        ('name = "x"\nfamily = "permutation"\n[permutation]\nfile = "../maps.tws"', "leads elsewhere"),
+        ('name = "x"\nfamily = "permutation"\n[permutation]\nfile = "maps.tws"', "No such file"),
+        ('name = "x"\nfamily = "python"\n[python]\nclass = "os:system"', "class os:system was not run"),
+    ],
+)
+def test_what_is_pasted_and_cannot_be_enumerated(client: Client, text: str, told: str) -> None:
+    asked = client(allow_jobs=True, token=TOKEN)
+    asked.headers["authorization"] = f"Bearer {TOKEN}"
+    answer = asked.post("/own", data={"text": text, "name": ""})
+    assert answer.status_code == 400
+    assert told in answer.text
+    assert "/tmp" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        ("[ (1,2,3,4,5),\r\n (1,2) ]", 120),
+        ("a := (1,2,3);;\nb := (1,2);;\ng := Group(a, b);", 6),
+        ('name = "tiny"\nfamily = "sliding"\n[sliding]\ngoal = ["12", "30"]', 24),
+        ("Name x\nSet E 2 2\nSolved\nE\n1 2\nEnd\nMove A\nE\n2 1\n0 1\nEnd", 8),
+    ],
+)
+def test_texts_are_read_as_the_files_that_they_are_like(text: str, states: int) -> None:
+    puzzle = own_puzzle(text, "My own")
+    assert puzzle.name == ("tiny" if "tiny" in text else "my-own")
+    assert puzzle.definition.arrangements() == states
+
+
+def test_a_wrong_name_is_answered_with_those_like_it(client: Client) -> None:
+    answer = client().get("/puzzles/8-puzle")
+    assert answer.status_code == 404
+    assert "did you mean &#39;8-puzzle&#39;" in answer.text
 
 
 def test_a_drawn_box_is_the_file_that_it_gives(client: Client) -> None:

@@ -201,6 +201,7 @@ CHANGES = [
     f"/jobs/{QUEUED}/cancel",
     f"/jobs/{QUEUED}/resume",
     "/box",
+    "/own",
     "/puzzles/8-puzzle/solve",
     "/puzzles/8-puzzle/solve/stop",
     "/puzzles/8-puzzle/compare",
@@ -447,7 +448,7 @@ def test_a_class_that_may_not_run_is_not_run(tmp_path: Path, monkeypatch: pytest
             assert asked.get("/jobs/1").status_code == 200
             answer = asked.get("/api/jobs/1/state?board=start")
             assert answer.status_code == (200 if allowed else 403), answer.text
-            assert allowed or "python_spaces" in answer.json()["error"]
+            assert allowed or "`farthest serve --allow-module python_spaces`" in answer.json()["error"]
 
 
 def test_more_readers_than_the_server_has_room_for_are_told(

@@ -103,8 +103,9 @@ def test_bytes_that_are_no_text(run: Run) -> None:
 
 def test_one_path(run: Run, run_json: RunJson) -> None:
     text = run("path", "eight-kinds", SEED).stdout
-    assert text.startswith("30 moves, 16 optimal solutions\n\nstart ")
-    assert len(text.splitlines()[-1].split()) == 31  # "moves:" and they
+    assert text.startswith("30 moves, 16 optimal solutions\n\nmoves: ")
+    assert len(text.splitlines()[2].split()) == 31  # "moves:" and they
+    assert text.splitlines()[4].startswith("start ")
     document = run_json("path", "eight-kinds", SEED)
     assert (document["distance"], document["solutions"], document["board"]) == (30, 16, SEED)
     (path,) = document["paths"]

@@ -27,6 +27,7 @@ FIELDS = {
     "resumed_from": type(None),
     "stopped": type(None),
     "classes": type(None),
+    "machine": dict,
     "database": str,
 }
 

@@ -12,10 +12,12 @@ from rich.cells import cell_len
 
 import farthest
 from farthest.cli.jobs import print_jobs
+from farthest.machine import cores
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.puzzles import catalogue
+from farthest.wording import counted
 from integration.conftest import Run, RunJson, alter
 
 
@@ -48,6 +50,45 @@ def test_show(place: str, run: Run, run_json: RunJson) -> None:
     )
 
 
+def test_layers_for_the_oeis(place: str, run: Run) -> None:
+    """The figures are those of A300003 and A380576."""
+    run("enumerate", "reversals-7", "--map", "none", "--threads", "1")
+    lines = run("show", "1", "--oeis", "--offset", "22").stdout.splitlines()
+    assert lines[-7:] == ["22 1", "23 21", "24 266", "25 1563", "26 2539", "27 648", "28 2"]
+    told = "\n".join(lines[:-7])
+    assert all(line.startswith("# ") for line in lines[:-7])
+    for words in (
+        "# Row: 1, 21, 266, 1563, 2539, 648, 2\n",
+        "# Partial sums: 1, 22, 288, 1851, 4390, 5038, 5040\n",
+        "# Sum of all distances: 18650\n",
+        "# See A300003.\n",
+        "# Computed by: farthest enumerate reversals-7 --map none\n",
+        f"# farthest {farthest.__version__}, ",
+        f"by 1 thread; {counted(cores(), 'core')}.",
+        f"# SHA-256 of the puzzle: {catalogue.load('reversals-7').digest}",
+    ):
+        assert words in told
+    run("enumerate", "8-puzzle", "--from", "123450678", "--max-depth", "2", "--symmetry", "none")
+    partial = run("show", "2", "--oeis")
+    assert partial.stdout.splitlines()[-3:] == ["0 1", "1 3", "2 5"]
+    assert "# PARTIAL: layers 0 to 2 alone" in partial.stdout
+    assert "--from 123/450/678 --max-depth 2 --symmetry none\n" in partial.stdout
+    assert "Warning: job 2 is finished, and these are not all of its layers." in partial.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--oeis", "--json"], "leave one of them out"),
+        (["--offset", "3"], "--offset numbers the lines of --oeis"),
+        (["--oeis"], "job 1 is a search, which has no layers"),
+    ],
+)
+def test_what_the_oeis_does_not_get(place: str, run: Run, options: list[str], told: str) -> None:
+    run("solve", "3-puzzle", "2130", "--store") if options == ["--oeis"] else None
+    assert told in run("show", "1", *options, status=2).stderr
+
+
 def test_a_job_that_did_not_finish(place: str, run: Run, run_json: RunJson) -> None:
     run("enumerate", "3-puzzle")
     puzzle = catalogue.load("8-puzzle")
@@ -58,6 +99,7 @@ def test_a_job_that_did_not_finish(place: str, run: Run, run_json: RunJson) -> N
     assert "interrupted" in run("jobs").stdout
     assert run_json("show", "2")["status"] == "interrupted"
     assert "none yet" in run("show", "2").stdout
+    assert "has no layers yet: its status is interrupted" in run("show", "2", "--oeis", status=2).stderr
     for command in (["distance", "2", "123456780"], ["plot", "2", "x.svg"], ["show", "8-puzzle"]):
         assert "Error: " in run(*command, status=2).stderr
     run("delete", "2")

@@ -1,5 +1,7 @@
 """`farthest puzzles`."""
 
+from pathlib import Path
+
 import pytest
 
 from farthest.puzzles import catalogue
@@ -99,3 +101,13 @@ def test_a_title_is_not_a_name(run: Run) -> None:
     for command in ("show", "distance", "watch", "verify", "export", "delete", "cancel"):
         arguments = {"distance": ["0123"], "export": ["x.csv"]}.get(command, [])
         assert "did you mean '3-puzzle'?" in run(command, "blank first", *arguments, status=2).stderr, command
+
+
+def test_kpuzzle(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ring.kpuzzle.json").write_text(run("puzzles", "lrx-4", "--kpuzzle").stdout)
+    assert "lrx-4" in run("puzzles", str(tmp_path / "ring.kpuzzle.json")).stdout
+    for wrong, message in (
+        ([], "needs the name of one puzzle"),
+        (["lrx-4", "--json"], "prints JSON of its own"),
+    ):
+        assert message in run("puzzles", *wrong, "--kpuzzle", status=2).stderr

@@ -182,6 +182,8 @@ def test_sets_of_other_puzzles(run: Run) -> None:
     assert "leave BOARD out" in run("solve", "15-puzzle", "start", "--set", "korf-100", status=2).stderr
     assert "korf-felner-50: R. Korf and A. Felner's fifty" in run("puzzles", "24-puzzle").stdout
     assert "korf-100        15-puzzle-blank-first     100" in run("puzzles").stdout
+    for words in ("korf", "korf-100"):
+        assert "\nkorf-100 " in run("puzzles", words).stdout
 
 
 @pytest.mark.slow

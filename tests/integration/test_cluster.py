@@ -125,6 +125,13 @@ def test_same_digests_of_small_spaces(workers: Cluster, tmp_path: Path) -> None:
     compare(workers, "roundabout", "roundabout to goal", "wilson-theta", *own, "eight-kinds")
 
 
+def test_same_digest_as_a_record(workers: Cluster) -> None:
+    runs = Path(__file__).parents[2] / "docs/runs"
+    expected = json.loads((runs / "rubiks-square-6.json").read_text(encoding="utf-8"))
+    result = workers.run(str(runs / "rubiks-square-6.toml"), "--map", "none")
+    assert (list(result.layers), result.digest) == (expected["layers"], expected["digest"])
+
+
 def test_same_layers_by_representatives(workers: Cluster) -> None:
     """93 million states, 17 million keys, of which a block holds a tenth."""
     name = "cube-3x3x3-urf-edges"

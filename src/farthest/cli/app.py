@@ -137,6 +137,8 @@ def reported() -> Iterator[None]:
 
         raise Failure(suggesting(str(error)), error.exit_status) from error
     except KeyboardInterrupt as error:
+        if type(error) is KeyboardInterrupt:  # not one that was told already, with what is kept
+            click.echo("Interrupted; the same command starts from the beginning.", err=True)
         raise Exit(INTERRUPTED) from error
     except UnicodeEncodeError as error:
         character = error.object[error.start]

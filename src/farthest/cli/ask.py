@@ -144,8 +144,8 @@ def path(
     be goal, start or moves, as for distance, and "moves: (MOVES)'", with the moves of its solution, is the board
     again. Moves have the names that the puzzle's family gives them; of sliding puzzles they are written
     from-to: the piece in cell `from` moves, and cell `to`, empty before, is filled; cells are numbered from 0 in
-    reading order, walls left out. The number of solutions is exact, however many are listed; two solutions are
-    different where a move is.
+    reading order, walls left out. Above the boards they are in words. The number of solutions is exact, however many
+    are listed; two solutions are different where a move is.
 
     \b
     Examples:

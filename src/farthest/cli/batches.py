@@ -60,6 +60,7 @@ def set_of(puzzle: Puzzle, name: str) -> tuple[Puzzle, BoardSet]:
     if not found.is_of(puzzle):
         own = [each.name for each in sets_of(puzzle)]
         mend = f"its sets are {or_list(own)}" if own else "it has none"
+        mend += f"; or write `farthest solve {found.puzzle} --set {name}`"
         raise SettingError(
             f"--set {name}: a set of boards of {found.puzzle}, expected one of {puzzle.name}; {mend}"
         )

@@ -284,7 +284,7 @@ def _print_outcome(puzzle: Puzzle, outcome: Outcome, origin: Origin) -> None:
     )
     if number > len(shown):
         click.echo(f"\n... and {number - len(shown):,} more")
-    known = f"eccentricity {depth}" if outcome.complete else f"layers 0 to {depth}"
+    known = f"eccentricity {depth:,}" if outcome.complete else f"layers 0 to {depth}"
     click.echo(
         f"\n{outcome.puzzle}: {counted(outcome.states, 'state')}, {known}, in {seconds_text(outcome.seconds)}"
     )

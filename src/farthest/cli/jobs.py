@@ -18,7 +18,7 @@ from farthest.cli.options import (
     scratch_option,
     stored_jobs,
 )
-from farthest.cli.printing import print_facts, print_json, print_table, suggesting
+from farthest.cli.printing import print_facts, print_json, print_table, suggesting, warn
 from farthest.errors import FarthestError, JobError, UnavailableError
 from farthest.wording import bytes_text, counted
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from farthest.documents.jobs import Rows
     from farthest.models.database import Database
+    from farthest.models.job_reader import JobReader
     from farthest.models.jobs import Jobs
     from farthest.models.records import JobRecord, LayerRecord
     from farthest.models.searches import Searches
@@ -149,9 +150,18 @@ def jobs(database: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("job", shell_complete=completed("job"))
+@click.option(
+    "--oeis", is_flag=True, help="Print the layers as a b-file of the OEIS, with how they were computed."
+)
+@click.option(
+    "--offset",
+    type=click.IntRange(0),
+    metavar="N",
+    help="With --oeis: number of the first line.  [default: 0]",
+)
 @database_option
 @json_option
-def show(job: str, database: str | None, as_json: bool) -> None:
+def show(job: str, oeis: bool, offset: int | None, database: str | None, as_json: bool) -> None:
     """Show one job: its puzzle, its state, its layers.
 
     Of a search it shows iterations and solutions. JOB is a job's number or a puzzle's name. A name means the newest
@@ -161,9 +171,17 @@ def show(job: str, database: str | None, as_json: bool) -> None:
     Examples:
       farthest show 1
       farthest show 8-puzzle --json
+      farthest show pancake-14 --oeis > b-file.txt
     """
+    if oeis and as_json:
+        raise click.UsageError("--oeis prints a text, but --json asks for JSON: leave one of them out.")
+    if offset is not None and not oeis:
+        raise click.UsageError("--offset numbers the lines of --oeis, which is not given: add it.")
     with stored_jobs(database) as (stored, opened):
         record = stored.find(job)
+        if oeis:
+            _print_oeis(record, stored, offset or 0)
+            return
         if record.kind == "search":
             from farthest.documents.searches import search_document
             from farthest.models.searches import Searches
@@ -181,6 +199,20 @@ def show(job: str, database: str | None, as_json: bool) -> None:
             print_json({**enumeration_document(record, layers), "database": opened.place})
         else:
             _show_enumeration(record, layers, opened)
+
+
+def _print_oeis(record: JobRecord, stored: JobReader, first: int) -> None:
+    from farthest.models.stored_job import puzzle_of
+    from farthest.queries.citation import oeis_lines
+
+    if record.kind == "search":
+        raise JobError(f"job {record.id} is a search, which has no layers; name an enumeration")
+    told = (record.progress or {}).get("layers", [])  # of a job whose layers are in files
+    layers = [layer.states for layer in stored.layers(record.id)] or told
+    for line in oeis_lines(record, puzzle_of(record), layers, first):
+        click.echo(line)
+    if not record.complete:
+        warn(f"job {record.id} is {record.state_now}, and these are not all of its layers")
 
 
 def why_waiting(record: JobRecord) -> str:

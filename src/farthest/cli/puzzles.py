@@ -41,9 +41,12 @@ symmetry_option = click.option(
 @click.command()
 @click.argument("words", metavar="[NAME]...", nargs=-1, shell_complete=completed("puzzle"))
 @symmetry_option
+@click.option(
+    "--kpuzzle", is_flag=True, help="Print the puzzle as KPuzzle JSON, as cubing.js and twips read it."
+)
 @allow_module_option
 @json_option
-def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
+def puzzles(words: tuple[str, ...], symmetry: bool, kpuzzle: bool, as_json: bool) -> None:
     """List the catalogue, or show one puzzle in full.
 
     NAME is a name of the catalogue, a parametric name such as sliding-3x4 or sliding-3x4-slide, or a TOML file. Any
@@ -56,20 +59,31 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
       farthest puzzles rush hour
       farthest puzzles sliding-3x4
       farthest puzzles cube-3x3x3@corners --symmetry
+      farthest puzzles pyraminx --kpuzzle > pyraminx.kpuzzle.json
     """
     from farthest.documents.puzzles import puzzle_document, puzzle_summary, set_document, symmetry_document
     from farthest.puzzles import catalogue
     from farthest.puzzles.board_sets import board_set, set_names
+    from farthest.puzzles.family import family
 
+    if kpuzzle and (symmetry or as_json):
+        raise click.UsageError("--kpuzzle prints JSON of its own; leave --symmetry and --json out")
     try:
         puzzle = catalogue.load(" ".join(words)) if words else None
     except catalogue.UnknownPuzzleError:
-        names, forms = catalogue.search(" ".join(words)), catalogue.search_forms(" ".join(words))
-        if not names and not forms:
+        wanted = " ".join(words)
+        names, forms = catalogue.search(wanted), catalogue.search_forms(wanted)
+        titles = {name: board_set(name).title for name in set_names()}
+        sets = [board_set(name) for name in catalogue.matching(wanted, titles)]
+        if not names and not forms and not sets:
             raise
         puzzle = None
     else:
         names, forms = catalogue.names(), catalogue.forms()
+        sets = [] if words else [board_set(name) for name in set_names()]
+    if kpuzzle and puzzle is not None:
+        click.echo(family(puzzle.family).kpuzzle(puzzle))
+        return
     if puzzle is not None:
         found = symmetry_document(puzzle) if symmetry else None
         if as_json:
@@ -78,10 +92,10 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
             _draw(puzzle, found)
             _tell_others(" ".join(words), puzzle)
         return
-    if symmetry:
-        raise click.UsageError("--symmetry needs the name of one puzzle: farthest puzzles NAME --symmetry")
+    if symmetry or kpuzzle:
+        option = "--symmetry" if symmetry else "--kpuzzle"
+        raise click.UsageError(f"{option} needs the name of one puzzle: farthest puzzles NAME {option}")
     listed = [catalogue.load(each) for each in names]
-    sets = [] if words else [board_set(name) for name in set_names()]
     if as_json:
         print_json(
             {
@@ -114,7 +128,10 @@ def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str], sets: Seque
             right="llrl",
         )
         click.echo()
-    click.echo("Show one of them: farthest puzzles NAME")
+    if rows or forms:
+        click.echo("Show one of them: farthest puzzles NAME")
+    else:
+        click.echo("Solve one of them: farthest solve PUZZLE --set NAME")
 
 
 def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
@@ -138,6 +155,8 @@ def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
         click.echo(line)
     for known in puzzle.known:
         click.echo(f"\nknown answers ({known.source}):")
+        if known.oeis:
+            click.echo(f"  OEIS          {known.oeis_address}")
         for name, value in known_rows(puzzle, known):
             text = f"{name:<13} {value}"
             click.echo(click.wrap_text(text, width=100, initial_indent="  ", subsequent_indent=" " * 16))

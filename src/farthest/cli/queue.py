@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from farthest.cli import INTERRUPTED as CTRL_C
 from farthest.cli.enumeration_options import settings_options, workers_option
 from farthest.cli.jobs import why_waiting
 from farthest.cli.options import (
@@ -152,7 +153,7 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
         except KeyboardInterrupt:
             reporter.stop()
             click.echo(f"Stopped watching; job {record.id} is not affected.", err=True)
-            raise
+            raise click.exceptions.Exit(CTRL_C) from None
         finally:
             reporter.stop()
         if record.status == FINISHED:

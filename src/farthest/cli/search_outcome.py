@@ -98,7 +98,7 @@ def show_search(
         click.echo()
     elif not listed:
         moves = list(outcome.paths[0])
-        draw_path(puzzle.definition.named_path(boards_along(puzzle, board, moves), moves))
+        draw_path(puzzle, puzzle.definition.named_path(boards_along(puzzle, board, moves), moves))
         click.echo()
     bounds = [one.bound for one in outcome.iterations]
     how = f" in {counted(len(bounds), 'iteration')}" if bounds else ""

@@ -8,7 +8,8 @@ import click
 
 from farthest.cli.printing import print_drawings
 from farthest.drawing.terminal import coloured
-from farthest.puzzles.move_text import board_titles, moves_text
+from farthest.puzzles.family import step_words
+from farthest.puzzles.move_text import moves_text
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -16,22 +17,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from farthest.puzzles.definition import MoveName, NamedPath
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.paths import Way
 
 
 def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
-    """Draw the boards of one solution, each below the move that leads to it."""
+    """List the moves of one solution, and draw its boards, each below the move that leads to it."""
     _show_counts(distance, count)
-    draw_path(opened.named(way))
+    draw_path(opened.puzzle, opened.named(way))
 
 
-def draw_path(path: NamedPath) -> None:
-    """Draw the boards of a solution, each below the move that leads to it, and list the moves."""
-    boards = zip(board_titles(path), path.boards.tolist(), strict=True)
-    print_drawings([(title, coloured(path.definition, labels)) for title, labels in boards])
+def draw_path(puzzle: Puzzle, path: NamedPath) -> None:
+    """List the moves of a solution, and draw its boards, each below the move that leads to it."""
     if path.moves:
-        click.echo(f"\nmoves: {moves_text(path.moves)}")
+        click.echo(f"moves: {moves_text(path.moves)}\n")
+    boards = zip(["start", *step_words(puzzle, path)], path.boards.tolist(), strict=True)
+    print_drawings([(title, coloured(path.definition, labels)) for title, labels in boards])
 
 
 def show_all(opened: DistanceMap, distance: int, count: int, ways: Iterable[Way]) -> None:

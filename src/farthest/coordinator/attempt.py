@@ -172,10 +172,17 @@ class OwnedJob:
     def _renew_until(self, done: threading.Event) -> None:
         while not done.wait(min(PROGRESS_SECONDS, self._lease_seconds / 3)):
             try:
-                self._lost = not self._renew()
+                self._lost = self._file_is_gone() or not self._renew()
             except StorageError:
                 # Busy with a checkpoint, which keeps others out too; any other failure shows at the next write.
                 continue
+
+    def _file_is_gone(self) -> bool:
+        try:
+            self.check_file()
+        except StorageError:
+            return True
+        return False
 
     def _renew(self) -> bool:
         return self._jobs.renew(self.job, self._owner, self._lease_seconds, self._progress or None)
@@ -186,9 +193,10 @@ class OwnedJob:
         self._progress = {name: value for name, value in merged.items() if value is not None}
 
     def check(self) -> None:
-        """Raises JobError when this process no longer owns the job, and as ``check_file``."""
-        self.check_file()
+        """Raises JobError when this process no longer owns the job, and as ``check_file``: what the last renewal of the
+        lease has shown."""
         if self._lost:
+            self.check_file()
             raise JobError(f"job {self.job} was cancelled, or another process has taken it over")
 
     def check_file(self) -> None:

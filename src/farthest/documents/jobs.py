@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
 from farthest.models.records import FINISHED, QUEUED, RUNNING, SEARCH, Progress, Verification
+from farthest.puzzles.origin import names_of
 from farthest.wording import counted, rate_text, seconds_text, times
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ class JobDocument(TypedDict):
     result: Annotated[
         dict[str, Any] | None,
         "of a finished search `length` (null: it is proven that there is no solution), `solutions`, `optimal`, "
-        "`nodes`, `expanded`; of an enumeration, where they are known, `goal`, `from_start` and `figures`, as for "
-        "`enumerate`; else null",
+        "`nodes`, `expanded`; of an enumeration `machine` (`cores`, `threads`, and `workers`: `threads` or `celery`), "
+        "and where they are known `goal`, `from_start` and `figures`, as for `enumerate`; else null",
     ]
     version: Annotated[
         str | None,
@@ -177,12 +178,24 @@ def result_rows(record: JobRecord) -> Rows:
         unknown = f"not known: --max-depth or the memory ended the enumeration after layer {record.depth}"
         found = [
             ("states", f"{record.states or 0:,}"),
-            ("eccentricity", str(record.eccentricity) if record.complete else unknown),
+            ("eccentricity", f"{record.eccentricity:,}{_diameter(record)}" if record.complete else unknown),
         ]
     else:
         return []
     found += [] if record.kind == SEARCH else answer_rows(record)
     return [*found, ("seconds", seconds_text(record.seconds or 0.0)), ("digest", record.digest or "")]
+
+
+def _diameter(record: JobRecord) -> str:
+    """Whether the eccentricity is the diameter too: where the states are the elements of a group, each is as far from
+    the others as the origin is."""
+    from farthest.models.stored_job import origin_of, puzzle_of
+
+    definition, where = puzzle_of(record).definition, origin_of(record).where
+    several = len(names_of(where)) > 1 or (where == "goal" and len(definition.origin_boards[0]) > 1)
+    return (
+        "" if several or not definition.is_group else ", the diameter too: the graph is alike from each state"
+    )
 
 
 BOARDS_TOLD = 4

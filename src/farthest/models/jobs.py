@@ -325,12 +325,12 @@ class Jobs(JobReader):
         digest: str,
         seconds: float,
         unit: str | None = None,
-        figures: Sequence[Mapping[str, Any]] = (),
+        result: Mapping[str, Any] | None = None,
         owner: str | None = None,
     ) -> None:
         """Marks a job as finished, with its result; it has no owner any more.
 
-        Without ``unit`` the one of the last checkpoint stays. ``figures``: what each layer took, where that is known.
+        Without ``unit`` the one of the last checkpoint stays. ``result``: its machine, what its layers took.
         """
         values: dict[str, Any] = {
             "states": states,
@@ -343,8 +343,8 @@ class Jobs(JobReader):
         }
         if unit is not None:
             values["unit"] = unit
-        if figures:
-            values["result"] = canonical({"figures": list(figures)})
+        if result is not None:
+            values["result"] = canonical(result)
         with self._database.write() as connection:
             change_job(connection, job_id, owner, finished(values))
             seal(connection, job_id, {})

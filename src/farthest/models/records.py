@@ -241,9 +241,21 @@ class ReachedStates:
     boards: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What finished an enumeration: ``threads`` of a machine with so many ``cores``; ``workers``: ``threads`` or
+    ``celery``, whose processes may have been on others."""
+
+    cores: int
+    threads: int
+    workers: str
+
+
 class Answers(TypedDict, total=False):
     """What an enumeration keeps of its map to tell at once (``queries.states.answers_of``). ``goal``: None where none
-    is reached."""
+    is reached. ``machine``: absent where an older version stored the job."""
+
+    machine: Machine
 
     goal: FirstGoals | None
     from_start: ReachedStates

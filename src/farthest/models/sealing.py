@@ -17,7 +17,6 @@ import hashlib
 import json
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -354,8 +353,10 @@ def put_rows(connection: Connection, job_id: int, records: Sequence[LayerRecord 
     """Stores records of one kind, and replaces those with the same keys."""
     if not records:
         return
-    key = _PARTS[_PART_OF[type(records[0])]].key
-    rows = [{"job_id": job_id, **asdict(one)} for one in records]
+    kind: type = type(records[0])
+    key = _PARTS[_PART_OF[kind]].key
+    names = [field.name for field in fields_of(kind)]
+    rows = [{"job_id": job_id, **{name: getattr(one, name) for name in names}} for one in records]
     replaced = delete(key.table).where(key.table.c.job_id == job_id, key.in_([row[key.name] for row in rows]))
     connection.execute(replaced)
     connection.execute(insert(key.table), rows)

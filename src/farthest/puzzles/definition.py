@@ -88,6 +88,12 @@ class PuzzleDefinition(ABC):
         return 256
 
     @property
+    def is_group(self) -> bool:
+        """Whether the states that one leads to are the elements of a group, and the moves some of them, so that the
+        graph is the same from each state."""
+        return False
+
+    @property
     def module(self) -> str | None:
         """The Python module that the moves are written in, which users have to allow; None: there is none."""
         return None

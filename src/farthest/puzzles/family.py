@@ -8,13 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from farthest.errors import PuzzleError
+from farthest.puzzles.move_text import move_text
 from farthest.puzzles.puzzle import FAMILIES, Rules, rules
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
+    from farthest.puzzles.definition import Board, MoveName, NamedPath, PuzzleDefinition
     from farthest.puzzles.move_text import MoveMaker
     from farthest.puzzles.picture import Canvas, Hold, InSpace, Picture
     from farthest.puzzles.puzzle import Puzzle
@@ -111,6 +112,16 @@ class Family(Rules):
         """The puzzle of a file with one of the endings ``files``; messages call it ``place``. Raises PuzzleError."""
         return cast("Puzzle", self.call("read_file", data, place))
 
+    def kpuzzle(self, puzzle: Puzzle) -> str:
+        """The puzzle as KPuzzle JSON, the format of cubing.js and twips. Raises PuzzleError where it cannot be."""
+        found: str | None = self.call("kpuzzle", puzzle)
+        if found is None:
+            able = " and ".join(each.name for each in families() if "kpuzzle" in each.functions)
+            raise PuzzleError(
+                f"puzzle {puzzle.name} is of the family {self.name}; KPuzzle JSON is written of puzzles of {able}"
+            )
+        return found
+
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
         """The boards from which moves lead to one of ``targets``. Raises UndecidedError where that is not known."""
         found: Solvable | None = self.call("solvable", puzzle, targets)
@@ -188,6 +199,16 @@ def board_given(puzzle: Puzzle, text: str) -> Board:
 def board_hold(puzzle: Puzzle, board: Board, move: MoveName, after: Board) -> Hold | None:
     """Where people take hold of the picture of a board of the puzzle for one of its moves; see Family."""
     return family(puzzle.family).hold(puzzle.definition, board, move, after)
+
+
+def step_words(puzzle: Puzzle, path: NamedPath) -> list[str]:
+    """The moves of a path as people say them: of sliding tiles ``6 up``, else their names."""
+    hold, boards = family(puzzle.family).hold, path.boards.tolist()
+    found = []
+    for before, after, move in zip(boards, boards[1:], path.moves, strict=False):
+        place = hold(path.definition, before, move, after)
+        found.append((place.said.removeprefix("tile ") if place is not None else "") or move_text(move))
+    return found
 
 
 def board_picture(

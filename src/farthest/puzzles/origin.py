@@ -81,5 +81,8 @@ def _patterns(definition: PuzzleDefinition, each: str, name: str) -> tuple[Board
         return (definition.parse_board(each, name=name),)
     patterns = definition.origin_boards[0] if each == "goal" else definition.starts
     if not patterns:
-        raise PuzzleError(f"puzzle {name}: it has no {each}; name a board instead, or add {each} to its file")
+        raise PuzzleError(
+            f"puzzle {name}: it has no {each}; name a board instead with --to or --from, or add {each} "
+            "to its file"
+        )
     return patterns

@@ -94,6 +94,8 @@ MAX_TEXT = 1000
 """Characters of a title, and of a source, in a file."""
 MAX_TOKENS = 4096
 """Characters of a name, and of the pieces of a pattern, which its name has after an @."""
+OEIS = re.compile(r"A\d{6,9}", re.ASCII)
+"""The number of a sequence of the On-Line Encyclopedia of Integer Sequences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ class KnownAnswer:
 
     ``layers[d]`` is the number of states at distance d; ``first_layers`` are some from distance 0 on, where not all are
     known; ``farthest`` holds boards in canonical one-line text.
-    ``goal``, where moves are counted from the start: the depth of the nearest goal.
+    ``goal``, where moves are counted from the start: the depth of the nearest goal. ``oeis``: the sequence that has
+    these figures.
     """
 
     states: int | None
@@ -112,6 +115,16 @@ class KnownAnswer:
     source: str
     goal: int | None = None
     first_layers: tuple[int, ...] | None = None
+    oeis: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.oeis is not None and not OEIS.fullmatch(self.oeis):
+            raise PuzzleError(f"oeis {shown(self.oeis)}; expected A and six digits or more, such as A080601")
+
+    @property
+    def oeis_address(self) -> str:
+        """The page of its sequence; empty where it has none."""
+        return f"https://oeis.org/{self.oeis}" if self.oeis else ""
 
 
 @dataclass(frozen=True, slots=True)

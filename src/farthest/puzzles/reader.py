@@ -9,7 +9,7 @@ metric = "step"                     # or "slide"
 origin = "to goal"                  # or "from start", "from 1 2 3 / ...", "from moves: R U"
 [sliding]                           # the table of the family: its class ``table`` (farthest/families)
 [[known]]                           # any number of published results: source, and some of states, eccentricity,
-                                    # layers, first_layers, farthest, goal (see KnownAnswer)
+                                    # layers, first_layers, farthest, goal, oeis (see KnownAnswer)
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from farthest.puzzles.puzzle import (
     MAX_NAME,
     MAX_TEXT,
     NAME,
+    OEIS,
     Direction,
     KnownAnswer,
     Origin,
@@ -220,6 +221,15 @@ class _PuzzleTable(Table):
         return replace(puzzle, origin=replace(puzzle.origin, where=puzzle.definition.format_board(board)))
 
 
+class _Sequence(_Line):
+    """The number of a sequence of the OEIS."""
+
+    def problem(self, value: object) -> str | None:
+        if isinstance(value, str) and OEIS.fullmatch(value):
+            return None
+        return f'expected A and six digits or more, got {shown(value)}; write it as OEIS does, like "A080601"'
+
+
 class _KnownTable(Table):
     """A published result."""
 
@@ -230,6 +240,7 @@ class _KnownTable(Table):
     first_layers = Given()
     farthest = Given()
     goal = Given()
+    oeis = _Sequence()
     source_ = _Line()
 
     def answer(self, definition: PuzzleDefinition, name: str) -> KnownAnswer:
@@ -239,8 +250,8 @@ class _KnownTable(Table):
             raise self.fail(
                 "source" if "source" in self else "", 'no source; expected who found it: source = "..."'
             )
-        if len(self.fields) == 1:
-            expected = ", ".join(key for key in self.keys if key != "source")
+        if not self.fields.keys() - {"source", "oeis"}:
+            expected = ", ".join(key for key in self.keys if key not in ("source", "oeis"))
             raise self.fail("", f"no answer; expected some of {expected}")
         states, eccentricity = self._count("states", 1), self._count("eccentricity", 0)
         layers = self._numbers("layers")
@@ -262,6 +273,7 @@ class _KnownTable(Table):
             source=source,
             goal=self._count("goal", 0),
             first_layers=self._numbers("first_layers"),
+            oeis=self.oeis or None,
         )
 
     def _count(self, key: str, least: int) -> int | None:

@@ -1,13 +1,23 @@
-"""How to cite a finished job."""
+"""How to cite a finished job, and its layers as the OEIS takes them."""
 
 from __future__ import annotations
 
+import shlex
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from farthest.errors import FarthestError, JobError
+from farthest.models.records import FINISHED
+from farthest.models.stored_job import enumeration_parameters, origin_of, stored_answers
+from farthest.puzzles.origin import names_of
 from farthest.safe_text import safe
+from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
 
@@ -39,7 +49,7 @@ def citation_of(record: JobRecord, puzzle: Puzzle) -> Citation:
     copy is known."""
     name, title = record.name, " ".join(safe(puzzle.title).split())
     what = f"distance map of {name}" if record.has_map else f"layers of {name}"
-    known = f"eccentricity {record.eccentricity}" if record.complete else f"up to depth {record.depth}"
+    known = f"eccentricity {record.eccentricity:,}" if record.complete else f"up to depth {record.depth}"
     asked = record.parameters
     counted = f"moves counted {asked.get('direction', '')} {asked.get('where', '')}, metric {puzzle.metric}"
     program = "farthest" + (f" {record.version}" if record.version else "")
@@ -65,3 +75,63 @@ def citation_of(record: JobRecord, puzzle: Puzzle) -> Citation:
 
 def _tex(text: str) -> str:
     return text.translate(_ESCAPES)
+
+
+def oeis_lines(record: JobRecord, puzzle: Puzzle, layers: Sequence[int], first: int = 0) -> Iterator[str]:
+    """The lines of a b-file, ``n a(n)``: the states at each depth, the first with the number ``first``. Comments before
+    them have the figures that sequences are made of, and how they were computed. Raises JobError where there are no
+    layers."""
+    if not layers:
+        raise JobError(
+            f"job {record.id} ({record.name}) has no layers yet: its status is {record.state_now}; wait for its end"
+        )
+    title, depth = " ".join(safe(puzzle.title).split()), len(layers) - 1
+    whole = record.status == FINISHED and record.complete
+    yield f"# {record.name}{f' ({title})' if title else ''}: number of states at distance 0, 1, ..."
+    yield f"# Moves are counted {origin_of(record)}; metric {puzzle.metric}."
+    if not whole:
+        yield f"# PARTIAL: layers 0 to {depth} alone; job {record.id} is {record.state_now}, later ones are not known."
+    yield f"# Row: {', '.join(map(str, layers))}"
+    yield f"# Partial sums: {', '.join(map(str, accumulate(layers)))}"
+    if whole:
+        distances = sum(distance * states for distance, states in enumerate(layers))
+        yield f"# States: {sum(layers)}. Greatest distance: {depth}, of {counted(layers[-1], 'state')}."
+        yield f"# Sum of all distances: {distances}"
+    known = sorted({answer.oeis for answer in puzzle.known if answer.oeis})
+    if known:
+        yield f"# See {', '.join(known)}."
+    yield f"# Computed by: {_command(record, puzzle)}"
+    if record.status == FINISHED:
+        yield f"# {_how(record)}"
+        yield f"# SHA-256 of the result: {record.digest}"
+    yield f"# SHA-256 of the puzzle: {record.puzzle_digest}"
+    yield from (f"{number} {states}" for number, states in enumerate(layers, first))
+
+
+def _how(record: JobRecord) -> str:
+    made, machine = record.finished or record.created, stored_answers(record).get("machine")
+    version = f" {record.version}" if record.version else ""
+    on = "on a machine that is not recorded"
+    if machine is not None:
+        by = "processes of workers" if machine.workers == "celery" else counted(machine.threads, "thread")
+        on = f"by {by}; {counted(machine.cores, 'core')}"
+    return f"farthest{version}, {made:%Y-%m-%d}: {seconds_text(record.seconds or 0.0)} {on}."
+
+
+def _command(record: JobRecord, puzzle: Puzzle) -> str:
+    """The command that computes the same. A puzzle that is not of the program is written FILE."""
+    from farthest.puzzles.catalogue import find
+
+    asked, origin, own = enumeration_parameters(record), origin_of(record), None
+    with suppress(FarthestError):  # a stored name may be anything
+        own = find(record.name)
+    words = ["farthest", "enumerate", record.name if own and own.digest == record.puzzle_digest else "FILE"]
+    if origin != puzzle.origin:
+        words += [word for name in names_of(origin.where) for word in (f"--{origin.direction}", name)]
+    if asked.max_depth is not None:
+        words += ["--max-depth", str(asked.max_depth)]
+    if asked.histogram_only or asked.map:
+        words += ["--map", asked.map or "none"]
+    if asked.symmetry is not None:
+        words += ["--symmetry", "none" if asked.symmetry == 1 else str(asked.symmetry)]
+    return shlex.join(words)

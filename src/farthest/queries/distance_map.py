@@ -292,7 +292,7 @@ class DistanceMap(StoredMap):
         last = self.layers[-1]
         rows = [
             ("states", f"{self.states:,}"),
-            ("eccentricity" if self.complete else "depth, where it was cut off", str(self.depth)),
+            ("eccentricity" if self.complete else "depth, where it was cut off", f"{self.depth:,}"),
             ("origin", f"moves are counted {self.origin.direction} {self.origin.where}"),
             ("farthest boards", f"{last:,}"),
             ("job", str(self.job)),

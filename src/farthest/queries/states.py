@@ -38,6 +38,9 @@ STATES_SEARCHED = 5_000_000
 STATES_FLOODED = 2_000_000
 """Of more states it is not found out which can be reached."""
 
+KEYS_MARKED = 2**30
+"""Of so many keys at most, those that were reached are marked in an array: pages that nobody writes take no memory."""
+
 
 def reached_from_start(distance_map: StoredMap) -> ReachedStates | None:
     """Of a map of distances to its origin; None where moves lead from the start to too many states."""
@@ -46,26 +49,29 @@ def reached_from_start(distance_map: StoredMap) -> ReachedStates | None:
     codes = space.encode(numpy.array(space.origins, dtype=numpy.uint8))
     if codes.dtype.kind == "u" and (codes == numpy.uint64(NO_KEY)).any():
         return None  # the map has no key for the start
-    seen = before = codes[:0]
-    farthest: list[Codes] = []
-    states, deepest, flooded = 0, -1, 0
+    keys = 0 if space.keys is None or space.keys > KEYS_MARKED else space.keys
+    marked = numpy.zeros(keys, dtype=numpy.bool_)
+    seen = codes[:0]  # where none are marked; where moves can be taken back, the layer before
+    layers, states = [codes], len(codes)
     while len(codes):
-        flooded += len(codes)
-        if flooded > STATES_FLOODED:
+        if states > STATES_FLOODED:
             return None
-        distances = distance_map.lookup(codes)
-        states += int((distances >= 0).sum())
-        if (depth := int(distances.max())) > deepest:
-            farthest, deepest = [], depth
-        if depth == deepest >= 0:
-            farthest.append(codes[distances == depth])
-        # Where moves can be taken back, what they lead to is new or in the last two layers.
-        seen, before = numpy.concatenate((before if space.undirected else seen, codes)), codes
-        codes, _ = numpy.unique(
-            _successors(space, codes), return_index=True
-        )  # which sorts: quicker than hashes here
-        codes = codes[~numpy.isin(codes, seen, assume_unique=True)]
-    found = numpy.concatenate([codes, *farthest])
+        found = _successors(space, codes)
+        if keys:
+            marked[codes] = True
+            codes = numpy.unique(found[~marked[found]])
+        else:
+            seen, before = numpy.concatenate((seen, codes)), codes
+            # The indices make it sort: quicker than hashes here.
+            codes, _ = numpy.unique(found, return_index=True)
+            codes = codes[~numpy.isin(codes, seen, assume_unique=True)]
+            seen = before if space.undirected else seen
+        layers.append(codes)
+        states += len(codes)
+    codes = numpy.concatenate(layers)
+    distances = distance_map.lookup(codes)
+    states, deepest = int((distances >= 0).sum()), int(distances.max())
+    found = codes[(distances == deepest) & (distances >= 0)]
     texts = puzzle.definition.texts(space.decode(numpy.sort(found)[:BOARDS_KEPT]))
     return ReachedStates(states, None if deepest < 0 else deepest, len(found), texts)
 

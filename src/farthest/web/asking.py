@@ -72,6 +72,11 @@ def status_and_message(error: Exception, database: Database | None = None) -> tu
         return error.status, str(error)
     if isinstance(error, ReaderLeftError):
         return 503, "the answer took too long and was given up; ask for less"
+    if isinstance(error, ForbiddenCodeError) and error.module:
+        return 403, (
+            f"the moves of this puzzle are Python code, the module {error.module}, which this server does not run; if "
+            f"you trust it, start the server again as `farthest serve --allow-module {error.module}`"
+        )
     if isinstance(error, FarthestError):
         message = str(error)
         if database is not None:

@@ -26,10 +26,11 @@ from farthest.search.solvable import why_unsolvable_at_once
 from farthest.web.api_routes import json_answer
 from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of, check_wanted, json_body
 from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal, may_change
-from farthest.web.page import board_page, job_page, solve_page
+from farthest.web.page import board_page, job_page, own_page, solve_page
 from farthest.web.pages.box import Drawn
 from farthest.web.pages.compare import compare
 from farthest.web.pages.home import sign_in
+from farthest.web.pages.own import own, own_puzzle
 from farthest.web.processes import end, started
 from farthest.web.shelf import estimate_of, number_in, puzzle_named, settings_of, shelf_of
 
@@ -77,6 +78,24 @@ async def _start_box(request: Request) -> Response:
     return _to_job(
         await _start(request, Drawn.of({name: values[0] for name, values in fields.items()}).puzzle)
     )
+
+
+async def _start_own(request: Request) -> Response:
+    """Enumerates the puzzle of a text that was pasted, where it fits this machine."""
+    fields = _fields(await body_of(request))
+    text, name = (fields.get(field, [""])[0] for field in ("text", "name"))
+
+    def read() -> Puzzle | str:
+        try:
+            puzzle = own_puzzle(text, name)
+            return estimate_of(puzzle, shelf_of(request).database).problem or puzzle
+        except FarthestError as error:
+            return str(error)
+
+    found = await ask(request, read)
+    if isinstance(found, str):
+        return HTMLResponse(own(text, name, found, may_change=True), 400)
+    return _to_job(await _start(request, lambda: found))
 
 
 async def _solve(request: Request) -> Response:
@@ -209,6 +228,7 @@ CHANGES = [
     Route(SIGN_IN, _sign_in, methods=["POST"]),
     Route("/jobs", _start_page, methods=["POST"]),
     Route("/box", _start_box, methods=["POST"]),
+    Route(own_page(), _start_own, methods=["POST"]),
     Route("/jobs/{number}/cancel", _change(_cancelled, _to_job), methods=["POST"]),
     Route("/jobs/{number}/resume", _change(_resumed, _to_job), methods=["POST"]),
     Route("/puzzles/{name}/solve", _solve, methods=["POST"]),

@@ -16,6 +16,7 @@ from htpy import (
     a,
     body,
     button,
+    code,
     div,
     dl,
     dt,
@@ -52,7 +53,7 @@ from farthest.drawing.page_boards import board_with_moves, path_frames
 from farthest.drawing.svg import part_of_page
 from farthest.errors import FarthestError, ForbiddenCodeError
 from farthest.puzzles import catalogue
-from farthest.puzzles.family import board_picture, family
+from farthest.puzzles.family import board_picture, family, step_words
 from farthest.puzzles.move_text import move_text, moves_text
 from farthest.safe_text import safe
 
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 
     from farthest.drawing.page_boards import MoveLink
     from farthest.puzzles.definition import NamedPath
-    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.puzzle import KnownAnswer, Puzzle
 
 
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -98,6 +99,9 @@ MOST_CELLS = 4096
 """Of a board that is drawn; a larger one is shown as text."""
 
 
+_COMMAND = re.compile(r"`((?:farthest|sqlite3) [^`]*)`")
+
+
 def page(title: str, *content: Node, scripts: Sequence[str] = (), heading: str | None = None) -> str:
     """A whole page. ``scripts``: names of modules in ``static``; pages work without them. ``heading``: what stands
     above the content, if that is not the title. Characters that hide or turn text are written as escapes, wherever they
@@ -122,9 +126,21 @@ def page(title: str, *content: Node, scripts: Sequence[str] = (), heading: str |
     return safe(str(document))
 
 
+def worded(text: str) -> Node:
+    """A text with the commands in it, which stand between backticks; a piece of a board may be a backtick too."""
+    return [code[part] if number % 2 else part for number, part in enumerate(_COMMAND.split(text))]
+
+
+def message(text: str) -> Node:
+    """What is wrong, told to screen readers at once."""
+    return div(class_="message", role="alert")[worded(text)]
+
+
 def facts(rows: Iterable[tuple[str, Node]]) -> Node:
     """Names and values, a line each."""
-    return dl(class_="facts")[((dt[name], description[value]) for name, value in rows)]
+    return dl(class_="facts")[
+        ((dt[name], description[worded(value) if isinstance(value, str) else value]) for name, value in rows)
+    ]
 
 
 def live(number: int, rows: Sequence[tuple[str, str]]) -> Node:
@@ -151,6 +167,14 @@ def rows_of(
     heads = (th(scope="col", class_=kind(at))[text] for at, text in enumerate(headings))
     lines = (tr[(td(class_=kind(at))[cell] for at, cell in enumerate(row))] for row in rows)
     return div(class_="wide")[table[thead[tr[heads]], tbody[lines]]]
+
+
+def known_source(known: KnownAnswer) -> Node:
+    """Who found a known answer; the number of its sequence leads to it."""
+    if not known.oeis:
+        return known.source
+    before, named, after = known.source.partition(known.oeis)
+    return [before if named else f"{before}; OEIS ", a(href=known.oeis_address)[known.oeis], after]
 
 
 def board(puzzle: Puzzle, labels: Sequence[int], text: str, *, turned: bool = False) -> Node:
@@ -215,7 +239,7 @@ def is_named(puzzle: Puzzle) -> bool:
 
 def message_page(title: str, text: str, *more: Node) -> str:
     """A page that only says something, such as why there is no other."""
-    return page(title, fragment[div(class_="message", role="alert")[text], more])
+    return page(title, fragment[message(text), more])
 
 
 def jobs_page(words: str = "", before: int | None = None) -> str:
@@ -281,6 +305,11 @@ def box_page(fields: dict[str, str] | None = None, path: str = "/box") -> str:
     return _with(path, fields or {})
 
 
+def own_page() -> str:
+    """Where a puzzle's file or a group's generators are pasted."""
+    return "/own"
+
+
 def _with(path: str, query: dict[str, str]) -> str:
     return f"{path}?{urlencode(query, safe='/')}" if query else path
 
@@ -323,13 +352,3 @@ def steps(
     words, names = ["start", *step_words(puzzle, path)], ["start", *map(move_text, path.moves)]
     rows = zip(path.texts, words, names, strict=True)
     return ol(class_="path", data_player=True)[(step(number, *row) for number, row in enumerate(rows))]
-
-
-def step_words(puzzle: Puzzle, path: NamedPath) -> list[str]:
-    """The moves of a path as people say them: of sliding tiles ``6 up``, else their names."""
-    hold, boards = family(puzzle.family).hold, path.boards.tolist()
-    found = []
-    for before, after, move in zip(boards, boards[1:], path.moves, strict=False):
-        place = hold(path.definition, before, move, after)
-        found.append((place.said.removeprefix("tile ") if place is not None else "") or move_text(move))
-    return found

@@ -25,8 +25,8 @@ from farthest.search.solvable import why_unsolvable_at_once
 from farthest.web.asking import answered
 from farthest.web.change_routes import comparison, local_jobs, solvings
 from farthest.web.gate import may_change
-from farthest.web.page import board_page, puzzle_page, state_page
-from farthest.web.pages import box, home, job, jobs, play, puzzles, search, solve, state
+from farthest.web.page import board_page, own_page, puzzle_page, state_page
+from farthest.web.pages import box, home, job, jobs, own, play, puzzles, search, solve, state
 from farthest.web.pages.box import BoxFound
 from farthest.web.pages.puzzles import PuzzleFound
 from farthest.web.shelf import (
@@ -232,6 +232,10 @@ def _box(request: Request) -> str:
     return box.box(BoxFound(drawn, shown, "", _needs(request, shown) if allowed else "", allowed))
 
 
+def _own(request: Request) -> str:
+    return own.own("", "", "", may_change=may_change(request))
+
+
 def _moves(shown: Puzzle) -> list[tuple[MoveName, Board]]:
     """The player's moves on the puzzle's first board."""
     board = puzzles.first_board(shown)
@@ -277,6 +281,7 @@ PAGES = [
         ("/puzzles/{name}/compare", _compare),
         ("/puzzles/{name}/{board:path}", _position),
         ("/box", _box),
+        (own_page(), _own),
         ("/workers", _workers),
     )
 ]

@@ -17,6 +17,7 @@ from farthest.models.naming import no_map
 from farthest.models.records import ENUMERATION, FINISHED, RUNNING, SEARCH, LayerRecord
 from farthest.models.stored_job import puzzle_of
 from farthest.puzzles import catalogue
+from farthest.puzzles.puzzle import MAX_NAME
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.states import random_states
 from farthest.random_source import RandomSource
@@ -246,7 +247,9 @@ def puzzle_named(name: str) -> Puzzle:
     """A puzzle of the catalogue, or of a parametric name; never a file. Raises PuzzleError."""
     puzzle = catalogue.find(name)
     if puzzle is None:
-        raise RefusalError(404, "no puzzle of the catalogue has this name; the page Puzzles lists them")
+        question = catalogue.meant(name[:MAX_NAME], dict.fromkeys(catalogue.names(), ""))
+        mend = question or "the page Puzzles lists them"
+        raise RefusalError(404, f"no puzzle of the catalogue has this name; {mend}")
     return puzzle
 
 

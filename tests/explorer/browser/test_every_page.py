@@ -37,6 +37,7 @@ PAGES = {
     "too large a puzzle": puzzle_page("sliding-4x5"),
     "cube to be coloured": solve_page("cube-3x3x3"),
     "box to be drawn": "/box",
+    "group to be pasted": "/own",
     "workers": "/workers",
     "sign in": "/sign-in",
 }

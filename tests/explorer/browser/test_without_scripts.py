@@ -81,3 +81,16 @@ def test_a_box_is_typed_and_enumerated(plain: Page) -> None:
     expect(plain.get_by_text("2 pieces of 2 kinds")).to_be_visible()
     plain.get_by_role("button", name="Find the hardest positions").click()
     heading(plain, re.compile(r"Job \d+: my-klotski"))  # the example's name
+
+
+def test_a_group_is_pasted_and_enumerated(plain: Page) -> None:
+    plain.goto("/")
+    plain.get_by_role("link", name="Paste a group or a puzzle's file").click()
+    text = plain.get_by_role("textbox", name="The generators, or the file")
+    text.fill("(1,2,3,4,5); (1,2")
+    plain.get_by_role("button", name="Find the hardest positions").click()
+    expect(plain.get_by_role("alert")).to_contain_text("a cycle has no end")
+    text.fill("(1,2,3,4,5); (1,2)")
+    plain.get_by_role("textbox", name="Its name").fill("Five")
+    plain.get_by_role("button", name="Find the hardest positions").click()
+    heading(plain, re.compile(r"Job \d+: five"))

@@ -325,7 +325,7 @@ def test_the_figures_of_an_enumeration_are_no_result_of_a_search(jobs: Jobs) -> 
         has_map=False,
         digest="ab",
         seconds=0.25,
-        figures=[{"depth": 0}],
+        result={"figures": [{"depth": 0}]},
     )
     record = jobs.get(number)
     assert record.result == {"figures": [{"depth": 0}]}

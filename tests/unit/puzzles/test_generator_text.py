@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -114,4 +116,64 @@ def test_metrics_in_python() -> None:
 def test_wrong_python(given: Any, message: str) -> None:
     with pytest.raises(PuzzleError) as error:
         farthest.Permutations(given)
+    assert message in str(error.value)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Of the shape of a ``CayleyGraphDef`` of cayleypy."""
+
+    generators_permutations: list[list[int]]
+    generator_names: list[str]
+    central_state: list[int]
+    name: str = ""
+
+    def layers(self) -> list[int]:
+        """States of its breadth-first search, as cayleypy makes it."""
+        found = {tuple(self.central_state): 0}
+        for state in (queue := list(found)):
+            for each in self.generators_permutations:
+                after = tuple(state[i] for i in each)
+                if after not in found:
+                    found[after] = found[state] + 1
+                    queue.append(after)
+        return list(Counter(found.values()).values())
+
+
+LEFT, SHIFT, SWAP = [1, 2, 3, 4, 5, 0], [1, 2, 3, 0, 4, 5], [1, 0, 2, 3, 4, 5]
+TWO_SIDES = [[3, 1, 2, 0, 4, 5], [4, 3, 2, 1, 0, 5], [5, 4, 3, 2, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("graph", "moves"),
+    [
+        (Graph([LEFT, SWAP], ["L", "(0,1)"], [*range(6)], "one way"), "L 0-1"),
+        (Graph([LEFT, SHIFT, SWAP], ["T[0..1,2]", "(0 1 2)", "S'"], [0, 0, 1, 1, 1, 2]), "T-0..1-2 0-1-2 S'"),
+        (Graph([SWAP, [*range(6)], SWAP, LEFT], ["a", "b", "c", "L" * 40], [5, 4, 3, 2, 1, 0]), "a g2"),
+        (Graph(TWO_SIDES, ["R1", "R2", "R3"], [*range(6)]), "R1 R2 R3"),
+        (Graph(TWO_SIDES, ["R1", "R2", "R3"], [0, 1, 1, 1, 0, 1]), "R1 R2 R3"),
+    ],
+)
+def test_cayley_graphs(graph: Graph, moves: str) -> None:
+    puzzle = farthest.Permutations(graph)
+    assert list(farthest.histogram(puzzle).layers) == graph.layers()
+    assert " ".join(move.name for move in permutation(puzzle).generators) == moves
+    assert puzzle.title == graph.name or not graph.name
+    assert puzzle.name == farthest.Permutations(graph).name
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (Graph([], [], [1, 0, 0, 1]), "those of this graph are matrices, expected permutations"),
+        (Graph([[0, 1]], ["a"], [0, 1]), "there are none"),
+        (
+            Graph([[0, 2]], ["a"], [0, 1]),
+            "number 1: the images are not those of a permutation, each point from 0",
+        ),
+    ],
+)
+def test_wrong_cayley_graphs(graph: Graph, message: str) -> None:
+    with pytest.raises(PuzzleError) as error:
+        farthest.Permutations(graph)
     assert message in str(error.value)

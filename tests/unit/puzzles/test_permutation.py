@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogued import catalogued
-from farthest.errors import PuzzleError
+from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.moves import Move, identity, inverse, powers, product
+from farthest.families.user_input import board_given
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
@@ -237,3 +239,13 @@ def test_a_file_of_another_program_in_another_metric(tmp_path: Path) -> None:
     ]:
         with pytest.raises(PuzzleError, match=expected):
             parse_puzzle(text.replace('file = "ring.tws"', wrong), str(tmp_path / "mine.toml"))
+
+
+def test_elements_of_a_group_are_boards() -> None:
+    """As GAP has them: of a product the first factor comes first, as of moves."""
+    puzzle = load("(1,2,3,4,5); (1,2)")
+    for moves, cycles in (("g2 g1", "(1,2)(1,2,3,4,5)"), ("g1 g2'", "(2 3 4 5)"), ("g2 g2", " () ")):
+        assert board_given(puzzle, f"moves: {moves}") == board_given(puzzle, cycles)
+    for wrong, told in (("(1,6)", "'6' is none of its points"), ("(1,2)(3,3)", "(3,3): a point is twice")):
+        with pytest.raises(BoardError, match=re.escape(told)):
+            board_given(puzzle, wrong)

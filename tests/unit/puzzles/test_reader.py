@@ -133,6 +133,7 @@ layers = [1, 2, 2, 2, 2, 2, 1]
 farthest = ["0 3 / 2 1"]
 [[known]]
 source = "the number alone"
+oeis = "A000012"
 states = 12
 [[known]]
 source = "some layers"
@@ -140,7 +141,7 @@ first_layers = [1, 2]
 """
     assert read(text).known == (
         KnownAnswer(12, 6, (1, 2, 2, 2, 2, 2, 1), ("03/21",), "layers"),
-        KnownAnswer(12, None, None, None, "the number alone"),
+        KnownAnswer(12, None, None, None, "the number alone", oeis="A000012"),
         KnownAnswer(None, None, None, None, "some layers", first_layers=(1, 2)),
     )
     assert Puzzle.from_json(read(text).to_json()) == read(text)

@@ -14,6 +14,7 @@ import pytest
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.errors import JobError
+from farthest.families.permutation.reduced_space import reduced_space as by_all_symmetries
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
@@ -194,7 +195,7 @@ def test_other_families(name: str, order: int, tmp_path: Path) -> None:
 def test_every_group(seed: int, tmp_path: Path) -> None:
     puzzle = symmetric_puzzle(seed)
     assert puzzle is not None
-    whole = reduced_space(puzzle, puzzle.origin, None)
+    whole = by_all_symmetries(puzzle, puzzle.origin)
     assert whole is not None
     for order in (each for each in range(2, whole.order + 1) if whole.order % each == 0):
         same(puzzle, order, tmp_path / f"{order}.db")

@@ -14,6 +14,7 @@ from farthest.coordinator.enumeration.goals import boards_of, tells_goals, tells
 from farthest.coordinator.settings import STATE_ROWS, Settings
 from farthest.environment import scratch_folder
 from farthest.errors import DamagedMapError, FarthestError
+from farthest.machine import cores
 from farthest.models.chunks import (
     CHUNK_KEYS,
     UNREACHED,
@@ -258,7 +259,10 @@ class JobRecorder(OwnedJob):
             digest=digest,
             seconds=sum(found.seconds),
             unit=unit_for(found.depth) if has_map or file is not None else None,
-            figures=[layer.document() for layer in found.figures],
+            result={
+                "machine": {"cores": cores(), "threads": found.threads, "workers": self._settings.workers},
+                **({"figures": [layer.document() for layer in found.figures]} if found.figures else {}),
+            },
             owner=self._owner,
         )
         return digest

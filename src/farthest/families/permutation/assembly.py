@@ -213,22 +213,27 @@ def of_generators(
     fail: Callable[[str], PuzzleError],
     *,
     inverses: bool = True,
+    contents: Mapping[int, str] | None = None,
 ) -> Permutation:
     """The puzzle whose moves are these permutations of points. Points that no generator moves are left out. A generator
-    without a name that can be a move's is called g and its number. ``fail`` makes the error of a problem."""
+    without a name that can be a move's is called g and its number. ``contents``: the piece on each point, where some
+    are alike: then each point is a slot. ``fail`` makes the error of a problem."""
     points = sorted({point for _, images in generators for point in images})
     slot_of = {point: slot for slot, point in enumerate(points)}
     moves = [
         Move(name, tuple(slot_of[images.get(point, point)] for point in points), (0,) * len(points))
         for name, (_, images) in zip(_names([name for name, _ in generators]), generators, strict=True)
     ]
-    sets, moves = pieces_of([str(point) for point in points], moves)
+    if contents is None:
+        sets, moves = pieces_of([str(point) for point in points], moves)
+    else:
+        sets = [PieceSet("", 1, tuple((contents[point], 0) for point in points))]
     moduli = slot_moduli(sets)
     if len(moduli) > MAX_POINTS:
         raise fail(
             f"the moved points are {len(moduli)} pieces; at most {MAX_POINTS} are possible; take fewer points"
         )
-    if len(moduli) > MAX_SLOTS:
+    if len(moduli) > MAX_SLOTS and contents is None:
         reduced = _with_a_base_alone(sets, moves)
         if reduced is None:
             raise fail(

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _LISTED = 6
 _PIECE = re.compile(r"(.+?)(?:\+(\d{1,3}))?")
+_CYCLE = re.compile(r"\(([0-9,\s]*)\)\s*")
+_CYCLES = re.compile(rf"\s*({_CYCLE.pattern})+")
 _RUN = re.compile(r"([^+])(?:\+(\d))?")
 
 
@@ -74,14 +76,14 @@ class Permutation(PermutationFields):
     def parse_board(self, text: str, *, name: str = "") -> Board:
         """The board written in any reasonable form: rows end at ``/``, ``;``, ``|`` or a new line, or are not divided
         at all; pieces are separated by spaces or commas, which pieces of one character do not need. Puzzles with a
-        net may also be written by the colours of their stickers.
+        net may also be written by the colours of their stickers; an element of a group as cycles of its points.
         """
         from farthest.families.permutation.facelets import facelets_mend
         from farthest.families.permutation.stickers import pieces_of_colours
 
         place = board_place(text, self, name)
         mend = f"a board is written like {self.example()!r}"
-        found = pieces_of_colours(self, text, place)
+        found = pieces_of_colours(self, text, place) or _pieces_of_cycles(self, text, place)
         try:
             labels, turns = _pieces(self, text, place, mend) if found is None else found
             problems = pieces_problems(self, labels)
@@ -203,6 +205,30 @@ def _pieces(definition: Permutation, text: str, place: str, mend: str) -> tuple[
         labels.append(label)
         turns.append(0 if definition.ignore[label] else turn)
     return labels, turns
+
+
+def _pieces_of_cycles(definition: Permutation, text: str, place: str) -> tuple[list[int], list[int]] | None:
+    """The goal after a permutation of its points, ``(1,2,3)(4,5)``: each piece goes where the next one of its cycle
+    was; of cycles with a point in common the first comes first. None: it is not written so, or the pieces are not
+    such points. Raises BoardError."""
+    goal = definition.goals[0]
+    slot_of = {definition.tokens[label]: slot for slot, label in enumerate(goal)}
+    points = all(map(str.isdecimal, definition.tokens)) and len(slot_of) == definition.slots
+    if definition.oriented or not points or not _CYCLES.fullmatch(text):
+        return None
+    labels = list(goal)
+    for cycle in (found[1].replace(",", " ").split() for found in _CYCLE.finditer(text)):
+        wrong = next((point for point in cycle if point not in slot_of), None)
+        if wrong is not None or len(set(cycle)) < len(cycle):
+            problem = "a point is twice" if wrong is None else f"{shown(wrong)} is none of its points"
+            raise BoardError(
+                f"{place}: cycle ({','.join(cycle)}): {problem}; write cycles such as (1,2,3)(4,5)"
+            )
+        slots = [slot_of[point] for point in cycle]
+        held = [labels[slot] for slot in slots]
+        for slot, label in zip(slots, held[-1:] + held[:-1], strict=True):
+            labels[slot] = label
+    return labels, []
 
 
 def _written(definition: Permutation, board: Sequence[int]) -> list[list[str]]:

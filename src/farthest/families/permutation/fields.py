@@ -30,6 +30,9 @@ MAX_POINTS = 999
 MAX_MODULUS = 64
 """Orientations of a piece."""
 
+MAX_NAME = 64
+"""Characters of a move's name."""
+
 _SHOWN = ("net", "turns")
 """Fields that do not decide what is enumerated."""
 
@@ -93,6 +96,11 @@ class PermutationFields(GoalPuzzle):
         """Labels, and orientations."""
         return max(len(self.tokens), *self.moduli)
 
+    @property
+    def is_group(self) -> bool:
+        """Where no pieces are alike."""
+        return len(self.tokens) == self.slots and not any(self.ignore)
+
     @cached_property
     def slot_orbits(self) -> tuple[int, ...]:
         """The orbit of each slot."""
@@ -150,8 +158,8 @@ class PermutationFields(GoalPuzzle):
 
 def name_problem(name: str) -> str | None:
     """Why the text cannot be the name of a move, or None when it can."""
-    if not name or len(name) > 32:
-        return f"has {len(name)} characters; expected 1 to 32"
+    if not name or len(name) > MAX_NAME:
+        return f"has {len(name)} characters; expected 1 to {MAX_NAME}"
     if not name.isprintable() or " " in name or "," in name:
         return "holds a space, a comma or a character that cannot be seen"
     return None

@@ -1,4 +1,5 @@
-"""Puzzles in the file formats of other programs: twsearch ``.tws``, ksolve ``.def``, generators as GAP writes them.
+"""Puzzles in the file formats of other programs: twsearch ``.tws``, ksolve ``.def``, generators as GAP writes them
+(gap.py), KPuzzle JSON (kpuzzle.py).
 
 The format of twsearch (``.tws``) and ksolve (``.def``):
 
@@ -30,12 +31,12 @@ from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
-from farthest.families.permutation.moves import MAX_MOVES, Move, identity, listed, powers, product
+from farthest.families.permutation.moves import MAX_MOVES, ROTATION, Move, identity, listed, powers, product
 from farthest.puzzles.puzzle import MAX_TEXT, Origin, Puzzle
 from farthest.safe_text import safe
 from farthest.wording import counted, near_match, shown
 
-_METRICS = {".tws": "power", ".def": "power", ".gap": "generator", ".g": "generator"}
+_METRICS = {".tws": "power", ".def": "power", ".gap": "generator", ".g": "generator", ".json": "power"}
 """The metric of the program that each ending of a file stands for."""
 
 
@@ -51,6 +52,7 @@ def parse_foreign(data: bytes, place: str) -> Puzzle:
         raise PuzzleError(
             f"{place}: its title has {len(title):,} characters, expected at most {MAX_TEXT}; write a shorter one"
         )
+    stem = re.sub(r"\.(kpuzzle|def)$", "", stem, flags=re.IGNORECASE)
     name = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:48].strip("-")
     return Puzzle(
         name=name if name and not name.isdigit() else f"puzzle-{name}".strip("-"),
@@ -67,10 +69,15 @@ def parse_foreign(data: bytes, place: str) -> Puzzle:
 def read_foreign(data: bytes, place: str, metric: str) -> tuple[str, Permutation]:
     """The title that a file gives itself, perhaps empty, and its puzzle. Raises PuzzleError."""
     text = _decoded(data, place)
-    if os.path.splitext(place)[1].lower() in (".gap", ".g"):
+    ending = os.path.splitext(place)[1].lower()
+    if ending in (".gap", ".g"):
         from farthest.families.permutation.gap import read_gap
 
         return "", read_gap(text, place, metric)
+    if ending == ".json":
+        from farthest.families.permutation.kpuzzle import read_kpuzzle
+
+        return read_kpuzzle(text, place, metric)
     return _Reader(text, place, metric).read()
 
 
@@ -103,7 +110,6 @@ _REFUSED = {
 }
 _SKIPPED = ("Multiplicators", "ParallelMoves")
 _READ = ("Name", "Set", "Solved", "StartState", "Move", "MoveTransformation", "MoveSequence", "MoveAlias")
-_ROTATION = re.compile(r"[xyz][2']?|[A-Z_]+v")
 
 
 _MOST_NAMED = 16 * MAX_MOVES
@@ -346,7 +352,7 @@ class _Reader:
             raise self.fail(line, f"the move's name {shown(name)} {problem}; choose a short word")
         if name in self.moves or name in self.rotations:
             raise self.fail(line, f"the move {name} appears twice; give it another name")
-        if _ROTATION.fullmatch(name):
+        if ROTATION.fullmatch(name):
             self.rotations[name] = move
             return
         if len(self.moves) + len(self.rotations) >= MAX_MOVES:

@@ -122,6 +122,7 @@ def _published(name: str) -> tuple[KnownAnswer, ...]:
             layers=tuple(answer["layers"]),
             farthest=None,
             source=answer["source"],
+            oeis=answer.get("oeis"),
         )
         for answer in published
         if answer["name"] == name

@@ -285,8 +285,13 @@ class ExpressionReader:
 
     def items(self, closing: str) -> list[Value]:
         values: list[Value] = []
+        begun = self.tokens[self.at - 1]
         while self.peek() != closing:
             values.append(self.expression())
+            if self.peek() in ("", ";"):
+                raise self.fail(
+                    begun.line, f"{begun} has no end; write {closing} after the last of what follows it"
+                )
             if self.peek() != closing:
                 self.expect("," if self.peek() == "," else f", or {closing}", "a list")
         self.at += 1

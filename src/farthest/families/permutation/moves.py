@@ -16,6 +16,9 @@ T = TypeVar("T")
 MAX_MOVES = 1024
 """Moves that a puzzle may have, inverses and powers among them."""
 
+ROTATION = re.compile(r"[xyz][2']?|[A-Z_]+v")
+"""Names of turns of the whole puzzle in files of twsearch and cubing.js: no moves, but moves are made of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Move:

@@ -121,7 +121,10 @@ class Python(PuzzleDefinition):
             except Exception:
                 with user.mended("parse"):
                     raise
-            return user.board(user.code(state, "parse"))
+            try:
+                return user.board(user.code(state, "parse"))
+            except PuzzleError as error:
+                raise BoardError(f"{place}: expected one like {self.example()!r}; {error}") from None
         digits = text.strip()
         if user.width == 8 or user.wide:
             limit = user.size or (1 << 8 * user.width) - 1

@@ -219,7 +219,8 @@ def refusal(reference: str) -> ForbiddenCodeError:
     return ForbiddenCodeError(
         f"puzzle class {reference} was not run on {gethostname()}: it is code of {_module_file(module)}, and {which} "
         f"allowed here; if you trust it, add --allow-module {module}, or set FARTHEST_PUZZLE_MODULES={listed}, for "
-        "each command, coordinator and worker that is to run it"
+        "each command, coordinator and worker that is to run it",
+        module,
     )
 
 

@@ -210,6 +210,7 @@ def _published(rows: int, columns: int, metric: str) -> tuple[KnownAnswer, ...]:
             farthest=None,
             source=answer["source"] + turned,
             first_layers=tuple(answer["first_layers"]) if "first_layers" in answer else None,
+            oeis=answer.get("oeis"),
         )
         for answer in published
         if answer["name"] == f"sliding-{min(rows, columns)}x{max(rows, columns)}-{metric}"

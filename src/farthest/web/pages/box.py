@@ -36,7 +36,7 @@ from farthest.puzzles import catalogue
 from farthest.puzzles.picture import COLOURS
 from farthest.puzzles.puzzle import MAX_NAME, NAME
 from farthest.puzzles.reader import parse_puzzle
-from farthest.web.page import board, box_page, page
+from farthest.web.page import board, box_page, message, page
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _verdict(found: BoxFound) -> Node:
     if not any(sign.isalnum() for sign in drawn.start):
         return p["Drag over cells to make a piece."]
     if puzzle is None:
-        return div(class_="message", role="alert")[found.told]
+        return message(found.told)
     problem = needs if isinstance(needs, str) else needs.problem
     kinds = puzzle.defined_as(Blocks).kinds
     pieces = sum(len(kind.tokens) for kind in kinds)
@@ -254,7 +254,7 @@ def _verdict(found: BoxFound) -> Node:
             f"{counted(pieces, 'piece')} of {counted(len(kinds), 'kind')}.",
             None if drawn.along else " Pieces of one shape are alike, but for one that has a goal.",
         ],
-        div(class_="message", role="alert")[problem] if problem else None,
+        message(problem) if problem else None,
         None if drawn.goal else p["Choose Goal, and drag a piece to where it must go."],
         div(class_="row")[
             button(type="submit", class_="main", formmethod="post")[begin],

@@ -16,6 +16,7 @@ from farthest.web.page import (
     board_page,
     compare_page,
     is_named,
+    message,
     page,
     puzzle_page,
     rows_of,
@@ -55,7 +56,7 @@ def compare(puzzle: Puzzle, labels: Board, told: str, sides: Sequence[Side], *, 
             "distance to the goal have the least sum."
         ],
         div(class_="boards")[board(puzzle, labels, text)],
-        div(class_="message", role="alert")[told]
+        message(told)
         if told
         else _figures(puzzle, text, sides)
         if sides

@@ -16,12 +16,15 @@ from farthest.search.walking import boards_along
 from farthest.web.page import (
     box_page,
     jobs_page,
+    message,
+    own_page,
     page,
     player,
     puzzle_page,
     puzzles_page,
     rows_of,
     search_form,
+    worded,
 )
 from farthest.web.pages.jobs import table_of
 from farthest.web.pages.puzzles import card
@@ -84,6 +87,7 @@ def home(running: Sequence[JobRecord], *, may_change: bool) -> str:
         p(class_="ways")[
             a(href=puzzles_page())[f"All {len(catalogue.names())} puzzles, and any size of your own"],
             a(href=box_page())["Draw a box of sliding blocks"],
+            a(href=own_page())["Paste a group or a puzzle's file"],
         ],
         fragment[h2["Running now"], table_of(running), p[a(href=jobs_page())["All jobs"]]]
         if running
@@ -115,7 +119,7 @@ def workers(found: WorkersDocument) -> str:
         "Workers",
         rows_of(WORKER, worker_rows(found.workers), numbers=(2, 3))
         if found.workers
-        else p["No worker is alive; `farthest worker` starts one."],
+        else p[worded("No worker is alive; `farthest worker` starts one.")],
         p[f"Queue: {counted(found.queue, 'step')} that no worker has begun."],
         [p[f"Redis: {bytes_text(node.used)} used, {bytes_text(node.peak)} at most."] for node in found.redis],
         scripts=["renew.js"],
@@ -131,7 +135,7 @@ def sign_in(told: str = "") -> str:
     """``told``: why an attempt was refused."""
     return page(
         "Sign in",
-        p(class_="message", role="alert")[told] if told else None,
+        message(told) if told else None,
         p["Enter the token that this server was started with, the value of FARTHEST_WEB_TOKEN."],
         form(method="post", action="/sign-in")[
             # Without a name, a browser that keeps passwords does not know whose this is.

@@ -22,13 +22,16 @@ from farthest.web.page import (
     boards,
     facts,
     job_page,
+    known_source,
     layer_page,
     live,
+    message,
     page,
     puzzle_link,
     random_state,
     rows_of,
     state_page,
+    worded,
 )
 from farthest.wording import counted, seconds_text
 
@@ -91,7 +94,7 @@ def _map_file(record: JobRecord, puzzle: Puzzle, line: Node) -> Node:
     if not record.has_map or record.status != FINISHED:
         return None
     refused = why_no_map(record, puzzle)
-    return li[f"The map cannot be downloaded here: {refused}."] if refused else line
+    return li[worded(f"The map cannot be downloaded here: {refused}.")] if refused else line
 
 
 def cite(record: JobRecord, puzzle: Puzzle) -> Node:
@@ -202,7 +205,7 @@ def known_answers(found: JobFound) -> Node:
     return rows_of(("figure", "published", "this job", "source"), rows, numbers=(1,))
 
 
-def _compared(found: JobFound) -> list[tuple[str, str, str, bool]]:
+def _compared(found: JobFound) -> list[tuple[str, str, Node, bool]]:
     """Published figures: which, as text, their source, and whether they agree. Only those of the puzzle's own origin
     can be compared."""
     record, puzzle = found.record, found.puzzle
@@ -217,7 +220,7 @@ def _compared(found: JobFound) -> list[tuple[str, str, str, bool]]:
         (
             what,
             f"{published:,}" if isinstance(published, int) else f"{len(published)} layers",
-            known.source,
+            known_source(known),
             published == ours,
         )
         for known in puzzle.known
@@ -267,7 +270,7 @@ def _verified(record: JobRecord) -> Node:
     """What `farthest verify` has proved last."""
     proof = record.verified
     if proof is None:
-        return f"not yet: run `farthest verify {record.id}`"
+        return worded(f"not yet: run `farthest verify {record.id}`")
     what = "proved" if record.has_map else "nothing wrong was found"
     when = f"{what} on {proof.made:%Y-%m-%d %H:%M} UTC by farthest {proof.version}, in {seconds_text(proof.seconds)}"
     checks = rows_of(
@@ -410,6 +413,6 @@ def wrong_board(record: JobRecord, board: str, told: str) -> str:
     return page(
         f"{record.name}: not a board",
         p[a(href=job_page(record.id))[f"Job {record.id}: {record.name}"]],
-        div(class_="message", role="alert")[told],
+        message(told),
         board_form(record.id, board),
     )

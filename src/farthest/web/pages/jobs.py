@@ -9,7 +9,7 @@ from htpy import a, fragment, p, span
 from farthest.documents.jobs import origin_text
 from farthest.puzzles import catalogue
 from farthest.puzzles.catalogue import matching
-from farthest.web.page import job_page, jobs_page, page, puzzles_page, rows_of, search_form
+from farthest.web.page import job_page, jobs_page, message, page, puzzles_page, rows_of, search_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ def jobs(listed: JobPage, damages: Sequence[str], wanted: str, *, older_page: bo
     return page(
         f"Jobs: {wanted}" if wanted else "Jobs",
         search_form(jobs_page(), wanted),
-        [p(class_="message", role="alert")[damage] for damage in damages],
+        [message(damage) for damage in damages],
         _listed(listed, wanted, older_page=older_page),
     )
 

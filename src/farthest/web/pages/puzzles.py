@@ -38,12 +38,15 @@ from farthest.web.page import (
     box_page,
     facts,
     job_page,
+    known_source,
+    own_page,
     page,
     puzzle_page,
     puzzles_page,
     rows_of,
     search_form,
     short_title,
+    worded,
 )
 from farthest.web.pages.solve import solve_form
 from farthest.wording import seconds_text
@@ -143,6 +146,7 @@ def _of_kind(kind: Kind, members: Sequence[Puzzle], *, sizes: bool) -> Node:
         if shown
         else None,
         p(class_="small")[a(href=box_page())["Draw a box of your own"]] if kind.key == "blocks" else None,
+        p(class_="small")[a(href=own_page())["Paste a group of your own"]] if kind.key == "groups" else None,
     ]
 
 
@@ -233,7 +237,7 @@ def puzzle(found: PuzzleFound) -> str:
         facts(rows),
         details[
             summary["What an enumeration needs on this machine"],
-            p[found.needs] if isinstance(found.needs, str) else facts(estimate_rows(found.needs)),
+            p[worded(found.needs)] if isinstance(found.needs, str) else facts(estimate_rows(found.needs)),
         ],
         p[
             a(href=puzzles_page(family=kind.key))[f"More of its kind: {kind.title}"],
@@ -326,5 +330,9 @@ def _moves(found: Puzzle, moves: Sequence[tuple[MoveName, Board]]) -> Node:
 
 
 def _known(found: Puzzle) -> Node:
-    rows = [(name, value, known.source) for known in found.known for name, value in known_rows(found, known)]
+    rows = [
+        (name, value, known_source(known))
+        for known in found.known
+        for name, value in known_rows(found, known)
+    ]
     return rows_of(("figure", "value", "source"), rows)

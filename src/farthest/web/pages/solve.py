@@ -31,6 +31,7 @@ from farthest.puzzles.picture import Value
 from farthest.web.page import (
     board_page,
     draw_page,
+    message,
     moving_board,
     page,
     puzzle_page,
@@ -89,7 +90,7 @@ def solve(puzzle: Puzzle, board: Board | None, told: str | None, value: str, *, 
     if canvas is not None and board is None:
         canvas = canvas.with_text(value)
     verdict = (
-        div(class_="message", role="alert")[told]
+        message(told)
         if told
         else p[
             "It is not known whether this position can be solved."
@@ -242,7 +243,7 @@ def _status(puzzle: Puzzle, text: str, told: Told | None, *, may_change: bool) -
         return _ask(puzzle, text, may_change=may_change)
     if told.ended:
         return fragment[
-            p(class_="message", role="alert")[told.error] if told.error else None,
+            message(told.error) if told.error else None,
             None if told.error or told.moves is None else _best(told),
             None if told.optimal else _ask(puzzle, text, "Search again", may_change=may_change),
         ]

@@ -319,11 +319,11 @@ function drawing(form) {
   // What stands round the box
 
   function number(called, value, change) {
-    const input = make("input", { type: "number", min: 1, max: 16, value, inputMode: "numeric" });
+    const input = make("input", { type: "number", min: 1, max: MOST_CELLS, value, inputMode: "numeric" });
     input.setAttribute("form", "none"); // it is no field of the form
     input.addEventListener("change", () => {
       past.push(copy());
-      change(Math.max(1, Math.min(16, Number(input.value) || 1)));
+      change(Math.max(1, Math.min(MOST_CELLS, Number(input.value) || 1)));
     });
     return [make("label", {}, called, " ", input), input];
   }

@@ -1,0 +1,60 @@
+"""docs/records.md: its table says what the files of docs/runs say, and these what the catalogue publishes."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from farthest.puzzles.catalogue import load
+
+DOCS = Path(__file__).parents[2] / "docs"
+RUNS = sorted((DOCS / "runs").glob("*.json"))
+
+
+def rows() -> dict[str, list[str]]:
+    """The cells of each row after its name, by the file that the name leads to."""
+    lines = re.findall(
+        r"^\| \[(.+?)\]\(runs/(.+?)\) \|(.*)\|$", (DOCS / "records.md").read_text(), re.MULTILINE
+    )
+    assert all(file == f"{name}.json" for name, file, _ in lines)
+    return {file: [cell.strip() for cell in cells.split("|")] for _, file, cells in lines}
+
+
+def most(run: dict[str, Any], figure: str) -> int:
+    return max(int(layer[figure]) for layer in run["figures"])
+
+
+def test_each_run_has_one_row() -> None:
+    assert sorted(rows()) == [file.name for file in RUNS]
+
+
+@pytest.mark.parametrize("file", RUNS, ids=lambda file: file.stem)
+def test_a_row_says_what_its_file_says(file: Path) -> None:
+    run = json.loads(file.read_text())
+    _, states, farthest, published, _, seconds, memory, disk = rows()[file.name]
+    assert states == f"{run['states']:,}"
+    assert farthest == (str(run["eccentricity"]) if run["complete"] else "")
+    assert seconds == f"{run['seconds']:,.1f}"
+    assert sum(run["layers"]) == run["states"]
+    if run.get("figures"):
+        assert memory == f"{most(run, 'memory') / 2**30:.1f} GiB"
+        assert disk == f"{most(run, 'disk') / 1e9:.1f} GB"
+    for total in re.findall(r"sum of all distances, ([\d,]+)", published):
+        distances = sum(depth * states for depth, states in enumerate(run["layers"]))
+        assert total == f"{distances:,}"
+
+
+@pytest.mark.parametrize("file", RUNS, ids=lambda file: file.stem)
+def test_the_layers_are_those_that_are_published(file: Path) -> None:
+    run = json.loads(file.read_text())
+    own = file.with_suffix(".toml")
+    puzzle = load(own if own.exists() else run["puzzle"])
+    assert puzzle.name == run["puzzle"]
+    layers = tuple(run["layers"])
+    for known in puzzle.known:
+        first = known.layers or known.first_layers or layers
+        depth = min(len(first), len(layers))
+        assert first[:depth] == layers[:depth]
+        assert not run["complete"] or known.states in (None, run["states"])
