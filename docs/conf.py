@@ -26,6 +26,7 @@ PAGES = {
         "explorer",
         "many-machines",
         "kubernetes",
+        "metrics",
     ],
     "Reference": ["commands", "settings", "formats", "api", "records", "glossary"],
     "How it works": [

@@ -153,6 +153,17 @@ WEB_TOKEN = Setting(
     "for this machine alone, or for reading (`--public`).",
 )
 LOG_LEVEL = Setting("FARTHEST_LOG_LEVEL", "info", "How much services log: debug, info, warning or error.")
+LOG_FORMAT = Setting(
+    "FARTHEST_LOG_FORMAT",
+    "text",
+    "How services write a line of their log: `text`, or `json`, an object a line.",
+)
+METRICS_ADDRESS = Setting(
+    "FARTHEST_METRICS_ADDRESS",
+    "",
+    "Where a worker or a coordinator answers Prometheus, at `/metrics`: a port of this machine, or `HOST:PORT`. "
+    "Empty: nowhere.",
+)
 
 SETTINGS = tuple(value for value in list(globals().values()) if isinstance(value, Setting))
 """All of them, in this order."""

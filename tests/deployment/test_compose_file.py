@@ -167,6 +167,8 @@ def test_every_setting_is_given_to_a_service(all_services: dict[str, Service]) -
         environment.BLOBS,
         environment.LEASE_SECONDS,
         environment.LOG_LEVEL,
+        environment.LOG_FORMAT,
+        environment.METRICS_ADDRESS,
     }
     for setting in shared:
         assert worker[setting.name] == coordinator[setting.name]
@@ -175,7 +177,12 @@ def test_every_setting_is_given_to_a_service(all_services: dict[str, Service]) -
 
 def test_settings_of_the_user_arrive() -> None:
     """What is set in .env reaches the services that have the setting; what is not set stays with its default."""
-    composed = {environment.DATABASE_URL, environment.REDIS_URL, environment.SCRATCH}
+    composed = {
+        environment.DATABASE_URL,
+        environment.REDIS_URL,
+        environment.SCRATCH,
+        environment.METRICS_ADDRESS,
+    }
     names = [setting.name for setting in SETTINGS if setting not in composed]
     set_up = services(variables=PASSWORDS | {name: f"value of {name}" for name in names})
     for service in set_up.values():

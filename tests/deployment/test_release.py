@@ -25,8 +25,13 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CHECK = ROOT / ".ci/check_wheel.py"
 PUBLISHES = {"pypi", "images", "pages"}
-OF_CONDA = {"celery": "celery", "psycopg": "psycopg", "redis": "redis-py"}
-"""Names of conda-forge for packages that are named with an extra in pyproject.toml."""
+OF_CONDA = {
+    "celery": "celery",
+    "prometheus-client": "prometheus_client",
+    "psycopg": "psycopg",
+    "redis": "redis-py",
+}
+"""Names of conda-forge for packages that have another one there, or are named with an extra in pyproject.toml."""
 
 
 def said_by(program: str, *words: str | Path) -> str:

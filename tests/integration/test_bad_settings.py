@@ -165,6 +165,7 @@ def test_servers_that_do_not_run(
         ("FARTHEST_BLOCK_SIZE", "large"),
         ("FARTHEST_WORKER_MEMORY", "none"),
         ("FARTHEST_LOG_LEVEL", "loud"),
+        ("FARTHEST_LOG_FORMAT", "xml"),
     ],
 )
 def test_values(run: Run, redis_url: str, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

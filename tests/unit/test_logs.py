@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 
 from farthest.locations import passwords_in
-from farthest.logs import PlainFormatter
+from farthest.logs import JsonFormatter, PlainFormatter, about
 
 
 def test_a_line() -> None:
@@ -29,3 +30,30 @@ def test_what_libraries_say_of_a_failure_is_one_line() -> None:
         assert "ERROR lost redis" in shown
         assert "ConnectionError" in shown
         assert (len(shown.splitlines()) == 1) == one_line
+
+
+def test_json() -> None:
+    """One object a line, with what the line is about and a traceback inside; no password, however it is written."""
+    try:
+        raise ConnectionError('reset by "word"')
+    except ConnectionError:
+        failure = sys.exc_info()
+    message = 'first\nsecond "%s" \x1b[0m'
+    record = logging.LogRecord("celery.app", logging.ERROR, "", 0, message, ('wo"rd',), failure)
+    with about(job=7, kind="step"), about(block=3):
+        line = JsonFormatter(["word", 'wo"rd']).format(record)
+    assert line.isascii()
+    assert line.isprintable()
+    read = json.loads(line)
+    assert read.pop("exception").splitlines()[-1] == 'ConnectionError: reset by "***"'
+    assert read.pop("time").endswith("Z")
+    assert read.pop("pid") == record.process
+    assert read == {
+        "level": "error",
+        "logger": "celery.app",
+        "message": 'first\nsecond "***" \x1b[0m',
+        "job": 7,
+        "kind": "step",
+        "block": 3,
+    }
+    assert "job" not in json.loads(JsonFormatter().format(record))

@@ -139,6 +139,7 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
             )
             context.exit(FAILED)
         return
+    from farthest import metrics
     from farthest.coordinator.heartbeat import beating
     from farthest.coordinator.service import Service
     from farthest.logs import start_log
@@ -148,7 +149,12 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
 
     start_log()
     nodes = RedisNodes.from_environment()
+    listening = metrics.listen()
     with retry_while_away(lambda: open_database(database, create=True)) as opened, beating():
+        if listening is not None:
+            from farthest.documents.figures import serve_figures
+
+            serve_figures(listening, opened)
         failed = Service(opened, nodes).run(once=once)
     if once and failed:
         context.exit(FAILED)

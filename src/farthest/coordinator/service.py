@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 
+from farthest import metrics
 from farthest.coordinator.attempt import StopRequest, attempt_of, stop_requests
 from farthest.coordinator.enumeration.job import continue_job
 from farthest.coordinator.reporter import Reporter
@@ -33,7 +34,7 @@ from farthest.errors import (
     UnavailableError,
 )
 from farthest.families.python.allowed import allowed_modules
-from farthest.logs import say
+from farthest.logs import about, say
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import SERVICE_LEASE_SECONDS, Silence, owner_token
@@ -131,7 +132,8 @@ class Service:
                     record = self._jobs.claim_next(self._owner, SERVICE_LEASE_SECONDS, self._silence)
                     self._pause = POLL_SECONDS
                     if record is not None:
-                        self._run_job(record, stop)
+                        with about(job=record.id, puzzle=record.name):
+                            self._run_job(record, stop)
                     elif once:
                         self._failures += self._waiting()
                         break
@@ -305,6 +307,7 @@ class LogReporter(Reporter):
             log.info("job %d: depth %d: %s new, %s states", self._job, depth, f"{states:,}", f"{total:,}")
 
     def checkpoint(self, depth: int, seconds: float) -> None:
+        metrics.observe(metrics.CHECKPOINT_SECONDS, seconds)
         log.info("job %d: checkpoint at depth %d, in %.2f s", self._job, depth, seconds)
 
     def notice(self, text: str) -> None:

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
+from farthest import metrics
 from farthest.environment import LEASE_SECONDS, REDIS_WAIT_SECONDS
 from farthest.errors import JobError, LostStateError, NoRoomError, RedisFullError
 from farthest.stores.redis.attempts import PROTOCOL
@@ -77,15 +78,31 @@ class Servers:
         return limit
 
 
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """Of items that were sent and are not done: how many processes work on, and since when, in seconds since 1970, the
+    oldest of the others waits."""
+
+    leased: int = 0
+    waiting_since: float | None = None
+
+    def progress(self) -> dict[str, Any]:
+        """As a part of a job's progress."""
+        since = self.waiting_since
+        return {"blocks_leased": self.leased, "waiting_since": None if since is None else round(since, 1)}
+
+
 @dataclass(slots=True)
 class _Sent:
     """What is known of an item's message."""
 
     moment: float
+    since: float  # by the clock of the host: when it was sent first, or its loss was seen
     times: int = 1
     taken: bool = False  # seen with a lease since it was sent
     missed: bool = False  # not seen: it may be between its queue and its lease
     spared: bool = False  # excused once after a standstill, since it was sent or seen with a lease
+    held: bool = False  # seen with a lease at the last check
     losses: int = 0
 
 
@@ -122,16 +139,21 @@ class Outstanding:
     def send(self, items: list[int]) -> None:
         """Sends items for the first time."""
         self._publish(items)
-        self._sent.update({item: _Sent(monotonic()) for item in items})
+        self._sent.update({item: _Sent(monotonic(), time()) for item in items})
 
     def expect(self, items: Iterable[int]) -> None:
         """Adds items whose messages may be lost: they are soon sent again, where nobody works on them."""
-        self._sent.update({item: _Sent(0.0, taken=True) for item in items})
+        self._sent.update({item: _Sent(0.0, time(), taken=True) for item in items})
 
     def forget(self, items: Iterable[int]) -> None:
         """Removes items that are not needed any more."""
         for item in items:
             self._sent.pop(item, None)
+
+    def queued(self) -> Queued:
+        """Which of them nobody works on, by the last check."""
+        waiting = [sent.since for sent in self._sent.values() if not sent.held]
+        return Queued(len(self._sent) - len(waiting), min(waiting, default=None))
 
     def wait(self) -> set[int]:
         """Waits for reports, for a second at most, and checks the items when a second has passed. Returns the items
@@ -189,12 +211,15 @@ class Outstanding:
         stood_still = now - self._looked > max(self._lease_seconds / 2, STILL_SECONDS)
         again = []
         for item, sent in self._sent.items():
+            sent.held = item in held
             if stood_still and not sent.spared:
                 sent.moment, sent.taken, sent.spared = now, False, True
-            elif item in held:
+            elif sent.held:
                 sent.taken, sent.spared = True, False
             elif sent.taken:
                 sent.losses += 1
+                sent.since = time()
+                metrics.add(metrics.LEASES_LOST, kind=self._work.kind)
                 again.append(item)
             elif now - sent.moment > self._lease_seconds and self._gone(sent, now, waiting):
                 if sent.missed:
@@ -226,6 +251,7 @@ class Outstanding:
         self._renew(items)
         self._publish(items, urgent=True)
         self.resent += len(items)
+        metrics.add(metrics.RESENT, len(items), kind=self._work.kind)
 
     def _publish(self, items: list[int], *, urgent: bool = False) -> None:
         if items:
@@ -260,6 +286,7 @@ class WorkProgress:
     done: int
     workers: int
     resent: int
+    queued: Queued
     note: str = ""
 
 
@@ -317,7 +344,11 @@ class Workers:
                     return False
                 if alive.certain:
                     done, resent = len(items) - len(outstanding), self.resent + outstanding.resent
-                    watch(WorkProgress(len(items), done, alive.workers, resent, alive.note))
+                    watch(
+                        WorkProgress(
+                            len(items), done, alive.workers, resent, outstanding.queued(), alive.note
+                        )
+                    )
             outstanding.wait()
 
     def count_soon(self) -> None:

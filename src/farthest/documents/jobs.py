@@ -5,6 +5,7 @@ Searches have more fields, see ``documents.searches``.
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
@@ -62,11 +63,13 @@ class JobDocument(TypedDict):
         "what its owner said last while it ran, or null: those of `depth`, `files_depth` (of the last layer in files, "
         "which stay when it is stopped), `states`, `states_at_most`, `layer_states`, "
         "`states_a_second` (of the last ten seconds), `seconds_left` (at most), `layers` (the states at each depth "
-        "until now, up to 300 of them), `blocks`, `blocks_done`, `workers`, `resent` and `seconds` that are known; "
+        "until now, up to 300 of them), `blocks`, `blocks_done`, `blocks_leased` (that processes work on), "
+        "`waiting_since` (when the oldest of the others was sent, in seconds since 1970), `workers`, `resent` and "
+        "`seconds` that are known; "
         "`set_back`, `set_back_depth`: how often in a row there was no room for it, and the depth of its checkpoint "
         "then (-1: none); `taken_over`, `taken_over_depth`: how often in a row it was taken over from a coordinator "
         "that ended without a word, and the depth of its checkpoint then (after more than five it fails); of a search "
-        "`bound`, `nodes`, `nodes_a_second`, `pieces_waiting`, `workers`, `resent`",
+        "`bound`, `nodes`, `nodes_a_second`, `pieces_waiting`, `blocks_leased`, `waiting_since`, `workers`, `resent`",
     ]
     result: Annotated[
         dict[str, Any] | None,
@@ -287,6 +290,9 @@ def _of_search(known: Progress) -> Iterator[tuple[str, str]]:
 
 
 def _of_both(known: Progress) -> Iterator[tuple[str, str]]:
+    if "waiting_since" in known:
+        waits = max(0.0, time.time() - known["waiting_since"])
+        yield "oldest block that waits", seconds_text(waits)
     if "workers" in known:
         yield "workers", f"{known['workers']:,}"
     if known.get("resent"):

@@ -25,7 +25,8 @@ class WorkersDocument:
     queue: Annotated[int, "steps and pieces that no worker has begun"]
     redis: Annotated[
         list[NodeMemory],
-        "of each server: `place`, and bytes `used`, `peak` and `most` (what it may use; 0: no limit)",
+        "of each server: `place`, bytes `used`, `peak` and `most` (what it may use; 0: no limit), and `evicted`, how "
+        "many keys it has removed because it was full",
     ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, literal, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, func, literal, select
 
 from farthest.errors import JobError, StorageError, UnavailableError
 from farthest.models.database import Database
@@ -201,6 +201,18 @@ class JobReader:
         with self._database.read() as connection:
             records = [*_readable(connection, _select_jobs().order_by(job.c.id), damages)]
         return records, damages
+
+    def running(self, limit: int) -> Records:
+        """The newest jobs that are marked as running, at most ``limit``, without those that are not what was stored."""
+        wanted = _select_jobs().where(job.c.status == RUNNING).order_by(job.c.id.desc()).limit(limit)
+        with self._database.read() as connection:
+            return [*_readable(connection, wanted, Damages())]
+
+    def statuses(self) -> dict[tuple[str, str], int]:
+        """How many jobs have a kind and a status, as they are marked."""
+        counted = select(job.c.kind, job.c.status, func.count()).group_by(job.c.kind, job.c.status)
+        with self._database.read() as connection:
+            return {(kind, status): number for kind, status, number in connection.execute(counted)}
 
     def page(
         self,

@@ -294,6 +294,8 @@ class Progress(TypedDict, total=False):
     seconds: float
     blocks: int
     blocks_done: int
+    blocks_leased: int
+    waiting_since: float
     workers: int
     resent: int
     set_back: int

@@ -14,9 +14,11 @@ from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddle
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from farthest import metrics
+from farthest.documents.figures import registry_of
 from farthest.errors import FarthestError
 from farthest.web.api_routes import API, LOOK_SECONDS, Feeds, json_answer
-from farthest.web.asking import BODY_SECONDS, ReaderLeftError, RefusalError, status_and_message
+from farthest.web.asking import BODY_SECONDS, ReaderLeftError, RefusalError, answered, status_and_message
 from farthest.web.change_routes import CHANGES, LocalJobs
 from farthest.web.file_routes import AT_ONCE, FILES, NOT_SMALLER
 from farthest.web.gate import SIGN_IN, Gate
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
+METRICS = "/metrics"
 THREADS = 8
 """Questions that are answered at the same time."""
 
@@ -74,7 +77,14 @@ def application(
             shelf.close()
 
     app = Starlette(
-        routes=[Route("/static/{version}/{name}", _static), *CHANGES, *API, *FILES, *PAGES],
+        routes=[
+            Route("/static/{version}/{name}", _static),
+            Route(METRICS, answered(_metrics)),
+            *CHANGES,
+            *API,
+            *FILES,
+            *PAGES,
+        ],
         middleware=[
             Middleware(
                 GZipMiddleware,
@@ -97,6 +107,7 @@ def application(
     app.state.local_jobs = LocalJobs(database, settings.database)
     app.state.solvings = Solvings(settings.database)
     app.state.body_seconds = body_seconds
+    app.state.figures = registry_of(database, metrics.SOLVE_SECONDS, redis=settings.redis)
     return Gate(app, settings, _refused)
 
 
@@ -110,12 +121,21 @@ async def _static(request: Request) -> Response:
     )
 
 
+def _metrics(request: Request) -> Response:
+    """For Prometheus."""
+    from prometheus_client.exposition import choose_encoder
+
+    encoder, kind = choose_encoder(request.headers.get("accept", ""))
+    return Response(encoder(request.app.state.figures), headers={"content-type": kind})
+
+
 async def _error(request: Request, error: Exception) -> Response:
     return _answer(request, *status_and_message(error, shelf_of(request).database))
 
 
 async def _refused(request: Request, refusal: RefusalError) -> Response:
-    if refusal.status == 401 and request.method == "GET" and not request.url.path.startswith("/api/"):
+    page = not request.url.path.startswith(("/api/", METRICS))
+    if refusal.status == 401 and request.method == "GET" and page:
         return RedirectResponse(SIGN_IN, status_code=303)
     return _answer(request, refusal.status, str(refusal))
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from farthest import metrics
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.errors import FarthestError
 from farthest.web.asking import RefusalError
@@ -80,7 +82,7 @@ class Solvings:
         reader.join(seconds)
 
     def _follow(self, key: tuple[str, str], process: Process) -> None:
-        told = self._told[key]
+        told, begun = self._told[key], time.monotonic()
         assert process.stdout is not None, "it is a pipe"
         try:
             with process:
@@ -92,6 +94,8 @@ class Solvings:
             if told.moves is None and not told.error:
                 told.error = "it ended before a solution was found"
             told.ended = True
+            result = "solved" if told.moves is not None else "ended"
+            metrics.observe(metrics.SOLVE_SECONDS, time.monotonic() - begun, result=result)
             with self._lock:
                 del self._running[key]
 

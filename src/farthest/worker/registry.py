@@ -110,22 +110,31 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class NodeMemory:
-    """Bytes of memory of a Redis server: now, at its peak, and what it may use (0: no limit)."""
+    """Bytes of memory of a Redis server: now, at its peak, and what it may use (0: no limit); and how many keys it has
+    removed since its start because it was full."""
 
     place: str
     used: int
     peak: int
     most: int
+    evicted: int
 
 
 def memory_of(nodes: RedisNodes) -> list[NodeMemory]:
     """The memory of each Redis server. Raises as ``RedisNodes.errors``."""
     with nodes.errors():
         found = [
-            (place, client.info("memory")) for place, client in zip(nodes.places, nodes.clients, strict=True)
+            (place, {**client.info("memory"), **client.info("stats")})
+            for place, client in zip(nodes.places, nodes.clients, strict=True)
         ]
     return [
-        NodeMemory(place, info["used_memory"], info["used_memory_peak"], info.get("maxmemory", 0))
+        NodeMemory(
+            place,
+            info["used_memory"],
+            info["used_memory_peak"],
+            info.get("maxmemory", 0),
+            info.get("evicted_keys", 0),
+        )
         for place, info in found
     ]
 

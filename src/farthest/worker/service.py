@@ -15,16 +15,21 @@ import logging
 import multiprocessing
 import os
 import signal
+import socket
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
+from farthest import metrics
 from farthest.environment import BLOBS, LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import FarthestError, SettingError, StorageError
 from farthest.families.python.allowed import allowed_modules
@@ -89,13 +94,20 @@ def run_worker(concurrency: int, name: str) -> int:
     if allowed:
         log.info("puzzle classes of these modules may run: %s", ", ".join(allowed))
     nodes = RedisNodes.from_environment()
+    listening = metrics.listen()
     retry_while_away(nodes.check, told=log.warning)
     _check_place()
-    main = _Main(concurrency, name, nodes)
+    main = _Main(concurrency, name, nodes, listening)
     main.claim_name()
     nodes.close()
     load()
-    main.run()
+    if listening is None:
+        main.run()
+        return 0
+    with TemporaryDirectory(prefix="farthest-metrics-", ignore_cleanup_errors=True) as folder:
+        metrics.load(Path(folder))
+        log.info("metrics: %s", metrics.shown_address(listening))
+        main.run()
     return 0
 
 
@@ -133,8 +145,12 @@ class _Stopping(BaseException):
     """Raised by the first signal where the main process waits for Redis."""
 
 
+SERVER = 0
+"""The number of the process that answers with metrics."""
+
+
 class _Slot:
-    """The place of one process of a worker: the one that runs now or the next one. ``number``: from 1."""
+    """The place of one process of a worker: the one that runs now or the next one. ``number``: from 1, or SERVER."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -157,10 +173,14 @@ class _Slot:
 
 
 class _Main:
-    def __init__(self, concurrency: int, name: str, nodes: RedisNodes) -> None:
+    def __init__(
+        self, concurrency: int, name: str, nodes: RedisNodes, listening: socket.socket | None = None
+    ) -> None:
         self._name = name
         self._nodes = nodes
+        self._listening = listening
         self._slots = [_Slot(number + 1) for number in range(concurrency)]
+        self._all_slots = [*self._slots, *([_Slot(SERVER)] if listening else [])]
         started = datetime.now(UTC).isoformat(timespec="seconds")
         record = WorkerRecord(name, host_name(), os.getpid(), __version__, PROTOCOL, concurrency, started)
         self._heartbeat = Heartbeat(nodes, record, self._pids)
@@ -177,7 +197,7 @@ class _Main:
         self._start_missing()
         steps = "1 process" if len(self._slots) == 1 else f"{len(self._slots)} processes"
         log.info("%s is ready: %s, %s", self._name, steps, self._nodes.places[0])
-        while not self._stopping or self._sentinels():
+        while not self._stopping or self._pids():
             with suppress(_Stopping), self._interruptible():
                 self._heartbeat.beat_if_due()
             wait(self._sentinels(), timeout=max(0.0, self._next_deadline() - monotonic()))
@@ -188,38 +208,48 @@ class _Main:
         """Starts the processes that are due."""
         with _undisturbed():  # signals go to all processes that exist, so a new one must be among them
             self._bury()
-            for slot in self._slots:
+            for slot in self._all_slots:
                 if slot.process is None and slot.due <= monotonic() and not self._stopping:
                     try:
-                        slot.start(_fork(self._nodes, self._name, slot.number))
+                        slot.start(self._process(slot.number))
                     except OSError as error:  # no memory, or no more processes
                         log.error("process %d does not start: %s", slot.number, error.strerror)
                         slot.ended()
 
     def _bury(self) -> None:
         """Notes the processes that have ended."""
-        for slot in self._slots:
+        for slot in self._all_slots:
             process = slot.process
             if process is None or process.exitcode is None:
                 continue
             status = process.exitcode
             process.close()
             pause = slot.ended()
+            if self._listening:
+                metrics.process_ended(slot.number)
             if not self._stopping:
                 when = f"in {pause:g} s" if pause else "now"
                 log.warning(
                     "process %d ended with status %d; another one begins %s", slot.number, status, when
                 )
 
+    def _process(self, number: int) -> ForkProcess:
+        fork = multiprocessing.get_context("fork")
+        if number == SERVER:
+            assert self._listening is not None
+            return fork.Process(target=_answer, args=(self._listening,))
+        work = self._nodes.urls[0], self._nodes.places[0], self._name, number, self._listening
+        return fork.Process(target=lambda: sys.exit(consume(*work)))
+
     def _pids(self) -> list[int]:
         running = (slot.process for slot in self._slots)
         return [process.pid for process in running if process is not None and process.pid is not None]
 
     def _sentinels(self) -> list[int]:
-        return [slot.process.sentinel for slot in self._slots if slot.process is not None]
+        return [slot.process.sentinel for slot in self._all_slots if slot.process is not None]
 
     def _next_deadline(self) -> float:
-        missing = [] if self._stopping else [slot.due for slot in self._slots if slot.process is None]
+        missing = [] if self._stopping else [slot.due for slot in self._all_slots if slot.process is None]
         return min([self._heartbeat.due, *missing])
 
     @contextmanager
@@ -259,10 +289,17 @@ def _undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, DRAINS)
 
 
-def _fork(nodes: RedisNodes, name: str, number: int) -> ForkProcess:
-    return multiprocessing.get_context("fork").Process(
-        target=lambda: sys.exit(consume(nodes.urls[0], nodes.places[0], name, number))
-    )
+def _answer(listening: socket.socket) -> None:
+    """What the process with the metrics does, until the main process ends: then it removes what that has left, where it
+    was killed."""
+    main = multiprocessing.parent_process()
+    assert main is not None
+    for number in DRAINS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, DRAINS)
+    threading.Thread(target=metrics.answer, args=(listening, metrics.in_files()), daemon=True).start()
+    main.join()
+    metrics.remove_files()
 
 
 # One process that does work
@@ -282,10 +319,13 @@ def load() -> None:
     warnings.simplefilter("ignore", CPendingDeprecationWarning)
 
 
-def consume(url: str, place: str, name: str, number: int) -> int:
+def consume(url: str, place: str, name: str, number: int, listening: socket.socket | None = None) -> int:
     """Runs messages until SIGTERM, finishes the one under way and returns the exit status. ``number``: the number of
-    the process in the worker ``name``, from 1."""
+    the process in the worker ``name``, from 1. ``listening``: where another process answers with metrics."""
     _follow_main()
+    if listening is not None:
+        listening.close()
+        metrics.count_in_files(number)
     if number > 1:  # the first process logs for all what happens to the connection
         for logger in _CONNECTION_LOGS:
             logging.getLogger(logger).setLevel(logging.CRITICAL)

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
+from farthest import metrics
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import (
     FarthestError,
@@ -41,6 +42,7 @@ from farthest.errors import (
     RedisFullError,
     UnavailableError,
 )
+from farthest.logs import about
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import ATTEMPT_NAME
 from farthest.stores.redis.attempts import AttemptKeys, prefix, touch
@@ -229,13 +231,25 @@ class WorkerProcess:
             log.warning("a message that is not from farthest was dropped")
             return
         name = f"{kind.name(depth, item)} of attempt {attempt}"
+        job = attempt.partition("-")[0]
+        with about(job=int(job) if job.isdecimal() else job, kind=kind.kind, depth=depth, block=item):
+            metrics.add(metrics.BUSY)
+            begun = time.monotonic()
+            result = self._run(kind, name, attempt, depth, item, again)
+            metrics.observe(metrics.WORK_SECONDS, time.monotonic() - begun, kind=kind.kind, result=result)
+            metrics.add(metrics.BUSY, -1)
+
+    def _run(self, kind: type[Work], name: str, attempt: str, depth: int, item: int, again: bool) -> str:
+        """Returns how it has ended."""
         try:
             with ended_if_stuck(name):
                 self._do(self.opened(kind, attempt), depth, item, again)
         except LateStepError as late:
             log.debug("%s: %s", name, late)
+            return "late"
         except UnavailableError as error:
             log.warning("%s dropped: %s", name, error)
+            return "dropped"
         except FarthestError as error:
             log.error("%s: %s", name, error)
             self._tell(attempt, Report(depth, item, self.holder, _error(error), str(error), kind.kind))
@@ -243,6 +257,9 @@ class WorkerProcess:
             log.exception("%s failed", name)
             message = f"{type(error).__name__}: {error}"
             self._tell(attempt, Report(depth, item, self.holder, "failed", message, kind.kind))
+        else:
+            return "done"
+        return "failed"
 
     def _do(self, work: Work, depth: int, named: int, again: bool) -> None:
         """Does an item, unless another process does."""

@@ -173,6 +173,7 @@ class CeleryBackend(Backend):
                     "blocks_done": layer.done,
                     "workers": layer.workers,
                     "resent": layer.resent,
+                    **layer.queued.progress(),
                 }
             )
 

@@ -201,6 +201,8 @@ class FoundLayers:
                 "layers": list(self.states) if len(self.states) <= LAYERS_TOLD else None,
                 "blocks": None,
                 "blocks_done": None,
+                "blocks_leased": None,
+                "waiting_since": None,
             }
         )
 

@@ -13,7 +13,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.search.executors import SearchExecutor
-from farthest.coordinator.workers import Outstanding, Workers
+from farthest.coordinator.workers import Outstanding, Queued, Workers
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
 from farthest.search.contract import engine_fields
@@ -60,6 +60,7 @@ class CelerySearch(SearchExecutor):
         self.batch_numbers = count()
         self.alive = 0
         self.resent = 0
+        self.queued = Queued()
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """Sets a function that is called regularly while Redis is away; it may raise an exception."""
@@ -80,7 +81,7 @@ class CelerySearch(SearchExecutor):
             raise
 
     def progress(self) -> dict[str, Any]:
-        return {"workers": self.alive, "resent": self.resent}
+        return {"workers": self.alive, "resent": self.resent, **self.queued.progress()}
 
     def restarted(self) -> bool:
         return self._nodes.restarted()
@@ -131,6 +132,7 @@ class _Iteration:
             self._send()
             self._take_back(self._outstanding.wait())
             self._executor.resent = self._resent + self._outstanding.resent
+            self._executor.queued = self._outstanding.queued()
 
     def _count_workers(self) -> None:
         alive = self._executor.workers.count()

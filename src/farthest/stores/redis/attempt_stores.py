@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from farthest import metrics
 from farthest.environment import WORKER_MEMORY
 from farthest.errors import LateStepError, LostStateError, RedisFullError, SettingError, StorageError
 from farthest.stores.blobs.blob import BlobCache
@@ -157,12 +158,15 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
 
     def fetch_parts(self, parts: Sequence[BlobPart]) -> list[bytes]:
         """Parts of blobs; what is missing is left out of the bytes."""
-        return self.nodes.call(lambda: self.place.read(parts)) if parts else []
+        read = self.nodes.call(lambda: self.place.read(parts)) if parts else []
+        metrics.add(metrics.BLOB_BYTES, sum(map(len, read)), direction="read")
+        return read
 
     def send(self, blobs: Mapping[BlobName, bytes]) -> None:
         """Stores blobs."""
         if blobs:
             self.nodes.call(lambda: self.place.put(blobs))
+            metrics.add(metrics.BLOB_BYTES, sum(map(len, blobs.values())), direction="written")
 
     def discard(self, names: Sequence[BlobName]) -> None:
         """Removes blobs."""
@@ -238,6 +242,7 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
         under_way = "depth", str(depth)
         outcomes = set_records(self.nodes, self, self.records_key(depth), under_way, items)
         ours = {block for block, outcome in zip(commits, outcomes, strict=True) if outcome == OURS}
+        metrics.add(metrics.STATES, sum(sum(commits[block].record.states.values()) for block in ours))
         self.discard(
             [
                 name
