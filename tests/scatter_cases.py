@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 from farthest import _kernel
-from farthest.families.blocks.reader import rush_hour
+from farthest.families.blocks.reader import board_puzzle
 from farthest.models.chunks import digest_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -104,7 +104,7 @@ class ScatterCase:
 
 
 def _puzzle(name: str) -> Puzzle:
-    return rush_hour(name) or load(name)
+    return board_puzzle(name) or load(name)
 
 
 @cache

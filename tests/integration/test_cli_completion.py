@@ -49,7 +49,7 @@ def test_every_parameter_completes(name: str, run: Run, folder: Path) -> None:
 
 
 def test_puzzles_and_their_files(folder: Path) -> None:
-    for name in ("mine.toml", "cubes.gap", "cube.txt", "cu be.toml", "cu\x1b.toml"):
+    for name in ("mine.toml", "cubes.gap", "cube.csv", "cu be.toml", "cu\x1b.toml"):
         (folder / name).touch()
     found = complete("enumerate", "cu")
     assert list(found) == [*(each for each in catalogue.names() if each.startswith("cu")), "cubes.gap"]

@@ -76,7 +76,8 @@ def test_words_list_what_they_match(run: Run, run_json: RunJson) -> None:
     lines = run("puzzles", "klotski").stdout.splitlines()
     names = ["hakoiri-musume-move", "hakoiri-musume-slide", "hakoiri-musume-step", "red-donkey"]
     assert [line.split()[0] for line in lines[1:5]] == names
-    assert lines[5:] == ["", "Show one of them: farthest puzzles NAME"]
+    assert [line.split()[0] for line in lines[6:8]] == ["names", "klotski-CODE"]
+    assert lines[8:] == ["", "Show one of them: farthest puzzles NAME"]
     for words in (["Rush", "HOUR", "second"], ["rush hour second"]):
         listed = run_json("puzzles", *words)["puzzles"]
         assert [puzzle["name"] for puzzle in listed] == ["rush-hour-58"]

@@ -71,15 +71,20 @@ def load(name_or_path: str | Path) -> Puzzle:
             parent, moves = _split_moves(name)
             return with_moves(load(parent), moves)
         if "(" in name or "[" in name:
-            written = next(filter(None, (each.written(name) for each in families())), None)
+            written = _written(name)
             if written is not None:
                 return written
     if name.endswith(puzzle_file_endings()) or "/" in name or os.sep in name:
         return _read(name)
-    puzzle = _plain_puzzle(name) or called(name)
+    puzzle = _plain_puzzle(name) or called(name) or _written(name)
     if puzzle is None:
         raise _unknown(name)
     return puzzle
+
+
+def _written(text: str) -> Puzzle | None:
+    """The puzzle that a text tells, such as generators of a group, or a board of Rush Hour."""
+    return next(filter(None, (each.written(text) for each in families())), None)
 
 
 def find(name: str) -> Puzzle | None:

@@ -7,10 +7,16 @@ FAMILY = Family(
     metrics=("step", "slide", "move"),
     default_origin="from start",
     example="start = [...]",
-    forms=(("rush-BOARD", "any board of Rush Hour, in 36 characters"),),
+    forms=(
+        ("rush-BOARD", "any board of Rush Hour, in 36 characters"),
+        ("klotski-CODE", "any board of Klotski, in nine hexadecimal digits"),
+    ),
+    files=(".txt",),
     table="reader.BlocksTable",
     definition="definition.Blocks",
-    parametric="reader.rush_hour",
+    parametric="reader.board_puzzle",
+    written="reader.written_puzzle",
+    read_file="foreign.parse_jimslide",
     picture="picture.picture",
     hold="picture.hold",
 )

@@ -1,5 +1,5 @@
-"""The table of a sliding block puzzle in a puzzle's file; and Rush Hour boards in 36 characters, as in M. Fogleman's
-database of all interesting ones.
+"""The table of a sliding block puzzle in a puzzle's file; and boards that are one text: Klotski codes (foreign.py), and
+Rush Hour in 36 characters, as in M. Fogleman's database of all interesting ones.
 
 A Rush Hour board has six rows of six without marks between them: ``o`` or ``.`` an empty cell, ``x`` or ``#`` a wall,
 each letter one car of two cells or more in a line, ``A`` the car that must get to the right end of its row. Cars go
@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from farthest.errors import PuzzleError
 from farthest.families.blocks.definition import ANY_WAY, COLUMNS, EMPTY_TOKENS, ROWS, Blocks, Kind
+from farthest.families.blocks.foreign import KLOTSKI, klotski_rows
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.grid import (
     MAX_CELLS,
@@ -42,7 +43,7 @@ class BlocksTable(DrawnTable):
     along    = true               # pieces go only along their length; or a list of those that do
     exits    = { "+" = ["1"] }    # cells drawn + are for piece 1 only
     tray     = ["....", ...]      # the board without pieces; needed where a piece of the start stands on an exit
-    board    = "BBoKMxDDDKMo..."  # instead of all of these: Rush Hour in 36 characters
+    board    = "BBoKMxDDDKMo..."  # instead of all of these: Rush Hour in 36 characters, or a Klotski code
     """
 
     header = "blocks"
@@ -59,9 +60,9 @@ class BlocksTable(DrawnTable):
             if others:
                 raise self.fail(
                     others[0],
-                    f"both board and {others[0]} are given, and board is a whole Rush Hour board; leave one out",
+                    f"both board and {others[0]} are given, and board is a whole board; leave one out",
                 )
-            return read_rush_hour(self.board, lambda problem: self.fail("board", problem))
+            return _read_board(self.board, lambda problem: self.fail("board", problem))
         goals = self.drawn_goals("A./..")
         start = self.drawn("start") if "start" in self else None
         tray = self.drawn("tray") if "tray" in self else None
@@ -321,28 +322,54 @@ def _shape(cells: list[tuple[int, int]]) -> Shape:
     return tuple(sorted((r - row, c - column) for r, c in cells))
 
 
-# Rush Hour
+# Boards that are one text
 
 _SIDE = 6
-_NAME = re.compile(r"rush-([^-]+)")
+_NAME = re.compile(r"(?P<kind>rush|klotski)-(?P<board>[^-]+)")
+_BARE = re.compile(rf"[A-Zox.#]{{{_SIDE * _SIDE}}}")
 _EXAMPLE = "BBoKMxDDDKMoIAALooIoJLEEooJFFNoGGoxN"
 
 
-def rush_hour(name: str) -> Puzzle | None:
-    """The puzzle called ``rush-`` and a board, else None. Raises PuzzleError for a board that cannot be."""
+def board_puzzle(name: str) -> Puzzle | None:
+    """The puzzle called ``rush-`` or ``klotski-`` and a board, else None. Raises PuzzleError for a wrong board."""
     match = _NAME.fullmatch(name)
     if not match:
         return None
+
+    def fail(problem: str) -> PuzzleError:
+        return PuzzleError(f"{shown(name)}: {problem}")
+
+    rush = match["kind"] == "rush"
     return Puzzle(
         name=name,
-        title="Rush Hour",
+        title="Rush Hour" if rush else "Klotski",
         source="the board of this name",
         family="blocks",
-        metric="slide",
+        metric="slide" if rush else "move",
         origin=Origin("from", "start"),
         known=(),
-        definition=read_rush_hour(match[1], lambda problem: PuzzleError(f"{shown(name)}: {problem}")),
+        definition=read_rush_hour(match["board"], fail) if rush else _read_klotski(match["board"], fail),
     )
+
+
+def written_puzzle(text: str) -> Puzzle | None:
+    """The puzzle of a Rush Hour board without a name before it; None: the text is none. Raises PuzzleError."""
+    return board_puzzle(f"rush-{text.replace('#', 'x')}") if _BARE.fullmatch(text) else None
+
+
+def _read_board(text: object, fail: Callable[[str], PuzzleError]) -> Blocks:
+    """The board of a text. Raises what ``fail`` makes of what is wrong with it."""
+    if isinstance(text, str) and KLOTSKI.fullmatch(text):
+        return _read_klotski(text, fail)
+    return read_rush_hour(text, fail)
+
+
+def _read_klotski(code: str, fail: Callable[[str], PuzzleError]) -> Blocks:
+    """The piece of four cells must get to the middle of the bottom. Raises what ``fail`` makes of a problem."""
+    if not KLOTSKI.fullmatch(code):
+        raise fail("expected a Klotski code, nine hexadecimal digits at most; write it like 1A9BF0C")
+    goal = ["....", "....", "....", ".AA.", ".AA."]
+    return BlocksTable({"start": klotski_rows(code, fail), "goal": goal}, Source("", ""), "move").read()
 
 
 def read_rush_hour(text: object, fail: Callable[[str], PuzzleError]) -> Blocks:

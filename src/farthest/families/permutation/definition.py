@@ -52,8 +52,24 @@ class Permutation(PermutationFields):
             ("pieces", f"{self.slots} of {counted(len(self.tokens), 'kind')}"),
             ("moves", f"{len(self.generators)}: {names if len(names) <= 400 else names[:397] + '...'}"),
             *([] if group is None else [("group", f"of order {group.order:,}")]),
+            *(
+                [("blocked moves", "moves that cannot be made on every board, " + self._guards_text())]
+                if self.guards
+                else []
+            ),
             *([] if self.symmetric else [("one-way", "not every move can be taken back by one move")]),
         ]
+
+    def _guards_text(self) -> str:
+        every = [guard for guards in self.guards for guard in guards]
+        joined = {guard.labels for guard in every if guard.joined}
+        illegal = sum(len(guard.labels) for guard in every if not guard.joined)
+        blocks = counted(len(joined), "block")
+        return (
+            "by places that pieces may not take"
+            if not joined
+            else f"by {blocks}" + (" and places that pieces may not take" if illegal else "")
+        )
 
     def _row_text(self, row: Row) -> str:
         held = Counter(self.slot_moduli[slot] for slot in row.slots)
