@@ -213,7 +213,7 @@ class Prometheus:
         return self.ask(f'ALERTS{{alertname="{alert}", alertstate="firing"}}') is not None
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("cluster", [0.5], indirect=True)  # layers that last longer than progress is told
 @pytest.mark.skipif(shutil.which("prometheus") is None, reason="Debian's package prometheus is not installed")
 def test_alerts_of_a_real_prometheus(cluster: Cluster, tmp_path: Path) -> None:
