@@ -4,8 +4,10 @@ Prometheus."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -144,6 +146,13 @@ def test_a_job_with_two_workers_one_process_killed(cluster: Cluster) -> None:
                 timeout=30,
             )
             assert checked.returncode == 0, checked.stdout + checked.stderr
+    # The files with what was counted go with a worker, also with one that is killed; the log is JSON to its end.
+    assert first.stop() == coordinator.stop() == 0
+    os.kill(second.pid, signal.SIGKILL)
+    until(lambda: not list(cluster.folder.glob("farthest-metrics-*")) or None, 10, "no files are left")
+    lines = [json.loads(line) for service in cluster.services for line in service.said().splitlines()]
+    assert {"time", "level", "logger", "message", "pid"} <= set.intersection(*map(set, lines))
+    assert any(line.get("job") == job for line in lines)
 
 
 class Prometheus:
@@ -204,7 +213,7 @@ class Prometheus:
         return self.ask(f'ALERTS{{alertname="{alert}", alertstate="firing"}}') is not None
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("cluster", [0.5], indirect=True)  # layers that last longer than progress is told
 @pytest.mark.skipif(shutil.which("prometheus") is None, reason="Debian's package prometheus is not installed")
 def test_alerts_of_a_real_prometheus(cluster: Cluster, tmp_path: Path) -> None:
