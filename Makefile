@@ -24,8 +24,8 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo wheel test quick lint format kernel-tests python-tests sanitize slow night soak containers bench \
-        screenshots cross lock clean distclean FORCE
+.PHONY: help demo wheel test quick lint format kernel-tests python-tests sanitize slow docs night soak containers \
+        bench screenshots cross lock clean distclean FORCE
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -77,7 +77,7 @@ $(VENV)/.installed: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
 $(VENV)/.tested: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
 	@echo "== install with test extras"
 	@$(call compile,the kernel) $(PIP) install -v -c constraints.txt $(BUILD_KERNEL) \
-	  --config-settings=cmake.define.FARTHEST_WERROR=ON '.[test]'
+	  --config-settings=cmake.define.FARTHEST_WERROR=ON '.[docs,test]'
 	@cp "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/farthest/_kernel.pyi" src/farthest/
 	@touch $(VENV)/.installed $@
 
@@ -125,6 +125,16 @@ sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests unde
 slow: $(VENV)/.tested  ## the slow Python tests
 	@echo "== slow Python tests"
 	@$(PYTEST) -m 'slow and not night' $(PARALLEL) --durations=15
+
+# Where the site is built; a test builds it elsewhere.
+SITE ?= build/docs
+
+docs: $(VENV)/.tested  ## the documentation site in build/docs; its warnings are errors
+	@echo "== documentation"
+	@rm -rf $(SITE)
+	@$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(SITE)/.doctrees . $(SITE)
+	@cp $(SITE)/README.html $(SITE)/index.html
+	@rm -rf $(SITE)/.doctrees $(SITE)/.buildinfo $(SITE)/_sources
 
 night: $(VENV)/.tested  ## Python tests of minutes, and random ones with more examples; not part of make test
 	@echo "== Python tests for a night"

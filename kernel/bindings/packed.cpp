@@ -21,16 +21,22 @@ using namespace nb::literals;
 namespace {
 
 using FieldArgs = std::tuple<int, int, int>;
-using PackedMoveArgs = std::tuple<std::vector<int>, std::vector<int>, std::uint64_t, std::uint64_t>;
+using GuardArgs = std::tuple<std::vector<int>, std::uint64_t, bool>;
+using PackedMoveArgs =
+    std::tuple<std::vector<int>, std::vector<int>, std::uint64_t, std::uint64_t, std::vector<GuardArgs>>;
 
 std::unique_ptr<Expander> make_packed(std::size_t width, const std::vector<FieldArgs>& fields,
                                       std::optional<std::uint32_t> sum,
                                       const std::vector<ContentTable>& tables,
-                                      const std::vector<PackedMoveArgs>& moves) {
-  PackedBoards boards{{}, sum, tables};
+                                      const std::vector<PackedMoveArgs>& moves,
+                                      const std::vector<ContentTable>& kinds) {
+  PackedBoards boards{{}, sum, tables, kinds};
   for (const auto& [word, shift, bits] : fields) boards.fields.push_back({word, shift, bits});
   std::vector<PackedMove> made;
-  for (const auto& [to, turns, require, forbid] : moves) made.push_back({to, turns, require, forbid});
+  for (const auto& [to, turns, require, forbid, guards] : moves) {
+    PackedMove& move = made.emplace_back(PackedMove{to, turns, require, forbid, {}});
+    for (const auto& [of, cells, joined] : guards) move.guards.push_back({of, cells, joined});
+  }
   return packed_expander(width, boards, made);
 }
 
@@ -83,12 +89,18 @@ std::vector<std::tuple<std::uint64_t, std::uint64_t, nb::bytes>> step_runs(
 void bind_packed(nb::module_& m) {
   m.def(
       "packed_expander", &make_packed, "width"_a, "fields"_a, "sum"_a.none(), "tables"_a, "moves"_a,
+      "kinds"_a = std::vector<ContentTable>{},
       "Successors of boards packed into codes of `width` bytes. fields: (word, shift, bits), the bits of "
       "each "
       "cell's content; the last cell has none where the sum of all contents is known. tables: a content for "
-      "each content, 256 each. moves: (to, turns, require, forbid): what stands in cell i goes to cell to[i] "
-      "and becomes what tables[turns[i]] says, where the cells of the bit mask `require` hold 0 and those of "
-      "`forbid` do not. Raises ValueError.");
+      "each content, 256 each. moves: (to, turns, require, forbid, guards): what stands in cell i goes to "
+      "cell "
+      "to[i] and becomes what tables[turns[i]] says, where the cells of the bit mask `require` hold 0, those "
+      "of "
+      "`forbid` do not, and all guards hold: (kinds, cells, joined), of the contents of these kinds none "
+      "stands "
+      "in the cells of the mask, or where they are joined all or none. kinds: for each cell the kind of each "
+      "content, 1 to 255, or 0. Raises ValueError.");
 
   nb::class_<ReducedRuns>(
       m, "ReducedRuns",

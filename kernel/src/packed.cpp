@@ -20,6 +20,9 @@ void check(const PackedBoards& boards, std::size_t width) {
   if (boards.tables.empty() ||
       std::ranges::any_of(boards.tables, [](const auto& table) { return table.size() != kContents; }))
     throw InvalidArgument("there must be tables of 256 contents each");
+  if ((!boards.kinds.empty() && boards.kinds.size() != cells) ||
+      std::ranges::any_of(boards.kinds, [](const auto& table) { return table.size() != kContents; }))
+    throw InvalidArgument("there must be kinds of 256 contents for each cell");
 }
 
 void check(const PackedMove& move, std::size_t cells, std::size_t tables) {
@@ -34,11 +37,17 @@ void check(const PackedMove& move, std::size_t cells, std::size_t tables) {
   if (std::ranges::any_of(move.turns,
                           [&](int table) { return table < 0 || table >= static_cast<int>(tables); }))
     throw InvalidArgument("a move names a table that there is not");
-  const SlotMask asked = move.require | move.forbid;
+  SlotMask asked = move.require | move.forbid;
+  for (const PackedGuard& guard : move.guards) asked |= guard.cells;
   if (asked != 0 && cells > static_cast<std::size_t>(kMaxSlots))
     throw InvalidArgument("moves that ask for cells need 64 cells at most");
   if (asked != 0 && (asked & ~first_slots(static_cast<int>(cells))) != 0)
     throw InvalidArgument("a move asks for a cell that there is not");
+  for (const PackedGuard& guard : move.guards) {
+    if (std::ranges::any_of(guard.kinds,
+                            [](int kind) { return kind < 1 || kind >= static_cast<int>(kContents); }))
+      throw InvalidArgument("a guard names a kind that is not 1 to 255");
+  }
 }
 
 template <class Code>
@@ -47,11 +56,15 @@ class PackedExpander final : public ExpanderOf<Code> {
   PackedExpander(std::size_t width, const PackedBoards& boards, const std::vector<PackedMove>& moves)
       : width_(width), fields_(boards.fields), sum_(boards.sum) {
     check(boards, width);
+    for (const ContentTable& kinds : boards.kinds)
+      kind_of_.insert(kind_of_.end(), kinds.begin(), kinds.end());
     const std::size_t cells = fields_.size() + (sum_ ? 1 : 0);
     for (const PackedMove& move : moves) {
       check(move, cells, boards.tables.size());
       add(move, boards);
       masked_ = masked_ || (move.require | move.forbid) != 0;
+      if (!move.guards.empty() && kind_of_.empty())
+        throw InvalidArgument("a move has guards, but there are no kinds");
     }
   }
 
@@ -59,22 +72,25 @@ class PackedExpander final : public ExpanderOf<Code> {
 
   void successors(std::span<const Code> codes, std::vector<Code>& out) const override {
     Contents contents{};
+    Places places{};
     for (const Code& code : codes) {
       read(code, contents);
+      if (!guards_.empty()) find(contents, places);
       SlotMask blanks = 0;
       if (masked_)
         for (std::size_t cell = 0; cell < fields_.size() + (sum_ ? 1 : 0); ++cell)
           blanks |= SlotMask{contents[cell] == 0 ? 1U : 0U} << cell;
-      for (const Made& move : moves_[kAlways]) make(move, blanks, code, contents, out);
+      for (const Made& move : moves_[kAlways]) make(move, blanks, places, code, contents, out);
       for (SlotMask left = blanks; left != 0; left &= left - 1)
         for (const Made& move : moves_[static_cast<std::size_t>(lowest(left))])
-          make(move, blanks, code, contents, out);
+          make(move, blanks, places, code, contents, out);
     }
   }
 
  private:
   static constexpr std::size_t kAlways = kMaxSlots;
   using Contents = std::array<std::uint8_t, kMaxPackedCells>;
+  using Places = std::array<SlotMask, kContents>;  // of each kind the cells where it stands
 
   // A field gets what stood in `from`: the table from `table` on has, for each content there, its bits.
   struct Change {
@@ -90,10 +106,21 @@ class PackedExpander final : public ExpanderOf<Code> {
   struct Made {
     SlotMask require, forbid;
     std::uint32_t first, last;  // words
+    std::uint32_t first_guard, last_guard;
+  };
+  struct Guard {
+    std::uint32_t first, last;  // kinds
+    SlotMask cells;
+    bool joined;
   };
 
   void add(const PackedMove& move, const PackedBoards& boards) {
-    Made made{move.require, move.forbid, static_cast<std::uint32_t>(words_.size()), 0};
+    Made made{move.require,
+              move.forbid,
+              static_cast<std::uint32_t>(words_.size()),
+              0,
+              static_cast<std::uint32_t>(guards_.size()),
+              0};
     for (std::size_t from = 0; from < move.to.size(); ++from) {
       const auto to = static_cast<std::size_t>(move.to[from]);
       const auto table = static_cast<std::size_t>(move.turns[from]);
@@ -110,6 +137,12 @@ class PackedExpander final : public ExpanderOf<Code> {
       for (auto later = word + 1; later != words_.end(); ++later) ++later->first, ++later->last;
     }
     made.last = static_cast<std::uint32_t>(words_.size());
+    for (const PackedGuard& guard : move.guards) {
+      const auto first = static_cast<std::uint32_t>(kinds_.size());
+      for (const int kind : guard.kinds) kinds_.push_back(static_cast<std::uint8_t>(kind));
+      guards_.push_back({first, static_cast<std::uint32_t>(kinds_.size()), guard.cells, guard.joined});
+    }
+    made.last_guard = static_cast<std::uint32_t>(guards_.size());
     moves_[move.require == 0 ? kAlways : static_cast<std::size_t>(lowest(move.require))].push_back(made);
   }
 
@@ -143,9 +176,23 @@ class PackedExpander final : public ExpanderOf<Code> {
     if (sum_) contents[cell] = static_cast<std::uint8_t>(*sum_ - sum);
   }
 
-  void make(const Made& move, SlotMask blanks, const Code& code, const Contents& contents,
-            std::vector<Code>& out) const {
+  void find(const Contents& contents, Places& places) const {
+    places.fill(0);
+    for (std::size_t cell = 0; cell < kind_of_.size() / kContents; ++cell)
+      places[kind_of_[cell * kContents + contents[cell]]] |= SlotMask{1} << cell;
+  }
+
+  bool holds(const Guard& guard, const Places& places) const {
+    SlotMask there = 0;
+    for (std::uint32_t i = guard.first; i < guard.last; ++i) there |= places[kinds_[i]];
+    return (there & guard.cells) == 0 || (guard.joined && (there & ~guard.cells) == 0);
+  }
+
+  void make(const Made& move, SlotMask blanks, const Places& places, const Code& code,
+            const Contents& contents, std::vector<Code>& out) const {
     if ((blanks & move.require) != move.require || (blanks & move.forbid) != 0) return;
+    for (std::uint32_t i = move.first_guard; i < move.last_guard; ++i)
+      if (!holds(guards_[i], places)) return;
     Code& after = out.emplace_back(code);  // in place: copied at once, it would wait for its words
     for (std::uint32_t i = move.first; i < move.last; ++i) {
       const Word& changed = words_[i];
@@ -164,6 +211,9 @@ class PackedExpander final : public ExpanderOf<Code> {
   std::vector<Change> changes_;
   std::vector<Word> words_;
   std::array<std::vector<Made>, kMaxSlots + 1> moves_;  // by the lowest cell that must be blank
+  std::vector<std::uint8_t> kind_of_;                   // for each cell 256 contents
+  std::vector<std::uint8_t> kinds_;                     // of the guards, one after another
+  std::vector<Guard> guards_;
   bool masked_ = false;
 };
 

@@ -49,7 +49,14 @@ Contents moved(const PackedBoards& boards, const PackedMove& move, const Content
   return after;
 }
 
-bool can(const PackedMove& move, const Contents& contents) {
+bool can(const PackedBoards& boards, const PackedMove& move, const Contents& contents) {
+  for (const PackedGuard& guard : move.guards) {
+    int inside = 0, outside = 0;
+    for (std::size_t i = 0; i < contents.size(); ++i)
+      if (std::ranges::count(guard.kinds, int{boards.kinds[i][contents[i]]}) > 0)
+        ++((guard.cells >> i & 1) != 0 ? inside : outside);
+    if (inside > 0 && !(guard.joined && outside == 0)) return false;
+  }
   for (std::size_t i = 0; i < contents.size(); ++i) {
     if ((move.require >> i & 1) != 0 && contents[i] != 0) return false;
     if ((move.forbid >> i & 1) != 0 && contents[i] == 0) return false;
@@ -57,8 +64,11 @@ bool can(const PackedMove& move, const Contents& contents) {
   return true;
 }
 
+enum class Asked { kNothing, kBlanks, kGuards };
+
 template <class Code>
-void check_successors(std::size_t width, int cells, int bits, bool with_sum, bool masked) {
+void check_successors(std::size_t width, int cells, int bits, bool with_sum, Asked asked) {
+  const bool masked = asked != Asked::kNothing;
   Random random(static_cast<std::uint64_t>(cells * 100 + bits));
   const int values = std::min(1 << bits, cells);
   Contents start(static_cast<std::size_t>(cells));
@@ -71,6 +81,13 @@ void check_successors(std::size_t width, int cells, int bits, bool with_sum, boo
     boards.tables.push_back(boards.tables[0]);
     std::swap(boards.tables[1][0], boards.tables[1][1]);
   }
+  if (asked == Asked::kGuards)  // three kinds, and contents of none; other ones in every other cell
+    for (int cell = 0; cell < cells; ++cell) {
+      boards.kinds.emplace_back(256);
+      for (std::size_t content = 0; content < 256; ++content)
+        boards.kinds.back()[content] =
+            static_cast<std::uint8_t>((content + cell % 2) % 7 < 4 ? content % 4 : 0);
+    }
   std::vector<PackedMove> moves;
   for (int i = 0; i < 12; ++i) {
     const auto to = random.permutation(cells);
@@ -78,6 +95,11 @@ void check_successors(std::size_t width, int cells, int bits, bool with_sum, boo
     if (!with_sum) move.turns[random.below(start.size())] = 1;
     if (masked && i > 2) move.require = bit(static_cast<int>(random.below(start.size())));
     if (masked && i % 2 == 0) move.forbid = bit(static_cast<int>(random.below(start.size()))) & ~move.require;
+    for (int guard = 0; asked == Asked::kGuards && guard < i % 3; ++guard) {
+      const std::vector<int> kinds = guard == 0 ? std::vector{1 + i % 3} : std::vector{1, 3};
+      const SlotMask here = bit(static_cast<int>(random.below(start.size())));
+      move.guards.push_back({kinds, i % 2 == 0 ? here : first_slots(cells) & ~here, i % 4 == 2});
+    }
     moves.push_back(move);
   }
   const auto expander = packed_expander(width, boards, moves);
@@ -86,7 +108,7 @@ void check_successors(std::size_t width, int cells, int bits, bool with_sum, boo
     std::shuffle(start.begin(), start.end(), std::mt19937_64(static_cast<std::uint64_t>(round)));
     std::multiset<Code> wanted;
     for (const PackedMove& move : moves)
-      if (can(move, start)) wanted.insert(packed<Code>(boards, moved(boards, move, start)));
+      if (can(boards, move, start)) wanted.insert(packed<Code>(boards, moved(boards, move, start)));
     const Code code = packed<Code>(boards, start);
     const auto found = expand<Code>(expander_of<Code>(*expander, width), std::span(&code, 1), 1);
     CHECK(std::multiset<Code>(found.begin(), found.end()) == wanted);
@@ -94,14 +116,14 @@ void check_successors(std::size_t width, int cells, int bits, bool with_sum, boo
 }
 
 TEST(packed_boards_have_the_successors_of_boards) {
-  for (const bool masked : {false, true})
+  for (const Asked asked : {Asked::kNothing, Asked::kBlanks, Asked::kGuards})
     for (const bool with_sum : {false, true}) {
-      check_successors<Key>(8, 9, 4, with_sum, masked);
-      check_successors<Key>(8, 16, 4, true, masked);
-      check_successors<WideCode<2>>(16, 25, 5, true, masked);
-      check_successors<WideCode<2>>(13, 20, 5, with_sum, masked);
-      check_successors<WideCode<4>>(27, 40, 5, with_sum, masked);
-      check_successors<WideCode<8>>(48, 60, 6, with_sum, masked);
+      check_successors<Key>(8, 9, 4, with_sum, asked);
+      check_successors<Key>(8, 16, 4, true, asked);
+      check_successors<WideCode<2>>(16, 25, 5, true, asked);
+      check_successors<WideCode<2>>(13, 20, 5, with_sum, asked);
+      check_successors<WideCode<4>>(27, 40, 5, with_sum, asked);
+      check_successors<WideCode<8>>(48, 60, 6, with_sum, asked);
     }
   check_successors<WideCode<16>>(96, 100, 7, false, false);
 }
@@ -128,6 +150,14 @@ TEST(packed_boards_that_do_not_fit_are_refused) {
   CHECK_THROWS(make(8, good, {{1, 0, 3}, {0, 0, 0}, 0, 0}));
   CHECK_THROWS(make(8, good, {{1, 0, 2}, {0, 0, 1}, 0, 0}));
   CHECK_THROWS(make(8, good, {{1, 0, 2}, {0, 0, 0}, 8, 0}));
+  CHECK_THROWS(make(8, good, {{1, 0, 2}, {0, 0, 0}, 0, 0, {{{1}, 1, false}}}));
+  PackedBoards kinds = good;
+  kinds.kinds.assign(3, ContentTable(256));
+  CHECK(make(8, kinds, {{1, 0, 2}, {0, 0, 0}, 0, 0, {{{1}, 1, false}}}));
+  CHECK_THROWS(make(8, kinds, {{1, 0, 2}, {0, 0, 0}, 0, 0, {{{1}, 8, false}}}));
+  CHECK_THROWS(make(8, kinds, {{1, 0, 2}, {0, 0, 0}, 0, 0, {{{256}, 1, false}}}));
+  kinds.kinds.pop_back();
+  CHECK_THROWS(make(8, kinds, swap));
   PackedBoards few = good;
   few.tables[0].pop_back();
   CHECK_THROWS(make(8, few, swap));

@@ -210,7 +210,14 @@ def test_network(manifests: list[Manifest]) -> None:
         )
         service = named(manifests, "Service", server)["spec"]
         assert service["ports"][0]["port"] == port["containerPort"]
+    (way,) = policies.pop("metrics")["ingress"]
     assert not policies
+    for name in ("coordinator", "worker"):
+        template = named(manifests, "Deployment", name)["spec"]["template"]
+        (port,) = template["spec"]["containers"][0]["ports"]
+        assert [one["port"] for one in way["ports"]] == [port["name"]]
+        assert template["metadata"]["annotations"]["prometheus.io/port"] == str(port["containerPort"])
+        assert settings()["FARTHEST_METRICS_ADDRESS"] == f"0.0.0.0:{port['containerPort']}"
 
 
 def test_selectors(manifests: list[Manifest]) -> None:

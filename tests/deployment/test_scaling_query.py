@@ -148,24 +148,23 @@ def test_from_none_and_back(
 ) -> None:
     """Real coordinators, workers and searches."""
     with Cluster(tmp_path, redis_url, postgres_empty_url, {"SMALL_LAYER_STATES": 0}) as cluster:
+        commands = [
+            cluster.start("solve", "15-puzzle", BOARD, "--heuristic", "manhattan", "--workers", "celery"),
+            cluster.start("enumerate", "sliding-2x5", "--workers", "celery"),
+        ]
+        until(lambda: wanted() == 2 or None, 60, "both commands want workers", 0.05)
+        for command in commands:
+            command.process.send_signal(signal.SIGINT)
+            command.process.wait(60)
+        assert wanted() == 0
         number = cluster.submit("eight-kinds")
         assert wanted() == 1
         cluster.add_coordinator()
         until(lambda: cluster.job(number).progress or None, 60, "the coordinator waits for workers")
         assert (cluster.job(number).status, wanted()) == ("running", 1)
-        worker = cluster.add_worker()
+        cluster.add_worker()
         cluster.wait(number)
         assert wanted() == 0
-        worker.stop()
-        for words in (
-            ("solve", "15-puzzle", BOARD, "--heuristic", "manhattan", "--workers", "celery"),
-            ("enumerate", "sliding-2x5", "--workers", "celery"),
-        ):
-            command = cluster.start(*words)
-            until(lambda: wanted() or None, 60, f"{words[0]} wants workers")
-            command.process.send_signal(signal.SIGINT)
-            command.process.wait(60)
-            assert wanted() == 0
 
 
 def test_workers_of_a_job() -> None:

@@ -41,6 +41,8 @@ def test_a_row_says_what_its_file_says(file: Path) -> None:
     if run.get("figures"):
         assert memory == f"{most(run, 'memory') / 2**30:.1f} GiB"
         assert disk == f"{most(run, 'disk') / 1e9:.1f} GB"
+    for depth, last in re.findall(r"(\d+) moves, (\d+) farthest", published):
+        assert (run["eccentricity"], run["layers"][-1]) == (int(depth), int(last))
     for total in re.findall(r"sum of all distances, ([\d,]+)", published):
         distances = sum(depth * states for depth, states in enumerate(run["layers"]))
         assert total == f"{distances:,}"

@@ -21,14 +21,23 @@ struct PackedField {
 
 inline constexpr std::size_t kMaxPackedCells = 1024;
 
+// None of the contents of these kinds stands in one of `cells`; or, where they are `joined`, all of them do
+// or none.
+struct PackedGuard {
+  std::vector<int> kinds;
+  SlotMask cells = 0;
+  bool joined = false;
+};
+
 // What stands in cell i goes to cell to[i], and becomes what table turns[i] says. The move can be made where
-// the cells `require` are blank (their content is 0) and the cells `forbid` are not; of more than 64 cells
-// none are asked for.
+// the cells `require` are blank (their content is 0), the cells `forbid` are not, and all guards hold.
+// Of more than 64 cells none are asked for.
 struct PackedMove {
   std::vector<int> to;
   std::vector<int> turns;
   SlotMask require = 0;
   SlotMask forbid = 0;
+  std::vector<PackedGuard> guards = {};
 };
 
 // A content for each content, numbers below 256.
@@ -38,6 +47,7 @@ struct PackedBoards {
   std::vector<PackedField> fields;   // one a cell, but for the last where `sum` is known
   std::optional<std::uint32_t> sum;  // of all cells' contents
   std::vector<ContentTable> tables;
+  std::vector<ContentTable> kinds = {};  // for each cell the kind of each content, 0: none; empty: no guards
 };
 
 // Codes of `width` bytes. Throws InvalidArgument where fields, tables and moves do not fit each other or the

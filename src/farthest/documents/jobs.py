@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from farthest.documents import filled
+from farthest.errors import FarthestError
 from farthest.models.records import FINISHED, QUEUED, RUNNING, SEARCH, Progress, Verification
 from farthest.puzzles.origin import names_of
 from farthest.wording import counted, rate_text, seconds_text, times
@@ -194,7 +195,10 @@ def _diameter(record: JobRecord) -> str:
     the others as the origin is."""
     from farthest.models.stored_job import origin_of, puzzle_of
 
-    definition, where = puzzle_of(record).definition, origin_of(record).where
+    try:
+        definition, where = puzzle_of(record).definition, origin_of(record).where
+    except FarthestError:  # the result is told also where the puzzle cannot be read here
+        return ""
     several = len(names_of(where)) > 1 or (where == "goal" and len(definition.origin_boards[0]) > 1)
     return (
         "" if several or not definition.is_group else ", the diameter too: the graph is alike from each state"

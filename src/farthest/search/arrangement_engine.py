@@ -51,11 +51,13 @@ class WalkProblem:
 
 
 def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem | None:
-    """The problem compiled, without a heuristic for ``None``; None where the family's boards are not arrangements, or
-    the kernel cannot update a component of the heuristic move by move. Raises PuzzleError, BoardError."""
+    """The problem compiled, without a heuristic for ``None``; None where the family's boards are not arrangements,
+    moves have guards, or the kernel cannot update a component of the heuristic move by move. Raises PuzzleError,
+    BoardError."""
     definition = problem.puzzle.definition
-    many = isinstance(definition, Permutation) and definition.slots > MAX_SLOTS
-    if problem.puzzle.family not in FAMILIES or many:
+    if problem.puzzle.family not in FAMILIES:
+        return None
+    if isinstance(definition, Permutation) and (definition.slots > MAX_SLOTS or definition.guards):
         return None
     terms = [] if heuristic is None else heuristic.terms()
     if terms is None:

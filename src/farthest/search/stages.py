@@ -124,6 +124,7 @@ def _solver(puzzle: Puzzle, target: Board) -> _Solver | None:
     if (
         max(definition.counts) > 1
         or any(definition.ignore)
+        or definition.guards
         or not (definition.symmetric and definition.oriented)
     ):
         return None

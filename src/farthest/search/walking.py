@@ -49,7 +49,8 @@ def move_table(puzzle: Puzzle, space: Space | None) -> MoveTable:
     elif puzzle.family == "permutation":
         from farthest.families.permutation.definition import permutation
 
-        if not any(permutation(puzzle).ignore):
+        definition = permutation(puzzle)
+        if not any(definition.ignore) and not definition.guards:
             return PermutationMoves(puzzle)
     return AskedMoves(puzzle, space)
 

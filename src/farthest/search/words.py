@@ -267,7 +267,7 @@ def word_answers(problem: Problem) -> WordAnswers | None:
     definition = permutation(problem.puzzle)
     if len(targets) != 1 or WILDCARD in targets[0] or not definition.symmetric:
         return None
-    if sum(definition.slot_moduli) > MOST_POINTS:
+    if sum(definition.slot_moduli) > MOST_POINTS or definition.guards:
         return None
     return WordAnswers(problem, targets[0], _words(definition))
 

@@ -94,18 +94,20 @@ class CodedSpace(ABC):
 @dataclass(frozen=True, slots=True)
 class PackedMove:
     """What stands in cell i goes to cell ``to[i]`` and becomes ``turns[i][content]``, where the cells of the bit mask
-    ``require`` hold 0 and those of ``forbid`` do not."""
+    ``require`` hold 0 and those of ``forbid`` do not; and all ``guards`` hold: (kinds, cells, joined), of the contents
+    of these kinds none stands in the cells of the bit mask, or, where they are joined, all of them do or none."""
 
     to: Sequence[int]
     turns: Sequence[bytes]
     require: int = 0
     forbid: int = 0
+    guards: Sequence[tuple[Sequence[int], int, bool]] = ()
 
 
 class PackedSpace(CodedSpace):
     """``radices``: for each cell the number of its contents; ``total``: the sum of the contents of
     all cells, where it never changes: then the last cell has no field; ``moves_away``: those away from the origin that
-    the kernel makes, None where it makes none.
+    the kernel makes, None where it makes none; ``kinds``: for each cell the kind of each content, or 0, for guards.
 
     A family whose boards are more than a content for each cell overrides ``contents`` and ``boards``.
     """
@@ -118,11 +120,13 @@ class PackedSpace(CodedSpace):
         moves_away: Sequence[PackedMove] | None,
         *,
         undirected: bool,
+        kinds: Sequence[bytes] = (),
     ) -> None:
         super().__init__(plain, undirected=undirected)
+        self._kinds_of = kinds
         self._total = total
         self._moves = moves_away
-        masked = any(move.require or move.forbid for move in moves_away or ())
+        masked = any(move.require or move.forbid or move.guards for move in moves_away or ())
         most = MOST_MASKED if masked else MOST_CELLS
         if moves_away is not None and len(radices) > most:
             raise ResourceError(
@@ -195,11 +199,16 @@ class PackedSpace(CodedSpace):
         tables = list(dict.fromkeys([UNCHANGED, *(table for move in self._moves for table in move.turns)]))
         number = {table: at for at, table in enumerate(tables)}
         moves = [
-            (list(move.to), [number[table] for table in move.turns], move.require, move.forbid)
+            (list(move.to), [number[table] for table in move.turns], move.require, move.forbid, move.guards)
             for move in self._moves
         ]
         return _kernel.packed_expander(
-            self.code_bytes, self.fields, self._total, [list(table) for table in tables], moves
+            self.code_bytes,
+            self.fields,
+            self._total,
+            [list(table) for table in tables],
+            moves,
+            [list(kinds) for kinds in self._kinds_of],
         )
 
     @property

@@ -101,6 +101,7 @@ def test_inverses_of_powers() -> None:
 
 SETS = "Name X\nSet A 3 2\nSet B 2 1\n"
 SOLVED = SETS + "Solved\nEnd\n"
+TURN = "Move R\nB\n2 1\nEnd\n"
 
 TWSEARCH = [
     ("", 0, "no set of pieces"),
@@ -138,12 +139,14 @@ TWSEARCH = [
     (SOLVED + "Move R\nB\n2 1\nEnd\nMove R\nA\n2 1 3\nEnd\n", 10, "the move R appears twice"),
     (SOLVED + "Move R\nB\n2 1\nEnd\nMoveSequence S R Q\n", 10, "no move 'Q'"),
     (SOLVED + "MoveSequence S\n", 6, "a name and moves are missing"),
-    (
-        SOLVED + "Illegal A 1 2\n",
-        6,
-        "Illegal cannot be read here: it tells pieces that may not be in a place",
-    ),
-    (SOLVED + "Block\nA\n1 2\nEnd\n", 6, "Block cannot be read here"),
+    (SOLVED + "Illegal A 1\n", 6, "expected a set, a slot and pieces that may not stand there"),
+    (SOLVED + "Illegal Q 1 2\n", 6, "expected a set, a slot and pieces"),
+    (SOLVED + "Illegal A 4 2\n" + TURN, 6, "'4': expected 1 to 3"),
+    (SOLVED + "Illegal A 1 9\n" + TURN, 6, "A: there is no piece 9"),
+    (SOLVED + "Illegal A 1 1\n" + TURN, 6, "A: piece 1 is there in the solved state"),
+    (SOLVED + "Block\nA\n1 9\nEnd\n" + TURN, 8, "A: there is no piece 9"),
+    (SOLVED + "Block\nA\n1\n2\nEnd\n", 9, "a second row for A in Block"),
+    (SOLVED + "Block\nA\n1 2\n", 6, "Block has no End"),
     (SOLVED + "Ignore\nA\n1 1 0\nEnd\n", 6, "Ignore cannot be read here"),
     (SOLVED + "ForbiddenPairs\nR L\nEnd\n", 6, "ForbiddenPairs cannot be read here"),
     (SOLVED + "MoveLimits\nR 2\nEnd\n", 6, "MoveLimits cannot be read here"),

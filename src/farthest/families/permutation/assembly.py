@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +11,7 @@ from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_LABELS, MAX_MODULUS, MAX_POINTS, MAX_SLOTS, name_problem
 from farthest.families.permutation.groups import orbit_map, orbits
+from farthest.families.permutation.guards import Guard, MoveGuards
 from farthest.families.permutation.moves import MAX_MOVES, Move, cycles, identity, listed
 from farthest.families.permutation.reach import base
 from farthest.puzzles.definition import Board
@@ -280,3 +281,75 @@ def _names(given: Sequence[str]) -> list[str]:
     for number, name in enumerate(given, 1):
         names.append(name if name not in names and not name_problem(name) else f"g{number}")
     return names
+
+
+Illegal = tuple[int, str]
+"""A slot, and a token of pieces that may not stand there."""
+
+Block = Sequence[tuple[Sequence[int], str]]
+"""Pieces that are joined: of each the slots of its set, and its token."""
+
+
+def piece_problem(pieces: Sequence[str], token: str, *, slot: int | None) -> str | None:
+    """Why a piece of a set, of which these are the pieces in their slots, can be no part of a block, or cannot be
+    illegal in a slot of the set; None: it can."""
+    if token not in pieces:
+        return f"there is no piece {token}; name pieces of the solved state"
+    if slot is None:
+        return (
+            None
+            if pieces.count(token) == 1
+            else f"{pieces.count(token)} pieces are called {token}; a block joins "
+            "pieces that are like no other, give them different names"
+        )
+    return f"piece {token} is there in the solved state; leave it out" if pieces[slot] == token else None
+
+
+def guards_of(
+    definition: Permutation,
+    moves: Sequence[Move],
+    illegal: Iterable[Illegal],
+    blocks: Iterable[Block],
+    turned: Mapping[object, Set[int]],
+) -> tuple[MoveGuards, ...]:
+    """The guards of the definition's moves. ``moves``: the same and perhaps more, before what does not count of their
+    turns was left out. ``turned``: for effects of these the slots whose contents turn too, though nothing shows it."""
+    moved = {
+        move.name: {slot for slot, to in enumerate(move.to) if to != slot or move.delta[slot]}
+        | turned.get(move.effect, set())
+        for move in moves
+    }
+    label_of = {
+        (orbit, token): label
+        for label, (orbit, token) in enumerate(zip(definition.label_orbit, definition.tokens, strict=True))
+    }
+    refused: dict[int, set[int]] = {}
+    for slot, token in illegal:
+        illegal_label = label_of.get((definition.slot_orbits[slot], token))
+        if illegal_label is not None:  # else no move brings it there
+            refused.setdefault(illegal_label, set()).add(slot)
+    joined = [
+        sorted(
+            {
+                label_of[definition.slot_orbits[slot], token]
+                for slots, token in block
+                for slot in slots
+                if (definition.slot_orbits[slot], token) in label_of
+            }
+        )
+        for block in blocks
+    ]
+    found = []
+    for move in definition.generators:
+        by_slots: dict[tuple[int, ...], list[int]] = {}
+        for label, slots in sorted(refused.items()):
+            there = tuple(slot for slot, to in enumerate(move.to) if slot in slots or to in slots)
+            by_slots.setdefault(there, []).append(label)
+        guards = [Guard(tuple(labels), slots, False) for slots, labels in by_slots.items()]
+        for block_labels in joined:
+            orbits = {definition.label_orbit[label] for label in block_labels}
+            there = tuple(sorted(slot for slot in moved[move.name] if definition.slot_orbits[slot] in orbits))
+            if there and len(block_labels) > 1:
+                guards.append(Guard(tuple(block_labels), there, True))
+        found.append(tuple(sorted(guards)))
+    return tuple(found)

@@ -29,6 +29,8 @@ def recoloured(definition: Permutation, colours: Mapping[str, str]) -> Permutati
     after others.
     """
     assert definition.net is not None
+    if definition.guards:
+        raise PuzzleError("some of its moves cannot be made on every board")
     looks = _looks(definition, definition.net, colours)
     relabel, turned = [0] * len(looks), [0] * len(looks)
     kinds: list[Kind] = []

@@ -52,8 +52,23 @@ class Permutation(PermutationFields):
             ("pieces", f"{self.slots} of {counted(len(self.tokens), 'kind')}"),
             ("moves", f"{len(self.generators)}: {names if len(names) <= 400 else names[:397] + '...'}"),
             *([] if group is None else [("group", f"of order {group.order:,}")]),
+            *(
+                [("blocked", f"some moves cannot be made on every board: {self._guards_text()}")]
+                if self.guards
+                else []
+            ),
             *([] if self.symmetric else [("one-way", "not every move can be taken back by one move")]),
         ]
+
+    def _guards_text(self) -> str:
+        every = [guard for guards in self.guards for guard in guards]
+        blocks = {guard.labels for guard in every if guard.joined}
+        return " and ".join(
+            [
+                *([counted(len(blocks), "block")] if blocks else []),
+                *(["slots that pieces may not be in"] if any(not guard.joined for guard in every) else []),
+            ]
+        )
 
     def _row_text(self, row: Row) -> str:
         held = Counter(self.slot_moduli[slot] for slot in row.slots)

@@ -15,6 +15,7 @@ from math import factorial, prod
 from typing import Any
 
 from farthest.families.permutation.groups import Turns, turns_problem
+from farthest.families.permutation.guards import MoveGuards
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, inverse
 from farthest.families.permutation.net import Net, net_problem
 from farthest.puzzles.definition import Board, GoalPuzzle
@@ -40,6 +41,8 @@ MAX_NAME = 64
 _SHOWN = ("net", "turns")
 """Fields that do not decide what is enumerated."""
 
+_OPTIONAL = (*_SHOWN, "guards")
+
 
 @dataclass(frozen=True)
 class PermutationFields(GoalPuzzle):
@@ -51,6 +54,7 @@ class PermutationFields(GoalPuzzle):
     ``tokens``, ``counts``, ``label_orbit``, ``ignore``: for each label, how it is written (once in an orbit), how many
     slots hold it, the orbit of these, and whether its orientation does not matter: it is 0 in every board.
     ``generators``: all moves of the puzzle's metric, inverses and powers among them.
+    ``guards``: for each generator on which boards it can be made; none: on all.
     ``goals``: boards; ``start``: a board or None. ``net``: how the puzzle looks, ``turns``: how it may be turned as a
     whole, or None; they are no part of what a definition is compared by.
     """
@@ -66,13 +70,15 @@ class PermutationFields(GoalPuzzle):
     generators: tuple[Move, ...]
     goals: tuple[Board, ...]
     start: Board | None
+    guards: tuple[MoveGuards, ...] = ()
     net: Net | None = field(default=None, compare=False)
     turns: Turns | None = field(default=None, compare=False)
 
     called = "permutation"
 
     def problem(self) -> str | None:
-        problem = slots_problem(self) or labels_problem(self) or moves_problem(self) or self._boards_problem()
+        problem = slots_problem(self) or labels_problem(self) or moves_problem(self)
+        problem = problem or guards_problem(self) or self._boards_problem()
         if problem is None and self.net is not None:
             problem = net_problem(self.net, self.slot_moduli, self.goals[0])
         if problem is None and self.turns is not None:
@@ -102,8 +108,8 @@ class PermutationFields(GoalPuzzle):
 
     @property
     def is_group(self) -> bool:
-        """Where no pieces are alike."""
-        return len(self.tokens) == self.slots and not any(self.ignore)
+        """Where no pieces are alike, and each move can be made on every board."""
+        return len(self.tokens) == self.slots and not any(self.ignore) and not self.guards
 
     @cached_property
     def slot_orbits(self) -> tuple[int, ...]:
@@ -125,17 +131,29 @@ class PermutationFields(GoalPuzzle):
     @property
     def symmetric(self) -> bool:
         """Whether each move can be taken back by a move."""
-        effects, moduli = {move.effect for move in self.generators}, self.slot_moduli
-        return all(inverse(move, moduli).effect in effects for move in self.generators)
+        guards = {move.effect: self.guards_of(number) for number, move in enumerate(self.generators)}
+        return all(
+            guards.get(inverse(move, self.slot_moduli).effect)
+            == tuple(sorted(guard.taken_back(move.to) for guard in guards[move.effect]))
+            for move in self.generators
+        )
+
+    def guards_of(self, move: int) -> MoveGuards:
+        """The guards of a generator, ascending."""
+        return self.guards[move] if self.guards else ()
 
     def fields(self) -> dict[str, Any]:
-        """All; ``net`` and ``turns`` where there are such."""
+        """All; ``net``, ``turns`` and ``guards`` where there are such."""
         fields = asdict(self)
-        return {name: value for name, value in fields.items() if name not in _SHOWN or value is not None}
+        return {name: value for name, value in fields.items() if name not in _OPTIONAL or value}
 
     def deciding(self) -> dict[str, Any]:
         """All but the net and the turns."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _SHOWN}
+        return {
+            one.name: getattr(self, one.name)
+            for one in fields(self)
+            if one.name not in _SHOWN and (one.name not in _OPTIONAL or getattr(self, one.name))
+        }
 
     def after(self, board: Board, to: Sequence[int], delta: Sequence[int]) -> Board:
         """The board after a move."""
@@ -234,6 +252,20 @@ def moves_problem(definition: PermutationFields) -> str | None:
             not 0 <= turn < modulus for turn, modulus in zip(move.delta, moduli, strict=True)
         ):
             return f"the move {move.name} does not turn by 0 to the modulus less one in each slot"
+    return None
+
+
+def guards_problem(definition: PermutationFields) -> str | None:
+    if not definition.guards:
+        return None
+    if len(definition.guards) != len(definition.generators):
+        return "expected guards for each move"
+    labels, slots = range(len(definition.tokens)), range(definition.slots)
+    for guard in (guard for guards in definition.guards for guard in guards):
+        if not ({*guard.labels} <= {*labels} and {*guard.slots} <= {*slots}):
+            return "a guard names a label or a slot that there is not"
+        if any(list(part) != sorted({*part}) for part in (guard.labels, guard.slots)):
+            return "the labels or slots of a guard are not ascending"
     return None
 
 

@@ -12,6 +12,11 @@ The format of twsearch (``.tws``) and ksolve (``.def``):
     CORNERS                    entry i: the slot whose content comes to slot i
     3 2 6 4 5 7 1 8            turns (a third row): entry j is that of the content that *leaves* slot j
     End
+    Illegal CORNERS 3 7 8      pieces that may not stand in a slot: slot 3, pieces 7 and 8
+    Block                      pieces that are joined, by set: a move moves all of them or none. In a set without
+    CORNERS                    orientations a move may turn pieces, which changes nothing but that it moves them.
+    1 2
+    End
 
 In ``Move`` (and in ksolve) the turns are so indexed by the slot that the content comes from, unlike the
 orientations in ``Solved``, though both are written alike; in ``MoveTransformation`` they are indexed by the slot
@@ -24,11 +29,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from farthest.errors import PuzzleError
-from farthest.families.permutation.assembly import PieceSet, assemble
+from farthest.families.permutation.assembly import (
+    Block,
+    Illegal,
+    PieceSet,
+    assemble,
+    guards_of,
+    piece_problem,
+)
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, name_problem
 from farthest.families.permutation.moves import MAX_MOVES, ROTATION, Move, identity, listed, powers, product
@@ -94,8 +106,6 @@ def _decoded(data: bytes, place: str) -> str:
 
 
 _REFUSED = {
-    "Illegal": "pieces that may not be in a place (bandaging); write the puzzle in another family, such as python",
-    "Block": "pieces that are joined (bandaging); write the puzzle in another family, such as python",
     "Ignore": "what scrambles may ignore; give pieces that are alike equal numbers in Solved, and the orientation ?",
     "ForbiddenPairs": "moves that may not follow one another; leave it out to allow all",
     "ForbiddenGroups": "moves that may not follow one another; leave it out to allow all",
@@ -109,7 +119,18 @@ _REFUSED = {
     "HTM": "a command of scramble files; leave it out",
 }
 _SKIPPED = ("Multiplicators", "ParallelMoves")
-_READ = ("Name", "Set", "Solved", "StartState", "Move", "MoveTransformation", "MoveSequence", "MoveAlias")
+_READ = (
+    "Name",
+    "Set",
+    "Solved",
+    "StartState",
+    "Move",
+    "MoveTransformation",
+    "MoveSequence",
+    "MoveAlias",
+    "Illegal",
+    "Block",
+)
 
 
 _MOST_NAMED = 16 * MAX_MOVES
@@ -147,6 +168,10 @@ class _Reader:
         self.moves: dict[str, tuple[Move, int]] = {}
         self.rotations: dict[str, Move] = {}
         self.sequences: list[tuple[str, list[str], int]] = []
+        self.first_piece = 1
+        self.turned: dict[str, frozenset[int]] = {}
+        self.illegal: list[tuple[int, _Set, str, list[str]]] = []
+        self.joined: list[dict[str, _Rows]] = []
 
     def fail(self, line: int, problem: str) -> PuzzleError:
         return PuzzleError(f"{self.place}{f', line {line}' if line else ''}: {problem}")
@@ -163,14 +188,19 @@ class _Reader:
             self.name_powers(named, move, line)
         for name, words, line in self.sequences:
             self.add_move(name, self.sequence(words, line, named), line)
+            self.turned[name] = frozenset().union(*(self.turned.get(word, frozenset()) for word in words))
             self.name_powers(named, (self.rotations.get(name) or self.moves[name][0]), line)
         if not self.moves:
             raise self.fail(0, "no moves; write Move and a name, the sets that it changes, and End")
         moves = self.all_moves()
         try:
-            return self.title, assemble(self.solved, moves)
+            definition = assemble(self.solved, moves)
         except PuzzleError as error:
             raise self.fail(0, str(error)) from None
+        if self.illegal or self.joined:
+            guards = guards_of(definition, moves, self.illegal_places(), self.blocks(), self.turned_by())
+            definition = replace(definition, guards=guards)
+        return self.title, definition
 
     def command(self, line: int, words: list[str]) -> None:
         command, rest = words[0], words[1:]
@@ -189,6 +219,16 @@ class _Reader:
         elif command in ("Move", "MoveTransformation"):
             self.expect(line, rest, 1, f"{command} U")
             self.read_move(line, command, rest[0])
+        elif command == "Illegal":
+            if len(rest) < 3 or rest[0] not in self.sets:
+                raise self.fail(
+                    line,
+                    "expected a set, a slot and pieces that may not stand there; write Illegal CORNERS 3 7 8",
+                )
+            self.illegal.append((line, self.sets[rest[0]], rest[1], rest[2:]))
+        elif command == "Block":
+            self.expect(line, rest, 0, command)
+            self.joined.append(self.block(line, command))
         elif command == "MoveSequence":
             if len(rest) < 2:
                 raise self.fail(line, "a name and moves are missing; write for example MoveSequence M R L'")
@@ -270,6 +310,11 @@ class _Reader:
         if not name:
             raise self.fail(line, f"a row before the name of its set in {what}; write the name above it")
         size = self.sets[name].size
+        if what == "Block":
+            if name in found:
+                raise self.fail(line, f"a second row for {name} in Block; write its pieces in one line")
+            found[name] = _Rows(words, line)
+            return
         if len(words) != size:
             raise self.fail(
                 line, f"{counted(len(words), 'number')}, expected {size}: one for each piece of {name}"
@@ -297,7 +342,7 @@ class _Reader:
         if not self.sets:
             raise self.fail(line, f"{command} before any set; write the sets first: Set CORNERS 8 3")
         rows = self.block(line, command)
-        least = 0 if command == "StartState" else 1
+        least = self.first_piece = 0 if command == "StartState" else 1
         for each in self.sets.values():
             said = rows.get(each.name)
             if said is None:
@@ -345,6 +390,9 @@ class _Reader:
                     f"{twice[0] + least} appears twice: not a permutation; expected each slot once, correct it",
                 )
             turns = self.turns(each, said)
+            if each.modulus == 1 and said.turns is not None:
+                shown = {each.first + slot for slot, turn in enumerate(said.turns) if turn.strip("0")}
+                self.turned[name] = self.turned.get(name, frozenset()) | shown
             for target, slot in enumerate(sources):
                 to[each.first + slot] = each.first + target
                 delta[each.first + slot] = turns[slot if command == "Move" else target]
@@ -380,6 +428,7 @@ class _Reader:
         if self.sequences:
             found = [Move(move.name, *move.effect), *(powers(move, self.moduli) or ())]
             named.update((power.name, power) for power in found)
+            self.turned.update((power.name, self.turned.get(move.name, frozenset())) for power in found)
         if len(named) > _MOST_NAMED:
             raise self.fail(line, f"more than {_MOST_NAMED} moves and powers of moves; leave some out")
 
@@ -392,6 +441,47 @@ class _Reader:
                 raise self.fail(line, f"MoveSequence: there is no move {shown(word)}; {mend}")
             result = product(result, named[word], self.moduli)
         return result
+
+    # Guards
+
+    def illegal_places(self) -> Iterator[Illegal]:
+        for line, each, slot, pieces in self.illegal:
+            number = self.number(slot, line, 1, each.size, f"slots of {each.name}") - 1
+            for token in self.pieces(each, line, pieces, slot=number):
+                yield each.first + number, token
+
+    def blocks(self) -> Iterator[Block]:
+        for rows in self.joined:
+            yield [
+                (range(each.first, each.first + each.size), token)
+                for name, row in rows.items()
+                for each in [self.sets[name]]
+                for token in self.pieces(each, row.line, row.numbers, slot=None)
+            ]
+
+    def pieces(self, each: _Set, line: int, words: list[str], *, slot: int | None) -> Iterator[str]:
+        """The tokens of pieces, which are counted from 1 in guards, however Solved counts them."""
+        solved = next(one for one in self.solved if one.name == each.name)
+        for word in words:
+            token = str(self.number(word, line, 1, 255, f"pieces of {each.name}") - 1 + self.first_piece)
+            problem = piece_problem([piece for piece, _ in solved.pieces], token, slot=slot)
+            if problem:
+                raise self.fail(line, f"{each.name}: {problem}")
+            yield token
+
+    def turned_by(self) -> dict[object, frozenset[int]]:
+        """For the effects of the moves and their powers the slots whose contents turn and have no orientation."""
+        found: dict[object, frozenset[int]] = {}
+        for move, line in self.moves.values():
+            own = self.turned.get(move.name, frozenset())
+            for power in powers(move, self.moduli) or ():
+                if found.setdefault(power.effect, own) != own:
+                    raise self.fail(
+                        line,
+                        f"{power.name} does what another move does, but turns other pieces without orientations; "
+                        "leave one out",
+                    )
+        return found
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -119,7 +119,7 @@ def _published(name: str) -> tuple[KnownAnswer, ...]:
         KnownAnswer(
             states=answer["states"],
             eccentricity=answer["eccentricity"],
-            layers=tuple(answer["layers"]),
+            layers=tuple(answer["layers"]) if "layers" in answer else None,
             farthest=None,
             source=answer["source"],
             oeis=answer.get("oeis"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.guards import possible
 from farthest.families.permutation.layout import MEND, Layout, twist_sum
 from farthest.families.permutation.moves import Move, inverse, odd
 from farthest.puzzles.definition import Board
@@ -45,7 +46,14 @@ class PermutationBoards:
         played, moduli = self.definition.generators, self.definition.slot_moduli
         back = tuple(Move(move.name, *inverse(move, moduli).effect) for move in played)
         self.undirected = self.definition.symmetric
-        self.moves_toward, self.moves_away = (played, back) if origin.direction == "to" else (back, played)
+        guards = [self.definition.guards_of(number) for number in range(len(played))]
+        undone = [
+            tuple(guard.taken_back(move.to) for guard in own)
+            for move, own in zip(played, guards, strict=True)
+        ]
+        to = origin.direction == "to"
+        self.moves_toward, self.moves_away = (played, back) if to else (back, played)
+        self.guards_toward, self.guards_away = (guards, undone) if to else (undone, guards)
 
     def moved(self, boards: NDArray[np.uint8], move: Move) -> NDArray[np.uint8]:
         """The boards (N, cells) after the move."""
@@ -77,15 +85,20 @@ class PermutationBoards:
     def neighbours(
         self, boards: NDArray[np.uint8], *, toward: bool
     ) -> Iterator[tuple[str, NDArray[np.intp], NDArray[np.uint8]]]:
-        """Every move can be made on every board."""
         import numpy as np
 
-        rows = np.arange(len(boards))
-        for move in self.moves_toward if toward else self.moves_away:
-            yield move.name, rows, self.moved(boards, move)
+        rows, labels = np.arange(len(boards)), boards[:, : self.definition.slots]
+        moves, guards = (
+            (self.moves_toward, self.guards_toward) if toward else (self.moves_away, self.guards_away)
+        )
+        for move, own in zip(moves, guards, strict=True):
+            here = np.flatnonzero(possible(own, labels)) if own else rows
+            yield move.name, here, self.moved(boards[here] if own else boards, move)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         definition = self.definition
+        if definition.guards and not self._can_move(board):
+            return "no move can be made on this board"
         names = [name or "pieces" for name in definition.orbit_names]
         for orbit, slots in enumerate(definition.orbits):
             total = twist_sum(definition, orbit, self.origins)
@@ -116,6 +129,12 @@ class PermutationBoards:
                     "them (it would be in reach with any two of them exchanged)"
                 )
         return None
+
+    def _can_move(self, board: Sequence[int]) -> bool:
+        labels = board[: self.definition.slots]
+        return tuple(board) in self.origins or any(
+            all(guard.holds_on(labels) for guard in own) for own in self.guards_toward
+        )
 
 
 def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:

@@ -354,12 +354,18 @@ _FAMILY = re.compile(r"(?:\d+(?:-\d+)?)?[A-Za-z_]+")
 
 def kpuzzle(puzzle: Puzzle) -> str:
     """The puzzle in this format: its first goal, and of its moves those that are no powers of others. Names that
-    cubing.js cannot read become ``M_a``, ``M_b`` and so on. Raises PuzzleError where a move has no inverse."""
+    cubing.js cannot read become ``M_a``, ``M_b`` and so on. Raises PuzzleError where a move has no inverse,
+    or guards."""
     definition = permutation(puzzle)
     if not definition.symmetric:
         raise PuzzleError(
             f"puzzle {puzzle.name}: not every move of it can be taken back by one, and in KPuzzle JSON every move can; "
             "leave out inverses = false"
+        )
+    if definition.guards:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: some of its moves cannot be made on every board, which KPuzzle JSON cannot tell; "
+            "export another puzzle"
         )
     goal = definition.goals[0]
     parts = [part for row in tables(definition).rows for part in _orbits_of(definition, row)]

@@ -82,7 +82,8 @@ class PermutationPatterns:
         self, definition: PuzzleDefinition, metric: str, choice: Choice, place: str
     ) -> tuple[Permutation, tuple[int, ...]]:
         """One label for each class, and ``others`` in place of the pieces that are in none. An orbit in which no
-        orientation matters has none any more. All patterns are plain."""
+        orientation matters has none any more. All patterns are plain, and without guards: each
+        move can always be made, so distances are at most as large."""
         del metric
         definition = cast(Permutation, definition)
         others = others_token(definition.tokens)

@@ -132,7 +132,10 @@ class Level:
 
 @lru_cache(maxsize=16)
 def whole_group(definition: PermutationFields) -> Group | None:
-    """The group of the moves on the points, proved to be known whole; None: it takes too long to know it."""
+    """The group of the moves on the points, proved to be known whole; None: it takes too long to know it, or some
+    moves cannot be made on every board, so that the group does not tell what is reached."""
+    if definition.guards:
+        return None
     points = Points(definition.slot_moduli)
     moves = points.elements(definition.generators)
     beyond = MAX_KEYS if definition.slots > MAX_SLOTS else None  # then it is no use

@@ -23,6 +23,15 @@ T = { to = [2, 1, 3, 4], twist = [1, 2, 0, 0] }
 held = [3]                            # of each held piece the number of orientations; in slots behind the others
 y    = "(1 2 3 4)(5 6 8 7)"           # turns that make all, as generators are written; here 8 is the held piece's slot
 
+[[permutation.blocks]]                # pieces that are joined; of a puzzle without sets: pieces = "1 2"
+corners = "1"
+edges = "2 3"
+
+[[permutation.illegal]]               # pieces that may not stand in slots: a move that brings one there cannot be made
+orbit  = "corners"                    # the set whose slots and pieces are meant, where there are several
+slots  = [3, 9]
+pieces = "7 8"
+
 [[permutation.orbits]]                # several sets instead of goal, slots, modulus and ignore above, which stand here
 name  = "corners"                     # slots are numbered through all sets; { corners = "(1 2)", edges = ... } in each
 slots = 8
@@ -31,18 +40,27 @@ slots = 8
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation import FAMILY
-from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
+from farthest.families.permutation.assembly import (
+    Block,
+    Illegal,
+    PieceSet,
+    assemble,
+    guards_of,
+    piece_problem,
+    slot_moduli,
+)
 from farthest.families.permutation.colours import recoloured
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, name_problem
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, name_problem, tables
 from farthest.families.permutation.groups import Turns
+from farthest.families.permutation.guards import MoveGuards
 from farthest.families.permutation.moves import (
     MAX_MOVES,
     Move,
@@ -273,10 +291,78 @@ class _TurnsTable(Table):
         return Turns(tuple(held), tuple(moves))
 
 
+class _IllegalTable(Table):
+    """Pieces that may not stand in some slots."""
+
+    header = "permutation.illegal"
+    orbit = Text(write="corners", default="", what="the name of a set")
+    slots = Given()
+    pieces = Text(write="7 8", what="the pieces in one text")
+
+    def places(self, sets: Mapping[str, Sequence[int]], held: Sequence[str], first: int) -> Iterator[Illegal]:
+        """``sets``: the slots of each; ``held``: the pieces in all slots of the solved state. ``first``: the number of
+        the first slot of a set."""
+        if self.orbit not in sets:
+            mend = near_match(self.orbit, sets) or f"the sets are {', '.join(sets)}"
+            raise self.fail("orbit" if self.orbit else "", f"there is no set {shown(self.orbit)}; {mend}")
+        own, slots = sets[self.orbit], self.slots
+        numbers = range(first, first + len(own))
+        if (
+            not isinstance(slots, list)
+            or not slots
+            or any(type(n) is not int or n not in numbers for n in slots)
+        ):
+            raise self.fail(
+                "slots",
+                f"expected slots from {first} to {numbers[-1]}, got {shown(slots)}; write slots = [{first}]",
+            )
+        for token in _tokens(self, "pieces", self.pieces):
+            for number in slots:
+                problem = piece_problem([held[slot] for slot in own], token, slot=number - first)
+                if problem:
+                    raise self.fail("pieces", f"slot {number}: {problem}")
+                yield own[number - first], token
+
+
+class _BlockTable(Table):
+    """Pieces that are joined, by the names of their sets."""
+
+    header = "permutation.blocks"
+    any_key = True
+
+    def block(self, sets: Mapping[str, Sequence[int]], held: Sequence[str]) -> Block:
+        """See ``_IllegalTable.places``."""
+        found = []
+        named = {name or "pieces": slots for name, slots in sets.items()}
+        for name, pieces in self.fields.items():
+            if name not in named:
+                mend = near_match(name, named) or f'write for example {next(iter(named))} = "1 2"'
+                raise self.fail(name, f"there is no set {shown(name)}; {mend}")
+            for token in _tokens(self, name, pieces):
+                problem = piece_problem([held[slot] for slot in named[name]], token, slot=None)
+                if problem:
+                    raise self.fail(name, problem)
+                found.append((named[name], token))
+        if len(found) < 2:
+            raise self.fail(
+                "", "expected two pieces or more that are joined; add some, or leave the block out"
+            )
+        return found
+
+
+def _tokens(table: Table, key: str, pieces: object) -> list[str]:
+    tokens = pieces.replace(",", " ").split() if isinstance(pieces, str) else []
+    if not tokens:
+        raise table.fail(key, f'expected pieces, got {shown(pieces)}; write {key} = "1 2"')
+    return tokens
+
+
 class PermutationTable(BoardsTable, _PiecesTable):
     """The table ``[permutation]``."""
 
     header = "permutation"
+    _listed: Sequence[Move] = ()
+    """The moves of generators, before what does not count of their turns is left out."""
     file = Given()
     of = Text(write="cube-3x3x3", what="the name of a puzzle")
     colours = Given()
@@ -284,6 +370,8 @@ class PermutationTable(BoardsTable, _PiecesTable):
     inverses = Flag(default=True)
     generators = Given()
     orbits = Given()
+    illegal = Given()
+    blocks = Given()
     net = Given()
     turns = Given()
 
@@ -300,6 +388,7 @@ class PermutationTable(BoardsTable, _PiecesTable):
             if "of" in self
             else self._from_pieces()
         )
+        own = self._listed or definition.generators
         goals: tuple[Board, ...] = ()
         if "goals" in self:
             given = self.given_goals(definition.example())
@@ -308,6 +397,8 @@ class PermutationTable(BoardsTable, _PiecesTable):
         goals = goals or definition.goals
         fields: dict[str, Any] = {"goals": goals}
         fields["start"] = self._board(start, definition) if "start" in self else None
+        if "illegal" in self or "blocks" in self:
+            fields["guards"] = self._guards(replace(definition, **fields), own)
         if "net" in self:
             net = self.inner("net", NetTable)
             fields["net"] = net.read(definition.slot_moduli, goals[0], self.numbering)
@@ -323,6 +414,31 @@ class PermutationTable(BoardsTable, _PiecesTable):
         except PuzzleError as error:
             problem = str(error).removeprefix("permutation puzzle: ")
             raise turns.fail("", f"{problem}; correct the turns") from None
+
+    def _guards(self, definition: Permutation, moves: Sequence[Move]) -> tuple[MoveGuards, ...]:
+        if definition.guards:
+            key = "illegal" if "illegal" in self else "blocks"
+            raise self.fail(key, "the other puzzle has such already; leave it out, or write the puzzle alone")
+        held = [definition.tokens[label] for label in definition.goals[0][: definition.slots]]
+        sets = {row.name: row.slots for row in tables(definition).rows}
+        every = {"": range(definition.slots), **sets} if len(sets) == 1 else sets
+        illegal = [
+            place
+            for each in (self.inners("illegal", _IllegalTable) if "illegal" in self else ())
+            for place in each.places(every, held, self.numbering)
+        ]
+        blocks = [
+            each.block(sets, held)
+            for each in (self.inners("blocks", _BlockTable) if "blocks" in self else ())
+        ]
+        for name, board in definition.named_boards:
+            for slot, token in illegal:
+                if definition.tokens[board[slot]] == token:
+                    raise self.fail(
+                        "illegal",
+                        f"{name} has {token} in slot {slot + self.numbering}; leave one of them out",
+                    )
+        return guards_of(definition, moves, illegal, blocks, {})
 
     def first_goal(self) -> tuple[str, Any]:
         """The first goal of one set, or of ``goals``."""
@@ -345,7 +461,7 @@ class PermutationTable(BoardsTable, _PiecesTable):
 
     def _check_alone(self, *instead: str) -> None:
         for key in self.fields:
-            if key not in (*instead, "goals", "start", "net", "turns"):
+            if key not in (*instead, "goals", "start", "net", "turns", "illegal", "blocks"):
                 raise self.fail(
                     key, f"{key} and {instead[0]} are both given; expected one of them, leave one out"
                 )
@@ -440,6 +556,7 @@ class PermutationTable(BoardsTable, _PiecesTable):
                 "generators",
                 f'more than {MAX_MOVES} moves with all powers; leave some out, or set metric = "generator"',
             )
+        self._listed = moves
         try:
             return assemble(sets, moves)
         except PuzzleError as error:

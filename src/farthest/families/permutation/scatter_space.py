@@ -8,7 +8,7 @@ among those of its orbit, times the orbit's modulus, plus the orientation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -152,12 +152,26 @@ class PackedPermutationSpace(PackedSpace):
             self._labels[orbit].index(label) for label, orbit in enumerate(definition.label_orbit)
         ]
         radices = [len(self._labels[orbit]) * definition.moduli[orbit] for orbit in definition.slot_orbits]
+        guarded = {label for own in definition.guards for guard in own for label in guard.labels}
+        kind_of = {label: kind for kind, label in enumerate(sorted(guarded), 1)}
         moves = [
-            PackedMove(move.to, [self._turned(slot, turn) for slot, turn in enumerate(move.delta)])
-            for move in plain.moves_away
+            PackedMove(
+                move.to,
+                [self._turned(slot, turn) for slot, turn in enumerate(move.delta)],
+                guards=[
+                    (
+                        [kind_of[label] for label in guard.labels],
+                        sum(1 << s for s in guard.slots),
+                        guard.joined,
+                    )
+                    for guard in own
+                ],
+            )
+            for move, own in zip(plain.moves_away, plain.guards_away, strict=True)
         ]
+        kinds = [self._kinds(orbit, kind_of) for orbit in definition.slot_orbits] if guarded else []
         self._moves_toward, self._moves_away = plain.moves_toward, plain.moves_away
-        super().__init__(plain, radices, None, moves, undirected=plain.undirected)
+        super().__init__(plain, radices, None, moves, undirected=plain.undirected, kinds=kinds)
 
     def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
         """255 where a label or an orientation is none of the slot's."""
@@ -180,6 +194,12 @@ class PackedPermutationSpace(PackedSpace):
             if self._definition.oriented:
                 boards[:, slots + here] = contents[:, here] % modulus
         return boards
+
+    def _kinds(self, orbit: int, kind_of: Mapping[int, int]) -> bytes:
+        """The kind of each content of the orbit's slots."""
+        modulus = self._definition.moduli[orbit]
+        kinds = [kind_of.get(label, 0) for label in self._labels[orbit] for _ in range(modulus)]
+        return bytes(kinds[:CONTENTS]).ljust(CONTENTS, b"\0")
 
     def _turned(self, slot: int, turn: int) -> bytes:
         """What each content of the slot becomes when it is turned; the labels that are ignored stay as they are."""

@@ -168,6 +168,8 @@ class SolvableBoards:
 
     def why_not(self, board: Board) -> str | None:
         if any(self._moved.joined(board, target) for target in self._targets):
+            if permutation(self._puzzle).guards:  # moves may be blocked that make the element
+                raise undecided(self._puzzle)
             return None
         origin = Origin("to", self._puzzle.definition.format_board(self._targets[0]))
         reason = (
@@ -178,6 +180,8 @@ class SolvableBoards:
 
     def draw(self, rng: RandomSource) -> Board:
         targets = self._apart
+        if permutation(self._puzzle).guards:
+            raise undecided(self._puzzle)
         if len(targets) > 1 and not self._moved.classes_are_equal:
             raise undecided(self._puzzle)
         return self._moved.drawn(rng.chosen(targets), rng)

@@ -168,6 +168,8 @@ class _Reader:
 
 def with_moves(parent: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
     """The puzzle with these moves alone. Raises what ``fail`` makes of a problem."""
+    if permutation(parent).guards:
+        raise fail(f"some moves of {parent.name} cannot be made on every board; write the puzzle alone")
     moves, text = _Reader(parent, fail).read(text)
     definition = _reduced(permutation(parent), moves, fail)
     return replace(

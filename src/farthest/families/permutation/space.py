@@ -3,7 +3,8 @@
 Labels in words of bits, or orientations, are fastest (``gather_space``). Where few of all arrangements can be reached,
 those of some pieces tell the others (``based_space``); where too few even so, or slots are too many for the kernel,
 elements of the group are numbered (``chain_space``). Few kinds of piece on many slots leave too little to a word, and
-orientations of very many equal pieces fit no line of the kernel: such puzzles are enumerated by ``scatter_space``.
+orientations of very many equal pieces fit no line of the kernel: such puzzles are enumerated by ``scatter_space``. So
+are those with moves that cannot be made on every board, as packed codes: of all arrangements few are reached.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.reach import few_states
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import check_keys, is_packed
+from farthest.spaces.contract import check_keys, damaged_layout, is_packed
 
 if TYPE_CHECKING:
     from farthest.families.permutation.reduced_runs import ReducedRunsSpace
@@ -42,6 +43,8 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
     origins = origin_boards(puzzle, origin)
     if layout is not None:
         return _stored(puzzle, origin, origins, layout)
+    if definition.guards:
+        return _packed(puzzle, origin, origins)
     chosen = choose_layout(definition, origins) if definition.slots <= MAX_SLOTS else None
     few = few_states(definition, origins[0], chosen.keys if chosen else None)
     if few is not None:
@@ -69,6 +72,8 @@ def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> Repres
     """See ``spaces.reduced_space``."""
     from farthest.families.permutation.reduced_space import fast_space, reduced_space
 
+    if permutation(puzzle).guards:
+        return None
     return fast_space(puzzle, origin) if order is None else reduced_space(puzzle, origin, order)
 
 
@@ -76,15 +81,23 @@ def compile_reduced_runs(puzzle: Puzzle, origin: Origin, order: int | None) -> R
     """See ``spaces.reduced_runs_space``."""
     from farthest.families.permutation.reduced_runs import reduced_runs
 
-    return None if permutation(puzzle).slots > MAX_SLOTS else reduced_runs(puzzle, origin, order)
+    definition = permutation(puzzle)
+    return None if definition.slots > MAX_SLOTS or definition.guards else reduced_runs(puzzle, origin, order)
+
+
+def _packed(puzzle: Puzzle, origin: Origin, origins: list[Board]) -> Space:
+    """The space of packed boards. Raises ResourceError."""
+    from farthest.families.permutation.scatter_space import PackedPermutationSpace
+
+    return PackedPermutationSpace(puzzle, origin, origins)
 
 
 def _stored(puzzle: Puzzle, origin: Origin, origins: list[Board], layout: dict[str, Any]) -> Space:
     """The space of a stored layout. Raises StorageError."""
     if is_packed(layout):
-        from farthest.families.permutation.scatter_space import PackedPermutationSpace
-
-        return PackedPermutationSpace(puzzle, origin, origins)
+        return _packed(puzzle, origin, origins)
+    if permutation(puzzle).guards:
+        raise damaged_layout("boards of a puzzle with blocked moves are packed")
     if "base" in layout:
         from farthest.families.permutation.group_spaces import stored_space
 

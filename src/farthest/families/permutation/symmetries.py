@@ -25,6 +25,7 @@ from farthest.families.permutation.groups import (
     product,
     turn_group,
 )
+from farthest.families.permutation.guards import Guard
 from farthest.families.permutation.moves import cycles
 from farthest.puzzles.family import Symmetries
 
@@ -314,7 +315,8 @@ class _TurnsHome:
 
 def symmetries(definition: Permutation, fixed: Board) -> Symmetries:
     """All conjugations that fix the board, and the inversion unless pieces are alike, orientations do not count, or
-    moves cannot be taken back. Raises ResourceError where the moves are too many to be tried."""
+    moves cannot be taken back, or not be made on every board. Raises ResourceError where the moves
+    are too many to be tried."""
     return _symmetries(definition, definition.turns, fixed)
 
 
@@ -325,10 +327,35 @@ def _symmetries(definition: Permutation, turns: object, fixed: Board) -> Symmetr
     pieces = Pieces(definition, fixed)
     invertible = max(definition.counts) == 1 and not any(definition.ignore) and definition.symmetric
     try:
-        return Symmetries(_conjugations(definition, pieces), Inversion(pieces) if invertible else None)
+        maps = _conjugations(definition, pieces)
+        if definition.guards:
+            return Symmetries([each for each in maps if each.holds and _keeps_guards(definition, each)])
+        return Symmetries(maps, Inversion(pieces) if invertible else None)
     except TooManyError:
         many = f"{len(definition.generators)} moves can be taken to each other in too many ways"
         raise ResourceError(f"symmetries: its {many}; they are not known") from None
+
+
+def _keeps_guards(definition: Permutation, each: Conjugation) -> bool:
+    """Whether it takes each move to moves that can be made on the images of the boards."""
+    to, labels = each.to.tolist(), each.labels.tolist()
+    moves = list(enumerate(definition.generators))
+    for number, move in moves:
+        there = {to[slot]: to[image] for slot, image in enumerate(move.to)}
+        guards = {
+            Guard(
+                tuple(sorted(labels[label] for label in guard.labels)),
+                tuple(sorted(to[slot] for slot in guard.slots)),
+                guard.joined,
+            )
+            for guard in definition.guards_of(number)
+        }
+        images = [
+            at for at, other in moves if all(there[slot] == image for slot, image in enumerate(other.to))
+        ]
+        if not images or any({*definition.guards_of(at)} != guards for at in images):
+            return False
+    return True
 
 
 def _conjugations(definition: Permutation, pieces: Pieces) -> list[Conjugation]:

@@ -212,7 +212,8 @@ class PermutationMoves:
         found = []
         slots, forward = self._body.slots, self._origin.direction == "from"
         ignored = np.array(self._body.ignore)
-        for move in self._body.generators:
+        rows = []
+        for number, move in enumerate(self._body.generators):
             to, delta = np.array(move.to), np.array(move.delta)
             after = np.empty_like(boards)
             if forward:
@@ -225,9 +226,27 @@ class PermutationMoves:
                 else:
                     after[:, slots:] = (boards[:, slots + to].astype(np.int64) - delta) % self._moduli
                 after[:, slots:][ignored[after[:, :slots]]] = 0
-            found.append(after)
-        rows = np.tile(np.arange(len(boards)), len(found))
-        return rows, np.concatenate(found)
+            made = self._made(number, boards if forward else after)
+            rows.append(made)
+            found.append(after[made])
+        return np.concatenate(rows), np.concatenate(found)
+
+    def _made(self, number: int, boards: Boards) -> NDArray[np.intp]:
+        """The boards on which a move can be made: for each of its guards, piece by piece of those that it names, none
+        stands in its slots, or, where they are joined, none or all."""
+        kept = np.ones(len(boards), dtype=np.bool_)
+        for guard in self._body.guards[number] if self._body.guards else ():
+            inside, outside = np.zeros_like(kept), np.zeros_like(kept)
+            for slot in range(self._body.slots):
+                named = np.zeros_like(kept)
+                for label in guard.labels:
+                    named |= boards[:, slot] == label
+                if slot in guard.slots:
+                    inside |= named
+                else:
+                    outside |= named
+            kept &= ~inside | (~outside if guard.joined else False)
+        return np.flatnonzero(kept)
 
 
 Keys = NDArray[np.uint64]

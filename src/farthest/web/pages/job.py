@@ -323,16 +323,13 @@ def _farthest(found: JobFound) -> Node:
     number, depth = found.layers[-1].states, len(found.layers) - 1
     which = "farthest" if record.complete else "in the last layer that was found"
     reached, of_start = stored_answers(record).get("from_start"), None
-    to_it = record.complete and record.parameters.get("direction") == "to"
-    to_all = reached is not None and reached.states == record.states
-    if to_it and not to_all and found.puzzle.definition.has_origin("start"):
-        which += f" of all {record.states or 0:,} states"  # the start may not lead to them
     if reached is not None and reached.boards and (reached.depth, reached.farthest) != (depth, number):
         told = counted(reached.farthest, "board")
         of_start = fragment[
             h2[f"{told} farthest of those that the start leads to, at distance {reached.depth}"],
             _linked(found, reached.boards[: len(found.farthest)]),
         ]
+        which = f"farthest of all {record.states or 0:,} states"
     more = number - len(found.farthest)
     return fragment[
         of_start,

@@ -80,7 +80,7 @@ KINDS = (
     Kind(
         "twisty",
         "Cubes and other twisty puzzles",
-        words=("cube", "cuboid", "dino", "fto", "megaminx", "pyraminx", "skewb"),
+        words=("cube", "cuboid", "dino", "fto", "megaminx", "pyraminx", "skewb", "square"),
         sizes=("cube-3x3x3<U,R,F>", "cube-3x3x3@edges"),
     ),
     Kind("pegs", "Peg solitaire", ("pegs",)),
