@@ -21,7 +21,7 @@ RUN PATH="/tools/bin:$PATH" pip wheel --no-deps --no-build-isolation --wheel-dir
 RUN --mount=type=cache,target=/root/.cache/pip \
     python -m venv --without-pip /opt/farthest \
     && /tools/bin/pip --python /opt/farthest/bin/python install --constraint constraints.txt \
-        "$(echo /wheels/farthest-*.whl)[monitor,parquet,s3,web]"
+        "$(echo /wheels/farthest-*.whl)[monitor,otel,parquet,s3,web]"
 
 FROM python:${PYTHON}
 # These folders are volumes in docker-compose.yml. A fresh volume takes its owner from the folder here.

@@ -35,42 +35,45 @@ def faults(wheel: Path) -> list[str]:
         names = files.namelist()
         (about,) = (name for name in names if name.endswith(".dist-info/WHEEL"))
         tags = set(re.findall(r"^Tag: (.+?)\r?$", files.read(about).decode(), re.MULTILINE))
-        binaries = [name for name in names if re.search(r"\.(so|dylib|pyd|dll)\b", name)]
-        expected = f"farthest/_kernel.{'abi3' if abi == 'abi3' else f'cpython-{python[2:]}-*'}.so"
-        if len(binaries) != 1 or not fnmatchcase(binaries[0], expected):
-            return [f"{', '.join(binaries) or 'no module'}: expected one module, {expected}"]
-        module = files.read(binaries[0])
+        binaries = {
+            name: files.read(name) for name in names if re.search(r"\.(so|dylib|pyd|dll)(\.|$)", name)
+        }
+    expected = f"farthest/_kernel.{'abi3' if abi == 'abi3' else f'cpython-{python[2:]}-*'}.so"
+    # Beside the module are only the C++ libraries that musl systems lack, where auditwheel puts them.
+    if [fnmatchcase(name, expected) for name in binaries if not name.startswith("farthest.libs/")] != [True]:
+        return [f"{', '.join(binaries) or 'no module'}: expected one module, {expected}"]
     found = []
     if tags != {f"{python}-{abi}-{platform}" for platform in platforms.split(".")}:
         found.append(f"its metadata has the tags {sorted(tags)}")
     if abi == "abi3":
         found += _said_by("abi3audit", "--strict", str(wheel))
     for platform in platforms.split("."):
-        found += _faults_of_module(module, platform)
+        for name, binary in binaries.items():
+            found += [f"{name} {fault}" for fault in _faults_of_binary(binary, platform)]
         if "linux" in platform:
             found += _faults_of_symbols(wheel, platform)
     return found
 
 
-def _faults_of_module(module: bytes, platform: str) -> list[str]:
+def _faults_of_binary(binary: bytes, platform: str) -> list[str]:
     """Processor and oldest macOS, from the header."""
-    (magic,) = struct.unpack_from("<I", module)
-    (machine,) = struct.unpack_from("<H", module, 18) if magic == ELF else struct.unpack_from("<I", module, 4)
+    (magic,) = struct.unpack_from("<I", binary)
+    (machine,) = struct.unpack_from("<H", binary, 18) if magic == ELF else struct.unpack_from("<I", binary, 4)
     name = MACHINES.get((magic, machine), f"unknown {magic:#x} {machine:#x}")
     system = "linux" if magic == ELF else "macosx"
     if system not in platform or not platform.endswith(f"_{name}"):
-        return [f"the module is for {system} on {name}, not for {platform}"]
-    if magic == MACH_O and (oldest := _oldest_macos(module)) > _version(platform):
-        return [f"the module needs macOS {oldest[0]}.{oldest[1]}, later than {platform}"]
+        return [f"is for {system} on {name}, not for {platform}"]
+    if magic == MACH_O and (oldest := _oldest_macos(binary)) > _version(platform):
+        return [f"needs macOS {oldest[0]}.{oldest[1]}, later than {platform}"]
     return []
 
 
-def _oldest_macos(module: bytes) -> tuple[int, int]:
-    (commands,), at = struct.unpack_from("<I", module, 16), 32
+def _oldest_macos(binary: bytes) -> tuple[int, int]:
+    (commands,), at = struct.unpack_from("<I", binary, 16), 32
     for _ in range(commands):
-        command, size = struct.unpack_from("<II", module, at)
+        command, size = struct.unpack_from("<II", binary, at)
         if command in (LC_BUILD_VERSION, LC_VERSION_MIN_MACOSX):
-            (version,) = struct.unpack_from("<I", module, at + (12 if command == LC_BUILD_VERSION else 8))
+            (version,) = struct.unpack_from("<I", binary, at + (12 if command == LC_BUILD_VERSION else 8))
             return version >> 16, version >> 8 & 0xFF
         at += size
     return 0, 0

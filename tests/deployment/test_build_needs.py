@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CHECK = ROOT / ".ci" / "check-needs"
 COMPILE = ROOT / ".ci" / "compile.py"
-BROWSER = ROOT / ".ci" / "browser"
+PROGRAMS = ROOT / ".ci" / "programs"
 
 
 def check(python: str | Path = sys.executable, **environment: str) -> tuple[int, list[str]]:
@@ -56,10 +56,11 @@ def test_a_missing_program_is_one_line(tmp_path: Path, names: tuple[str, ...]) -
     assert ["make is missing" in line for line in lines[:-1]] == [True] * ("make" not in names)
 
 
-def test_a_browser_that_cannot_be_had_is_told_and_is_no_failure(tmp_path: Path) -> None:
+def test_programs_that_cannot_be_had_are_told_and_are_no_failure(tmp_path: Path) -> None:
     environment = {"PATH": tools(tmp_path / "bin", "sh", "id", "grep")}
-    done = subprocess.run([BROWSER], env=environment, capture_output=True, text=True, check=True)
-    assert "no Chromium is installed: the tests in a browser will be skipped" in done.stderr.splitlines()[-1]
+    done = subprocess.run([PROGRAMS], env=environment, capture_output=True, text=True, check=True)
+    for line, name in zip(done.stderr.splitlines()[-2:], ("chromium", "prometheus"), strict=True):
+        assert line.startswith(f"farthest: {name} is not installed: its tests will be skipped")
 
 
 def test_an_old_compiler_is_one_line() -> None:

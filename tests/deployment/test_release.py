@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
+import venv
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +23,8 @@ from packaging.requirements import Requirement
 from deployment.compose import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+PROJECT: dict[str, Any] = tomllib.loads(PYPROJECT)["project"]
 CHECK = ROOT / ".ci/check_wheel.py"
 PUBLISHES = {"pypi", "images", "pages"}
 OF_CONDA = {
@@ -48,6 +50,17 @@ def test_workflows_are_valid() -> None:
 def test_workflows_are_safe() -> None:
     """Actions pinned by commit, no more rights than needed, no credentials kept, no text of others in commands."""
     assert not said_by("zizmor", "--offline", "--quiet", *WORKFLOWS)
+
+
+def test_workflows_run_what_is_there() -> None:
+    texts = [PYPROJECT, *(file.read_text(encoding="utf-8") for file in WORKFLOWS)]
+    made = set(re.findall(r"run: make ([\w-]+)", "\n".join(texts)))
+    assert made == set(
+        re.findall(r"^(docs|wheel):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    named = set(re.findall(r"\.ci/[\w.]+", "\n".join(texts)))
+    assert named == {".ci/run", ".ci/check_wheel.py"}
+    assert all((ROOT / name).is_file() for name in named)
 
 
 def test_only_the_owner_publishes() -> None:
@@ -134,8 +147,8 @@ def mach_o(processor: int, oldest: int) -> bytes:
 @pytest.mark.parametrize(
     ("tag", "said"),
     [
-        ("cp311-cp311-macosx_11_0_arm64", "the module needs macOS 14.0, later than macosx_11_0_arm64"),
-        ("cp311-cp311-macosx_14_0_x86_64", "the module is for macosx on arm64, not for macosx_14_0_x86_64"),
+        ("cp311-cp311-macosx_11_0_arm64", "darwin.so needs macOS 14.0, later than macosx_11_0_arm64"),
+        ("cp311-cp311-macosx_14_0_x86_64", "darwin.so is for macosx on arm64, not for macosx_14_0_x86_64"),
         ("cp311-cp311-win_arm64", "not for win_arm64"),
         ("cp312-abi3-macosx_14_0_arm64", r"expected one module, farthest/_kernel\.abi3\.so"),
         ("cp311-cp311-macosx_14_0_arm64", None),
@@ -161,7 +174,7 @@ OTHER = {"x86_64": "aarch64", "aarch64": "x86_64"}.get(platform.machine(), "x86_
             r"it needs manylinux_2_\d+_\w+, more than manylinux_2_5_",
         ),
         (f"{MINE}-musllinux_1_2_{platform.machine()}", "with glibc libc"),
-        (f"{MINE}-linux_{OTHER}", f"the module is for linux on {platform.machine()}, not for linux_{OTHER}"),
+        (f"{MINE}-linux_{OTHER}", f"is for linux on {platform.machine()}, not for linux_{OTHER}"),
         (f"cp310-abi3-linux_{platform.machine()}", "abi3audit: "),
     ],
 )
@@ -173,11 +186,36 @@ def test_wheels_of_linux_that_are_not_what_they_say(
     assert any(re.search(said, fault) for fault in check.faults(wheel))
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make wheel` makes."""
+    folder = tmp_path_factory.mktemp("wheel")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    subprocess.run(["make", "wheel", f"WHEELS={folder}"], cwd=ROOT, env=environment, check=True)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
 @needs_linux
 @pytest.mark.slow
-def test_the_wheel_is_what_its_name_says(tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    subprocess.run(["make", "wheel", f"WHEELS={tmp_path}"], cwd=ROOT, env=environment, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
+def test_the_wheel_is_what_its_name_says(wheel: Path) -> None:
     done = subprocess.run([sys.executable, CHECK, wheel], capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout) == (0, f"{wheel.name}: is what its name says\n")
+
+
+@pytest.mark.night
+def test_the_wheel_needs_no_compiler(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=True)
+    programs = tmp_path / "venv/bin"
+    environment = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    environment |= {"PATH": str(programs), "CC": "false", "CXX": "false"}
+    for program, *words in (["pip", "install", "--quiet", str(wheel)], ["farthest", "enumerate", "8-puzzle"]):
+        done = subprocess.run(
+            [programs / program, *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+    assert "8-puzzle: 181,440 states, eccentricity 31" in done.stdout

@@ -298,3 +298,12 @@ def test_a_proof_is_told_until_something_disproves_it(place: str, run: Run, run_
     alter("UPDATE state SET board = 'x' WHERE key = 0")
     run("verify", "1", status=1)
     assert run_json("show", "1")["verified"] is None
+
+
+def test_where_the_states_are_a_group_the_eccentricity_is_the_diameter(run: Run) -> None:
+    """There every state is as far from the others as the goal is."""
+    told = ", the diameter too"
+    assert told in run("show", str(farthest.enumerate("pancake-5").job)).stdout
+    assert told not in run("show", str(farthest.enumerate("8-puzzle").job)).stdout
+    layers = [list(farthest.histogram("pancake-5", origin=board).layers) for board in ("goal", "3 1 5 2 4")]
+    assert layers[0] == layers[1]

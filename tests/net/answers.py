@@ -68,12 +68,15 @@ search that is cut smaller), or files put on the disk."""
 
 DIFFERENT = {
     "seconds", "layer_seconds", "created", "started", "finished", "database", "version", "verified", "layer_files",
-    "figures", "layers_digest", "nodes_a_second",
+    "figures", "layers_digest", "machine", "nodes_a_second",
 }  # fmt: skip
 """Fields of JSON that are not compared: times, places, the version of the program, and what is told since."""
 
 SINCE = {"classes", "tables"}
 """Fields that are told since, null for what an older version has made."""
+
+NEWER = {"goal", "machine"}
+"""Of the results of enumerations."""
 
 LONG = 1000
 """Characters of an answer that is kept as it is; of a longer one the SHA-256."""
@@ -141,8 +144,8 @@ def _steady(value: Any) -> Any:
     """The same without what differs from run to run."""
     if isinstance(value, dict):
         return {
-            # What is known of the goal is told since, and was null.
-            name: None if name == "result" and isinstance(one, dict) and "goal" in one else _steady(one)
+            # What is known of the goal and of the machine is told since, and was null.
+            name: None if name == "result" and isinstance(one, dict) and one.keys() <= NEWER else _steady(one)
             for name, one in value.items()
             if name not in DIFFERENT and not (name in SINCE and one is None)
             if not (name == "bound" and "length" in value)  # which results of searches tell since

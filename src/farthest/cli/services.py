@@ -139,7 +139,7 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
             )
             context.exit(FAILED)
         return
-    from farthest import metrics
+    from farthest import metrics, tracing
     from farthest.coordinator.heartbeat import beating
     from farthest.coordinator.service import Service
     from farthest.logs import start_log
@@ -150,7 +150,11 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
     start_log()
     nodes = RedisNodes.from_environment()
     listening = metrics.listen()
-    with retry_while_away(lambda: open_database(database, create=True)) as opened, beating():
+    with (
+        tracing.recorded("farthest-coordinator"),
+        retry_while_away(lambda: open_database(database, create=True)) as opened,
+        beating(),
+    ):
         if listening is not None:
             from farthest.documents.figures import serve_figures
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 
-from farthest import metrics
+from farthest import metrics, tracing
 from farthest.coordinator.attempt import StopRequest, attempt_of, stop_requests
 from farthest.coordinator.enumeration.job import continue_job
 from farthest.coordinator.reporter import Reporter
@@ -132,7 +132,8 @@ class Service:
                     record = self._jobs.claim_next(self._owner, SERVICE_LEASE_SECONDS, self._silence)
                     self._pause = POLL_SECONDS
                     if record is not None:
-                        with about(job=record.id, puzzle=record.name):
+                        number, name = record.id, record.name
+                        with about(job=number, puzzle=name), tracing.span("job", job=number, puzzle=name):
                             self._run_job(record, stop)
                     elif once:
                         self._failures += self._waiting()

@@ -16,7 +16,7 @@ from functools import partial
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
-from farthest import metrics
+from farthest import metrics, tracing
 from farthest.environment import LEASE_SECONDS, REDIS_WAIT_SECONDS
 from farthest.errors import JobError, LostStateError, NoRoomError, RedisFullError
 from farthest.stores.redis.attempts import PROTOCOL
@@ -412,7 +412,9 @@ class Publisher:
         sent again. Raises UnavailableError where waiting may help, else StorageError."""
         self._loading.join()  # two threads that import the same modules may see them partly initialised
         app = celery_app(self._url)
-        options = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
+        options: dict[str, Any] = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
+        if headers := tracing.to_send():
+            options["headers"] = headers
         try:
             if self._producer is None:
                 self._producer = app.amqp.Producer(app.connection_for_write().channel())

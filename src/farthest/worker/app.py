@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
+from farthest import tracing
 from farthest.environment import REDIS_URL
 
 if TYPE_CHECKING:
@@ -116,7 +117,10 @@ def _doing(kind: str) -> Callable[..., None]:
         )  # dropped as no message of farthest's
         worker = str(task.request.hostname).rpartition(".")[0]
         again = (task.request.delivery_info or {}).get("priority") == URGENT
-        _process(os.getpid(), worker).run(work_class(kind), attempt, depth, item, again)
+        headers = task.request.headers
+        sent = headers if isinstance(headers, dict) else {}
+        with tracing.span(kind, sent, attempt=attempt, depth=depth):
+            _process(os.getpid(), worker).run(work_class(kind), attempt, depth, item, again)
 
     return do
 

@@ -29,7 +29,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
-from farthest import metrics
+from farthest import metrics, tracing
 from farthest.environment import BLOBS, LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import FarthestError, SettingError, StorageError
 from farthest.families.python.allowed import allowed_modules
@@ -95,6 +95,7 @@ def run_worker(concurrency: int, name: str) -> int:
         log.info("puzzle classes of these modules may run: %s", ", ".join(allowed))
     nodes = RedisNodes.from_environment()
     listening = metrics.listen()
+    tracing.load()
     retry_while_away(nodes.check, told=log.warning)
     _check_place()
     main = _Main(concurrency, name, nodes, listening)
@@ -330,7 +331,8 @@ def consume(url: str, place: str, name: str, number: int, listening: socket.sock
         for logger in _CONNECTION_LOGS:
             logging.getLogger(logger).setLevel(logging.CRITICAL)
     try:
-        _make_worker(url, node_name(name, number)).start()
+        with tracing.recorded("farthest-worker"):
+            _make_worker(url, node_name(name, number)).start()
     except StorageError as error:
         log.error("%s, process %d: %s", name, number, error)
         return FAILED

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-from farthest import metrics
+from farthest import metrics, tracing
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import (
     FarthestError,
@@ -236,6 +236,7 @@ class WorkerProcess:
             metrics.add(metrics.BUSY)
             begun = time.monotonic()
             result = self._run(kind, name, attempt, depth, item, again)
+            tracing.tell(result=result)
             metrics.observe(metrics.WORK_SECONDS, time.monotonic() - begun, kind=kind.kind, result=result)
             metrics.add(metrics.BUSY, -1)
 
@@ -264,6 +265,7 @@ class WorkerProcess:
     def _do(self, work: Work, depth: int, named: int, again: bool) -> None:
         """Does an item, unless another process does."""
         item = work.choose(depth, named, again)
+        tracing.tell(block=item)
         leases = Leases(self.nodes, work.attempt, work.kind, self._lease_seconds)
         if leases.take(depth, item, self.holder):
             with renewed(leases, depth, item, self.holder):

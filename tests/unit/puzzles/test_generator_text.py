@@ -149,7 +149,7 @@ TWO_SIDES = [[3, 1, 2, 0, 4, 5], [4, 3, 2, 1, 0, 5], [5, 4, 3, 2, 1, 0]]
     [
         (Graph([LEFT, SWAP], ["L", "(0,1)"], [*range(6)], "one way"), "L 0-1"),
         (Graph([LEFT, SHIFT, SWAP], ["T[0..1,2]", "(0 1 2)", "S'"], [0, 0, 1, 1, 1, 2]), "T-0..1-2 0-1-2 S'"),
-        (Graph([SWAP, [*range(6)], SWAP, LEFT], ["a", "b", "c", "L" * 40], [5, 4, 3, 2, 1, 0]), "a g2"),
+        (Graph([SWAP, [*range(6)], SWAP, LEFT], ["a", "b", "c", "L" * 65], [5, 4, 3, 2, 1, 0]), "a g2"),
         (Graph(TWO_SIDES, ["R1", "R2", "R3"], [*range(6)]), "R1 R2 R3"),
         (Graph(TWO_SIDES, ["R1", "R2", "R3"], [0, 1, 1, 1, 0, 1]), "R1 R2 R3"),
     ],

@@ -8,6 +8,7 @@ from dataclasses import replace
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
+from farthest import tracing
 from farthest.coordinator.attempt import (
     Interrupted,
     Losses,
@@ -483,7 +484,8 @@ class Enumeration:
             depth = self._found.depth + 1
             begun = perf_counter()
             try:
-                states = next_layer(store, executor, depth)
+                with tracing.span("layer", depth=depth):
+                    states = next_layer(store, executor, depth)
             except (MemoryUsedUpError, NoRoomError) as error:
                 if limit is None or not self._backend.give_up(depth):
                     raise

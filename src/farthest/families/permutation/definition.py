@@ -53,7 +53,7 @@ class Permutation(PermutationFields):
             ("moves", f"{len(self.generators)}: {names if len(names) <= 400 else names[:397] + '...'}"),
             *([] if group is None else [("group", f"of order {group.order:,}")]),
             *(
-                [("blocked moves", "moves that cannot be made on every board, " + self._guards_text())]
+                [("blocked", f"some moves cannot be made on every board: {self._guards_text()}")]
                 if self.guards
                 else []
             ),
@@ -62,13 +62,12 @@ class Permutation(PermutationFields):
 
     def _guards_text(self) -> str:
         every = [guard for guards in self.guards for guard in guards]
-        joined = {guard.labels for guard in every if guard.joined}
-        illegal = sum(len(guard.labels) for guard in every if not guard.joined)
-        blocks = counted(len(joined), "block")
-        return (
-            "by places that pieces may not take"
-            if not joined
-            else f"by {blocks}" + (" and places that pieces may not take" if illegal else "")
+        blocks = {guard.labels for guard in every if guard.joined}
+        return " and ".join(
+            [
+                *([counted(len(blocks), "block")] if blocks else []),
+                *(["slots that pieces may not be in"] if any(not guard.joined for guard in every) else []),
+            ]
         )
 
     def _row_text(self, row: Row) -> str:
