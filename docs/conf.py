@@ -7,7 +7,12 @@ they mean on a code host. Every page is in one group of PAGES: one that is in no
 from __future__ import annotations
 
 import importlib.metadata
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from docutils import nodes
+from docutils.utils import new_document
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 import farthest
 
@@ -64,6 +69,7 @@ maximum_signature_line_length = 100
 
 html_theme = "furo"
 html_title = "farthest"
+html_search_scorer = str(Path(__file__).with_name("search.js"))
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
@@ -71,6 +77,7 @@ html_show_copyright = False
 
 def setup(app: Sphinx) -> None:
     """Sphinx calls it."""
+    app.add_builder(_Site, override=True)
     app.connect("source-read", _with_navigation)
     for name in farthest.__all__:  # they are documented, and linked to, by the names that users import
         if isinstance(getattr(farthest, name), type):
@@ -84,3 +91,27 @@ def _with_navigation(app: Sphinx, page: str, source: list[str]) -> None:
     for caption, names in PAGES.items():
         pages = "\n".join(name if name.startswith("/") else f"/docs/{name}" for name in names)
         source[0] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n:glob:\n\n{pages}\n```\n"
+
+
+class _Site(StandaloneHTMLBuilder):
+    """The pages are long: the search finds sections too, which are indexed as PAGE#SECTION (search.js)."""
+
+    def init(self) -> None:
+        super().init()
+        self.sections: list[str] = []
+
+    def index_page(self, pagename: str, doctree: nodes.document, title: str) -> None:
+        super().index_page(pagename, doctree, title)
+        for section in list(doctree.findall(nodes.section))[1:]:
+            part = section.copy()
+            part += [child.deepcopy() for child in section if not isinstance(child, nodes.section)]
+            document = new_document("")
+            document += part
+            name = f"{pagename}#{section['ids'][0]}"
+            self.sections.append(name)
+            self.indexer.feed(name, self.env.doc2path(pagename, base=False), section[0].astext(), document)
+
+    def dump_search_index(self) -> None:
+        prune = self.indexer.prune  # takes all but the pages out of the index
+        self.indexer.prune = lambda pages: prune([*pages, *self.sections])
+        super().dump_search_index()

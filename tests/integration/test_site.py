@@ -15,10 +15,10 @@ from explorer.browser.chromium import launched, program
 ROOT = Path(__file__).parents[2]
 
 QUESTIONS = {
-    "how many workers": "docs/many-machines.html",
-    "optimal path": "docs/commands.html",
+    "how many workers": "docs/scaling.html#worked-many-machines",
+    "optimal path": "docs/commands.html#farthest-path-job-board",
     "pattern database": "docs/searching.html#pattern-databases",
-    "GAP": "docs/puzzles.html",
+    "GAP": "docs/puzzles.html#files-of-other-programs",
 }
 """What people type, and what is to be among the first results."""
 
