@@ -57,7 +57,7 @@ bool can(const PackedBoards& boards, const PackedMove& move, const Contents& con
         ++((guard.cells >> i & 1) != 0 ? inside : outside);
     if (inside > 0 && !(guard.joined && outside == 0)) return false;
   }
-  for (std::size_t i = 0; i < contents.size(); ++i) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(contents.size(), kMaxSlots); ++i) {
     if ((move.require >> i & 1) != 0 && contents[i] != 0) return false;
     if ((move.forbid >> i & 1) != 0 && contents[i] == 0) return false;
   }
@@ -125,7 +125,7 @@ TEST(packed_boards_have_the_successors_of_boards) {
       check_successors<WideCode<4>>(27, 40, 5, with_sum, asked);
       check_successors<WideCode<8>>(48, 60, 6, with_sum, asked);
     }
-  check_successors<WideCode<16>>(96, 100, 7, false, false);
+  check_successors<WideCode<16>>(96, 100, 7, false, Asked::kNothing);
 }
 
 TEST(packed_boards_that_do_not_fit_are_refused) {
