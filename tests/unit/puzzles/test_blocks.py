@@ -60,7 +60,7 @@ def test_distinct_along_and_exits_make_kinds_of_their_own() -> None:
     assert made.signs == ("", "", "", "", "", "+", "", "", "", "", "")
     assert made.start is not None
     assert made.format_board(made.start) == "AA.BB+/CC.DD#"
-    assert made.facts()[2:] == [("in rows only", "D"), ("exit +", "only for A C")]
+    assert made.facts()[2:] == [("rows only", "D"), ("exit +", "only for A C")]
     assert made.size() == "2×6, 1 of them walls"
     assert made.covers[0][4] == (4, 5)
     assert made.covers[1][4] == ()

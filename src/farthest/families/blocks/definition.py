@@ -140,7 +140,7 @@ class Blocks(GoalPuzzle):
             ("pieces", f"{pieces} of {counted(len(self.kinds), 'kind')}: {listed}"),
             ("empty cells", f"{self.cells - covered}, written {self.empty}"),
         ]
-        for name, ways in (("in rows only", ROWS), ("in columns only", COLUMNS)):
+        for name, ways in (("rows only", ROWS), ("columns only", COLUMNS)):
             bound = [token for kind in self.kinds if kind.ways == ways for token in kind.tokens]
             if bound:
                 facts.append((name, " ".join(bound)))
