@@ -83,7 +83,8 @@ def oeis_lines(record: JobRecord, puzzle: Puzzle, layers: Sequence[int], first: 
     layers."""
     if not layers:
         raise JobError(
-            f"job {record.id} ({record.name}) has no layers yet: its status is {record.state_now}; wait for its end"
+            f"job {record.id} ({record.name}) is {record.state_now}, and none of its layers are stored: those that are "
+            "in files are told only while it runs; they are stored when it is finished"
         )
     title, depth = " ".join(safe(puzzle.title).split()), len(layers) - 1
     whole = record.status == FINISHED and record.complete
