@@ -99,7 +99,7 @@ def test_a_job_that_did_not_finish(place: str, run: Run, run_json: RunJson) -> N
     assert "interrupted" in run("jobs").stdout
     assert run_json("show", "2")["status"] == "interrupted"
     assert "none yet" in run("show", "2").stdout
-    assert "has no layers yet: its status is interrupted" in run("show", "2", "--oeis", status=2).stderr
+    assert "is interrupted, and none of its layers are stored" in run("show", "2", "--oeis", status=2).stderr
     for command in (["distance", "2", "123456780"], ["plot", "2", "x.svg"], ["show", "8-puzzle"]):
         assert "Error: " in run(*command, status=2).stderr
     run("delete", "2")
