@@ -30,7 +30,7 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-WHEELS ?= dist
+WHEELS := dist
 
 wheel: $(VENV)/.build-tools  ## build a wheel in dist/: for every Python from 3.12 on, if made with one of these
 	@$(call compile,the kernel) $(PIP) wheel -v --no-deps $(BUILD_KERNEL) --wheel-dir $(WHEELS) .
@@ -127,7 +127,7 @@ slow: $(VENV)/.tested  ## the slow Python tests
 	@$(PYTEST) -m 'slow and not night' $(PARALLEL) --durations=15
 
 # Where the site is built; a test builds it elsewhere.
-SITE ?= build/docs
+SITE := build/docs
 
 docs: $(VENV)/.tested  ## the documentation site in build/docs; its warnings are errors
 	@echo "== documentation"

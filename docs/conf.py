@@ -53,7 +53,14 @@ version = release = importlib.metadata.version("farthest")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 root_doc = "README"
-include_patterns = ["*.md", "docs/*.md", "docs/notebooks/*.ipynb"]
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "docs/*.md",
+    "docs/notebooks/*.ipynb",
+]
 exclude_patterns = [".*", "benchmarks", "build", "dist", "kernel", "src", "tests"]
 
 myst_enable_extensions = ["html_image"]

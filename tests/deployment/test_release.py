@@ -55,11 +55,10 @@ def test_workflows_are_safe() -> None:
 def test_workflows_run_what_is_there() -> None:
     texts = [PYPROJECT, *(file.read_text(encoding="utf-8") for file in WORKFLOWS)]
     made = set(re.findall(r"run: make ([\w-]+)", "\n".join(texts)))
-    assert made == set(
-        re.findall(r"^(docs|wheel):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    )
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert {"docs", "wheel"} <= made <= set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))
     named = set(re.findall(r"\.ci/[\w.]+", "\n".join(texts)))
-    assert named == {".ci/run", ".ci/check_wheel.py"}
+    assert {".ci/run", ".ci/check_wheel.py"} <= named
     assert all((ROOT / name).is_file() for name in named)
 
 

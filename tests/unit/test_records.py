@@ -60,3 +60,7 @@ def test_the_layers_are_those_that_are_published(file: Path) -> None:
         depth = min(len(first), len(layers))
         assert first[:depth] == layers[:depth]
         assert not run["complete"] or known.states in (None, run["states"])
+    published = rows()[file.name][3]
+    most = max((len(known.layers or known.first_layers or ()) for known in puzzle.known), default=0)
+    assert all(int(told) <= most for told in re.findall(r"(\d+) layers", published))
+    assert not ("new" in published and most)
