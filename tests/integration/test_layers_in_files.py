@@ -84,7 +84,9 @@ def test_files_give_what_memory_gives_and_leave_nothing(tmp_path: Path, puzzle: 
     assert [layer.states for layer in outcome.figures] == list(outcome.layers)
     assert all(layer.written > 0 for layer in outcome.figures[1:])
     with open_database(str(tmp_path / "jobs.db"), create=False) as database:
-        assert Jobs(database).get(1).result == {"figures": [layer.document() for layer in outcome.figures]}
+        result = Jobs(database).get(1).result
+        assert result is not None
+        assert result["figures"] == [layer.document() for layer in outcome.figures]
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
 
 

@@ -134,7 +134,7 @@ async def _error(request: Request, error: Exception) -> Response:
 
 
 async def _refused(request: Request, refusal: RefusalError) -> Response:
-    page = not request.url.path.startswith(("/api/", METRICS))
+    page = not request.url.path.startswith("/api/") and request.url.path != METRICS
     if refusal.status == 401 and request.method == "GET" and page:
         return RedirectResponse(SIGN_IN, status_code=303)
     return _answer(request, refusal.status, str(refusal))

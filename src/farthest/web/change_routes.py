@@ -24,7 +24,16 @@ from farthest.puzzles.family import UndecidedError, board_given
 from farthest.search.side_by_side import heuristic_for, side_by_side
 from farthest.search.solvable import why_unsolvable_at_once
 from farthest.web.api_routes import json_answer
-from farthest.web.asking import PuzzleBody, RefusalError, answered, ask, body_of, check_wanted, json_body
+from farthest.web.asking import (
+    PuzzleBody,
+    RefusalError,
+    answered,
+    ask,
+    body_of,
+    check_wanted,
+    json_body,
+    status_and_message,
+)
 from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal, may_change
 from farthest.web.page import board_page, job_page, own_page, solve_page
 from farthest.web.pages.box import Drawn
@@ -90,7 +99,7 @@ async def _start_own(request: Request) -> Response:
             puzzle = own_puzzle(text, name)
             return estimate_of(puzzle, shelf_of(request).database).problem or puzzle
         except FarthestError as error:
-            return str(error)
+            return status_and_message(error, shelf_of(request).database)[1]
 
     found = await ask(request, read)
     if isinstance(found, str):

@@ -288,6 +288,6 @@ def random_boards(
             opened.check_depth(depth)
         source = RandomSource(randbits(64))
         boards = list(random_states(opened, count, source, depth))
-        if not solved and any(opened.layers[1:]) and opened.distance(boards[0]) == 0:
+        if depth is None and not solved and any(opened.layers[1:]) and opened.distance(boards[0]) == 0:
             boards = list(random_states(opened, 1, source, 1 + source.weighed(opened.layers[1:])))
         return opened.record, boards

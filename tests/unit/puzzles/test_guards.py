@@ -283,6 +283,49 @@ def test_symmetries_keep_the_blocks() -> None:
         assert [distances[image] for image in images] == list(distances.values())
 
 
+TURNED_APART = """Set A 3 3
+Set B 3 1
+Solved
+A
+1 2 3
+B
+1 2 3
+End
+Move T
+A
+1 2 3
+1 0 0
+B
+2 1 3
+End
+Move V
+A
+1 2 3
+0 1 0
+B
+2 1 3
+End
+Block
+A
+1 2
+End
+"""
+
+
+def test_moves_that_differ_in_turns_alone_have_blocks_of_their_own() -> None:
+    definition = read_foreign(TURNED_APART.encode(), "apart.tws", "generator")[1]
+    found = symmetries(definition, definition.goals[0]).maps
+    goal = np.array([definition.goals[0]], dtype=np.uint8)
+    assert len(found) > 1
+    assert all(each.images(goal).tolist() == goal.tolist() for each in found)
+
+
+def test_one_piece_is_no_block() -> None:
+    text = TURNED_APART.replace("A\n1 2\nEnd\n", "A\n1\nEnd\n")
+    with pytest.raises(PuzzleError, match="line 23: Block: expected two pieces or more"):
+        read_foreign(text.encode(), "apart.tws", "generator")
+
+
 def test_what_blocked_moves_leave_undecided_or_refused() -> None:
     puzzle, rules = SAMPLES["2x2x2"]()
     expected = rules.distances("to")

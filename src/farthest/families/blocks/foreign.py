@@ -105,7 +105,7 @@ def parse_jimslide(data: bytes, place: str) -> Puzzle:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
-    if not re.search(r"^\s*xsize\s*:", text, re.IGNORECASE | re.MULTILINE):
+    if not re.search(r"^[ \t]*xsize[ \t]*:", text, re.IGNORECASE | re.MULTILINE):
         return parse_puzzle(text, place)
     stem = os.path.splitext(os.path.basename(place))[0]
     name = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:48].strip("-")
@@ -232,8 +232,10 @@ class _JimSlide:
 
     def type_of(self, line: int, number: int) -> _Type:
         if number not in self.types:
-            known = ", ".join(map(str, self.types)) or "missing"
-            raise self.fail(line, f"there is no piece of the type {number}; the types are {known}")
+            known = (
+                f"the types are {', '.join(map(str, self.types))}" if self.types else "write its shape before"
+            )
+            raise self.fail(line, f"there is no piece of the type {number}; {known}")
         return self.types[number]
 
     def covered(self, line: int, kind: _Type, at: Place, rows: tuple[tuple[int, ...], ...]) -> list[int]:

@@ -228,7 +228,12 @@ class _Reader:
             self.illegal.append((line, self.sets[rest[0]], rest[1], rest[2:]))
         elif command == "Block":
             self.expect(line, rest, 0, command)
-            self.joined.append(self.block(line, command))
+            rows = self.block(line, command)
+            if len({(name, word) for name, row in rows.items() for word in row.numbers}) < 2:
+                raise self.fail(
+                    line, "Block: expected two pieces or more that are joined; add some, or leave it out"
+                )
+            self.joined.append(rows)
         elif command == "MoveSequence":
             if len(rest) < 2:
                 raise self.fail(line, "a name and moves are missing; write for example MoveSequence M R L'")
@@ -300,7 +305,9 @@ class _Reader:
             self.expect(number, words[1:], 0, "the name of a set")
             name, named = words[0], number
             if name not in self.sets:
-                mend = near_match(name, self.sets) or f"the sets are {', '.join(self.sets) or 'missing'}"
+                mend = near_match(name, self.sets) or (
+                    f"the sets are {', '.join(self.sets)}" if self.sets else "write the sets first"
+                )
                 raise self.fail(number, f"{what}: there is no set {shown(name)}; {mend}")
             if name in found:
                 raise self.fail(number, f"{what} has the set {name} twice; leave one out")

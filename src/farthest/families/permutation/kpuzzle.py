@@ -98,7 +98,8 @@ class _Reader:
         moves = self.inner(self.document, "moves", "")
         for name in moves:
             self.named[name] = self.move(name, self.inner(moves, name, "moves"))
-        derived = self.inner(self.document, "derivedMoves", "") if "derivedMoves" in self.document else {}
+        given = self.document.get("derivedMoves") is not None
+        derived = self.inner(self.document, "derivedMoves", "") if given else {}
         for name, alg in derived.items():
             if not isinstance(alg, str):
                 raise self.fail(f"derivedMoves, {name}", f'got {shown(alg)}, expected moves: "[x: U]"')
@@ -252,8 +253,10 @@ class _Reader:
         if name in self.named:
             return
         where = f"derivedMoves, {name}"
-        if name in within or len(within) > _DEEPEST:
+        if name in within:
             raise self.fail(where, f"it is made of itself, by way of {within[-1]}; correct one of them")
+        if len(within) > _DEEPEST:
+            raise self.fail(where, f"more than {_DEEPEST} derived moves are made of each other; write it out")
         alg = _Alg(self, where, self.derived[name], (*within, name))
         self.named[name] = Move(name, *alg.product("").effect)
 

@@ -332,7 +332,7 @@ class _BlockTable(Table):
 
     def block(self, sets: Mapping[str, Sequence[int]], held: Sequence[str]) -> Block:
         """See ``_IllegalTable.places``."""
-        found = []
+        found: dict[tuple[str, str], tuple[Sequence[int], str]] = {}
         named = {name or "pieces": slots for name, slots in sets.items()}
         for name, pieces in self.fields.items():
             if name not in named:
@@ -342,12 +342,12 @@ class _BlockTable(Table):
                 problem = piece_problem([held[slot] for slot in named[name]], token, slot=None)
                 if problem:
                     raise self.fail(name, problem)
-                found.append((named[name], token))
+                found[name, token] = (named[name], token)
         if len(found) < 2:
             raise self.fail(
                 "", "expected two pieces or more that are joined; add some, or leave the block out"
             )
-        return found
+        return list(found.values())
 
 
 def _tokens(table: Table, key: str, pieces: object) -> list[str]:

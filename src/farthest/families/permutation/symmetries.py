@@ -338,10 +338,15 @@ def _symmetries(definition: Permutation, turns: object, fixed: Board) -> Symmetr
 
 def _keeps_guards(definition: Permutation, each: Conjugation) -> bool:
     """Whether it takes each move to moves that can be made on the images of the boards."""
-    to, labels = each.to.tolist(), each.labels.tolist()
-    moves = list(enumerate(definition.generators))
-    for number, move in moves:
-        there = {to[slot]: to[image] for slot, image in enumerate(move.to)}
+    to, shift, sign = each.to.tolist(), each.shift.tolist(), each.sign.tolist()
+    labels, moduli = each.labels.tolist(), [definition.moduli[orbit] for orbit in definition.slot_orbits]
+    numbers = {move.effect: number for number, move in enumerate(definition.generators)}
+    for number, move in enumerate(definition.generators):
+        image_to, image_delta = [0] * len(to), [0] * len(to)
+        for slot, image in enumerate(move.to):
+            image_to[to[slot]] = to[image]
+            turn = shift[image] - shift[slot] + sign[slot] * move.delta[slot]
+            image_delta[to[slot]] = turn % moduli[slot]
         guards = {
             Guard(
                 tuple(sorted(labels[label] for label in guard.labels)),
@@ -350,10 +355,8 @@ def _keeps_guards(definition: Permutation, each: Conjugation) -> bool:
             )
             for guard in definition.guards_of(number)
         }
-        images = [
-            at for at, other in moves if all(there[slot] == image for slot, image in enumerate(other.to))
-        ]
-        if not images or any({*definition.guards_of(at)} != guards for at in images):
+        there = numbers.get((tuple(image_to), tuple(image_delta)))
+        if there is None or {*definition.guards_of(there)} != guards:
             return False
     return True
 

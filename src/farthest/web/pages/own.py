@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "(1,2,3,4,5,6,7,8,9,10,11); (3,7,11,8)(4,10,5,6)"
 MOST_CHARACTERS = 20_000
-_TOML = re.compile(r"^\s*family\s*=", re.MULTILINE)
-_TWSEARCH = re.compile(r"^\s*(Set|Solved|Move|StartState)\b", re.MULTILINE)
+_TOML = re.compile(r"^[ \t]*family[ \t]*=", re.MULTILINE)
+_TWSEARCH = re.compile(r"^[ \t]*(Set|Solved|Move|StartState)\b", re.MULTILINE)
 
 
 def own_puzzle(text: str, name: str) -> Puzzle:
@@ -47,7 +47,7 @@ def own_puzzle(text: str, name: str) -> Puzzle:
         try:
             return read_puzzle(path)
         except PuzzleError as error:
-            raise PuzzleError(str(error).replace(f"{path}", "the text").replace(folder, "")) from None
+            raise PuzzleError(str(error).replace(f"{path}", "the text").replace(f"{folder}/", "")) from None
 
 
 def own(text: str, name: str, told: str, *, may_change: bool) -> str:
