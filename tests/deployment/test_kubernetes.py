@@ -233,10 +233,16 @@ def test_selectors(manifests: list[Manifest]) -> None:
     assert (scaled["scaleTargetRef"], scaled["minReplicaCount"]) == ({"name": "worker"}, 0)
 
 
-def test_the_command_that_writes_passwords(manifests: list[Manifest]) -> None:
-    (command,) = re.findall(r"^    (sed .*) > secrets\.env$", page(), flags=re.MULTILINE)
-    made = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
-    lines = [line.split("=", 1) for line in made.stdout.splitlines() if not line.startswith("#")]
+def test_the_command_that_writes_passwords(manifests: list[Manifest], tmp_path: Path) -> None:
+    ((word, command),) = re.findall(
+        r"^    (word\(\) .*)\n    (\(umask .* > secrets\.env\))$", page(), flags=re.MULTILINE
+    )
+    made = tmp_path / "secrets.env"
+    command = command.replace("> secrets.env", f"> {shlex.quote(str(made))}")
+    subprocess.run(["sh", "-c", f"{word}\n{command}"], cwd=ROOT, check=True)
+    assert made.stat().st_mode & 0o777 == 0o600
+    text = made.read_text(encoding="utf-8")
+    lines = [line.split("=", 1) for line in text.splitlines() if not line.startswith("#")]
     secret = dict(lines)
     for url, server, password in (
         ("FARTHEST_DATABASE_URL", "postgres", "POSTGRES_PASSWORD"),

@@ -174,4 +174,10 @@ def test_workers_of_a_job() -> None:
     comment = (ROOT / "kubernetes/keda/workers.yaml").read_text(encoding="utf-8")
     for text, workers in re.findall(r"(0\.\d+) is (\d+)", comment):
         assert math.ceil(1000 / int(float(text) * 1000)) == int(workers)
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    (workers,), (text,) = (
+        re.findall(r"For (\d+) workers a job", page),
+        re.findall(r'Value, value: "([\d.]+)"', page),
+    )
+    assert math.ceil(1000 / int(float(text) * 1000)) == int(workers)
     assert named(list(written("keda")), "TriggerAuthentication", "database")["apiVersion"] == KEDA
