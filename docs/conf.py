@@ -7,20 +7,31 @@ they mean on a code host. Every page is in one group of PAGES: one that is in no
 from __future__ import annotations
 
 import importlib.metadata
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from docutils import nodes
 from docutils.utils import new_document
 from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.util.nodes import make_refnode
 
 import farthest
+from farthest.stores.folder.journal import LayerFigures
 
 if TYPE_CHECKING:
+    from sphinx.addnodes import pending_xref
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
 PAGES = {
-    "Learn": ["start", "recipes", "notebooks/*"],
+    "Learn": [
+        "start",
+        "recipes",
+        "notebooks/ninety-thousand-boards",
+        "notebooks/heuristics-against-the-truth",
+        "notebooks/a-network-and-the-truth",
+    ],
     "How to": [
         "puzzles",
         "searching",
@@ -77,6 +88,8 @@ maximum_signature_line_length = 100
 html_theme = "furo"
 html_title = "farthest"
 html_search_scorer = str(Path(__file__).with_name("search.js"))
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
@@ -86,9 +99,51 @@ def setup(app: Sphinx) -> None:
     """Sphinx calls it."""
     app.add_builder(_Site, override=True)
     app.connect("source-read", _with_navigation)
+    app.connect("missing-reference", _by_last_name)
+    app.connect("autodoc-process-docstring", _with_note)
+    for kind in (farthest.JobRecord, farthest.Outcome):
+        _read_notes(kind)
     for name in farthest.__all__:  # they are documented, and linked to, by the names that users import
         if isinstance(getattr(farthest, name), type):
             getattr(farthest, name).__module__ = "farthest"
+
+
+NOTES: dict[str, str] = {}
+"""What ``Annotated`` says of the fields of records, by their full names."""
+
+
+def _read_notes(kind: type) -> None:
+    """Takes the notes out of the types of a record's fields, so that the types are shown plainly."""
+    names = {"LayerFigures": LayerFigures}
+    for field, hint in get_type_hints(kind, localns=names, include_extras=True).items():
+        note = get_args(hint)[-1] if hasattr(hint, "__metadata__") else None
+        if isinstance(note, str) and " " in note:
+            NOTES[f"farthest.{kind.__name__}.{field}"] = re.sub(r"\bnull\b", "None", note)
+    plain = get_type_hints(kind, localns=names)
+    kind.__annotations__ = plain
+    kind.__init__.__annotations__ = plain
+
+
+def _with_note(app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
+    """The note of a record's field is its documentation."""
+    if name in NOTES:
+        note = NOTES[name]
+        lines[:] = [f"{note[0].upper()}{note[1:]}."]
+
+
+def _by_last_name(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes.TextElement
+) -> nodes.reference | None:
+    """Links the name of a type to its entry: signatures have it without its module."""
+    if node.get("refdomain") != "py":
+        return None
+    known = env.domains.python_domain.objects.items()
+    types = [(name, entry) for name, entry in known if entry.objtype in ("class", "type")]
+    found = [(name, entry) for name, entry in types if name.rpartition(".")[2] == node["reftarget"]]
+    if len(found) != 1 or app.builder is None:
+        return None
+    name, entry = found[0]
+    return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, shown, name)
 
 
 def _with_navigation(app: Sphinx, page: str, source: list[str]) -> None:
@@ -97,7 +152,7 @@ def _with_navigation(app: Sphinx, page: str, source: list[str]) -> None:
         return
     for caption, names in PAGES.items():
         pages = "\n".join(name if name.startswith("/") else f"/docs/{name}" for name in names)
-        source[0] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n:glob:\n\n{pages}\n```\n"
+        source[0] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{pages}\n```\n"
 
 
 class _Site(StandaloneHTMLBuilder):

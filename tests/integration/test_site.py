@@ -19,6 +19,8 @@ QUESTIONS = {
     "optimal path": "docs/commands.html#farthest-path-job-board",
     "pattern database": "docs/searching.html#pattern-databases",
     "GAP": "docs/puzzles.html#files-of-other-programs",
+    "my own puzzle": "docs/puzzles.html#a-puzzle-of-your-own",
+    "resume after crash": "docs/start.html#resume-after-an-interruption-or-a-crash",
 }
 """What people type, and what is to be among the first results."""
 

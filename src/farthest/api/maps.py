@@ -87,7 +87,8 @@ def histogram(
     """Enumerate a puzzle for its layers and farthest boards alone: the least memory, and nothing is stored.
 
     The arguments are those of `enumerate`; where the memory is used up before ``max_depth``, the outcome's ``stopped``
-    says so.
+    says so. Raises PuzzleError, BoardError (of the origin), ResourceError, StorageError, or SettingError (of the folder
+    of files).
     """
     from farthest.api.bars import EnumerationBar, progress_bar
     from farthest.coordinator.enumeration.job import enumerate_puzzle
@@ -165,7 +166,10 @@ def submit(
 
 
 def jobs(database: str | Path | None = None) -> list[JobRecord]:
-    """All jobs of a database, oldest first."""
+    """All jobs of a database, oldest first.
+
+    ``database``: as for `open_map`. Raises StorageError where it cannot be read.
+    """
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
 
@@ -176,7 +180,7 @@ def jobs(database: str | Path | None = None) -> list[JobRecord]:
 def cancel_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord:
     """Take a job out of the queue, or stop the coordinator's work on it; the job. Raises JobError or StorageError.
 
-    ``job``: a number, a puzzle's name for its newest job, or a `JobRecord`.
+    ``job``: a number, a puzzle's name for its newest job, or a `JobRecord`. ``database``: as for `open_map`.
     """
     from farthest.coordinator.enumeration.submission import named_job
     from farthest.models.database import open_database
@@ -189,7 +193,8 @@ def cancel_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
 
 
 def resume_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord:
-    """Queue a job again that was cancelled, interrupted, or failed; the job. ``job``, errors: as for `cancel_job`."""
+    """Queue a job again that was cancelled, interrupted, or failed; the job. ``job``, ``database``, errors: as for
+    `cancel_job`."""
     from farthest.coordinator.enumeration.submission import named_job
     from farthest.models.database import open_database
     from farthest.models.job_reader import job_text
@@ -204,7 +209,8 @@ def delete_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
     """Delete a job with all that is stored of it; what it was, or None where that is damaged: such a job is named by
     its number. Raises JobError or StorageError.
 
-    ``job``: a number, a puzzle's name for its newest finished enumeration, or a `JobRecord`.
+    ``job``: a number, a puzzle's name for its newest finished enumeration, or a `JobRecord`. ``database``: as for
+    `open_map`.
     """
     from farthest.models.database import open_database
     from farthest.models.job_reader import job_text

@@ -154,7 +154,8 @@ def compare(
     ``heuristics``: for A* and IDA*, each is compared; none: ``auto``, which is Manhattan where it is for the puzzle,
     else the strongest that needs no stored map; for IDA* tables, if the first board takes more than about a second.
     ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free. A search that needs more
-    has ``failed``. ``database``: where pattern databases are read, as for `open_map`.
+    has ``failed``. One `Run` for each board and algorithm, the first board's first.
+    ``database``: where pattern databases are read, as for `open_map`.
     ``progress``: as for `enumerate`. Raises PuzzleError, BoardError, SettingError, JobError (a pattern database that
     was not enumerated) or StorageError.
     """
@@ -200,8 +201,8 @@ def heuristic_values(
     to: GivenBoard = "goal",
     database: str | Path | None = None,
 ) -> NDArray[numpy.int64]:
-    """The values of a heuristic, one for each board: moves that it still needs at least; -1 where the heuristic proves
-    that no moves lead there.
+    """The values of a heuristic, one for each board, shape (boards,): moves that it still needs at least; -1
+    where the heuristic proves that no moves lead there.
 
     ``boards``: as for `DistanceMap.distances`. ``heuristic``: as for `solve`; None: the strongest that needs no stored
     map. ``to``: a board; ``goal``: any of the goals. ``database``: where pattern databases are read, as for `open_map`.

@@ -60,8 +60,9 @@ MOST_LOOKED_UP = 2**28
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What was written: ``rows`` by part; in so many ``classes`` by ``symmetries``, None where these are not known, and
-    ``unknown`` says why; so many ``files`` of ``bytes`` together; the moves of the bits of the mask."""
+    """What was written: ``rows`` by part (train, validation, test); in so many ``classes`` by ``symmetries``, None
+    where these are not known, and ``unknown`` says why; so many ``files`` of ``bytes`` together; the ``moves`` of the
+    bits of the mask ``nearer``, the lowest bit first."""
 
     rows: dict[str, int]
     classes: int

@@ -88,7 +88,7 @@ class DistanceMap(StoredMap):
     def solutions(self, board: GivenBoard, limit: int | None = None) -> Iterator[list[str]]:
         """Optimal solutions, each as `path` gives it, at most ``limit``, always in the same order.
 
-        Two solutions with different moves may pass through the same boards.
+        Two solutions with different moves may pass through the same boards. Raises as `distance` does.
         """
         ways = self.solutions_of(self.solution_graph(board), limit)
         return (self.named(way).texts for way in ways)
@@ -102,7 +102,8 @@ class DistanceMap(StoredMap):
         return self.puzzle.definition.named_path(way.boards, way.moves)
 
     def count_solutions(self, board: GivenBoard) -> int:
-        """The exact number of optimal solutions; solutions with different moves are counted apart."""
+        """The exact number of optimal solutions; solutions with different moves are counted apart.
+        Raises as `distance` does."""
         return self.solution_graph(board).count()
 
     def solution_graph(self, board: GivenBoard, *, limit: int | None = None) -> SolutionGraph:
@@ -140,7 +141,7 @@ class DistanceMap(StoredMap):
     # --- states ------------------------------------------------------------------------------------------
 
     def farthest(self, limit: int | None = None) -> list[str]:
-        """The boards of the last layer in key order, at most ``limit``."""
+        """The boards of the last layer in key order, at most ``limit``; None: all of them."""
         return list(islice(self.states_at(self.depth), limit))
 
     def states_at(self, depth: int) -> Iterator[str]:
@@ -276,7 +277,8 @@ class DistanceMap(StoredMap):
     def plot(self, file: str | Path | None = None, *, log: bool = False, force: bool = False) -> Drawing:
         """Draw the number of states at each depth, for a notebook; and to a .png or .svg file where one is given.
 
-        Raises as `export` does."""
+        ``log``: the number of states on a logarithmic axis. ``force``: replace a file that exists. Raises as `export`
+        does."""
         from farthest.drawing.chart import Chart
         from farthest.drawing.svg import Drawing
         from farthest.queries.output_files import plot_layers

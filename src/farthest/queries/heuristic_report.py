@@ -51,7 +51,7 @@ class TooLarge:
 
     @property
     def excess(self) -> float:
-        """How much more."""
+        """How much more than the distance the value is."""
         return self.value - self.distance
 
     def __str__(self) -> str:

@@ -224,7 +224,7 @@ class Walker:
 
     @property
     def board(self) -> Board:
-        """The board as it is now."""
+        """The number in each cell of the board as it is now."""
         return tuple(self._cells)
 
     @property

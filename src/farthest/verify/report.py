@@ -63,6 +63,7 @@ class Check:
 
     @property
     def ok(self) -> bool:
+        """Whether nothing is wrong."""
         return self.failed == 0
 
     @property
@@ -96,10 +97,12 @@ class Report:
 
     @property
     def ok(self) -> bool:
+        """Whether all was checked, and nothing is wrong."""
         return not self.unproved and not self.failures
 
     @property
     def failures(self) -> tuple[Check, ...]:
+        """The checks that found something wrong."""
         return tuple(check for check in self.checks if not check.ok)
 
     def to_json(self) -> dict[str, Any]:
