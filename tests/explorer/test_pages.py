@@ -477,7 +477,8 @@ def test_breadth_first_and_a_star_side_by_side(client: Client) -> None:
         ("MathieuGroup(24) ; (1,25)", "1.6e25 states"),
         ('name = "x"\nfamily = "permutation"\n[permutation]\nfile = "../maps.tws"', "leads elsewhere"),
         ('name = "x"\nfamily = "permutation"\n[permutation]\nfile = "maps.tws"', "No such file"),
-        ('name = "x"\nfamily = "python"\n[python]\nclass = "os:system"', "class os:system was not run"),
+        ('name = "x"\nfamily = "python"\n[python]\nclass = "os:system"', "farthest serve --allow-module os"),
+        ("x" * 20_001, "20,001 characters, at most 20,000"),
     ],
 )
 def test_what_is_pasted_and_cannot_be_enumerated(client: Client, text: str, told: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from htpy import button, div, form, label, p, pre, span, textarea
 from htpy import input as field
 
-from farthest.errors import PuzzleError
+from farthest.errors import ForbiddenCodeError, PuzzleError
 from farthest.puzzles import catalogue
 from farthest.puzzles.family import families
 from farthest.puzzles.reader import read_puzzle
@@ -29,6 +29,10 @@ _TWSEARCH = re.compile(r"^[ \t]*(Set|Solved|Move|StartState)\b", re.MULTILINE)
 def own_puzzle(text: str, name: str) -> Puzzle:
     """The puzzle of a text: generators as on the command line, or a file's, whose format the text is like.
     ``name``: of a puzzle whose file does not name it. Raises PuzzleError."""
+    if len(text) > MOST_CHARACTERS:
+        raise PuzzleError(
+            f"the text has {len(text):,} characters, at most {MOST_CHARACTERS:,}; give it as a file"
+        )
     name, ending = catalogue.plain(name)[:40].strip("-"), ".gap"
     if _TOML.search(text):
         ending = ".toml"
@@ -46,6 +50,8 @@ def own_puzzle(text: str, name: str) -> Puzzle:
         path.write_text(text.replace("\r\n", "\n"), encoding="utf-8", errors="replace")
         try:
             return read_puzzle(path)
+        except ForbiddenCodeError:
+            raise
         except PuzzleError as error:
             raise PuzzleError(str(error).replace(f"{path}", "the text").replace(f"{folder}/", "")) from None
 
