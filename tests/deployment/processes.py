@@ -110,6 +110,8 @@ class Processes:
             folder.mkdir(parents=True, exist_ok=True)
             for name, value in environment.items():
                 environment[name] = value.replace(volume["target"], str(folder))
+        if "FARTHEST_METRICS_ADDRESS" in environment:  # here all services have one network
+            environment["FARTHEST_METRICS_ADDRESS"] = "127.0.0.1:0"
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
         tests = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}

@@ -199,5 +199,5 @@ def test_answers_come_before_the_next_line_and_stay_at_ctrl_c(folder: Path) -> N
         assert running.stdout.readline().startswith("123/456/708: 1 move, ")
         running.send_signal(signal.SIGINT)
         assert running.wait(20) == 130
-        assert running.stderr.read() == ""
+        assert running.stderr.read() == "Interrupted; the same command starts from the beginning.\n"
         running.stdin.close()

@@ -193,20 +193,20 @@ FOREIGN = {
     ),
     "generators.gap": (
         "G := Group(" + ",".join(f"({a},{b})" for a in range(1, 100) for b in range(100, 500)) + ");",
-        "more than 1024 generators",
+        "more than 4096 generators",
     ),
     "points.gap": ("R := (1,1000000000);;", "the point 1000000000 is out of range"),
     "images.gap": (
         "R := PermList([" + ",".join(f"{n + 2},{n + 1}" for n in range(0, 5_000, 2)) + "]);;",
-        "images.gap, line 1: the moved points are 5000 pieces; at most 999 are possible",
+        "images.gap, line 1: the moved points are 5000 pieces; at most 4999 are possible",
     ),
     "brackets.gap": ("R := " + "(" * LONG + ";;", "brackets in each other"),
     "lists.gap": ("R := " + "[" * LONG + ";;", "brackets in each other"),
-    "pieces.tws": ("Set A 1000000000 1\n", "expected 1 to 255"),
-    "sets.tws": ("".join(f"Set A{n} 9 1\n" for n in range(LONG // 10)), "at most 64"),
+    "pieces.tws": ("Set A 1000000000 1\n", "expected 1 to 4999"),
+    "sets.tws": ("".join(f"Set A{n} 9 1\n" for n in range(LONG // 10)), "at most 4999"),
     "moves.tws": (
         "Set A 2 1\nSolved\nEnd\n" + "".join(f"Move M{n}\nA\n2 1\nEnd\n" for n in range(10_000)),
-        "more than 1024",
+        "more than 4096",
     ),
     "sequences.tws": (
         "Set A 9 1\nSolved\nEnd\nMove M\nA\n2 3 4 5 1 7 8 9 6\nEnd\n"
