@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farthest.arrays import np
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import BoardError, ForbiddenCodeError, PuzzleError
 from farthest.families.python.allowed import allow_own
 from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
 from farthest.puzzles.definition import Board, PuzzleDefinition
@@ -253,6 +253,8 @@ class PythonTable(FamilyTable):
             _ = definition.user.initial
         except OptionError as error:
             raise self.fail("options", str(error)) from None
+        except ForbiddenCodeError as error:
+            raise ForbiddenCodeError(str(self.fail("class", str(error))), error.module) from None
         except PuzzleError as error:
             raise type(error)(str(self.fail("class", str(error)))) from None
         return definition
