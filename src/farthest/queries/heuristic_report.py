@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 
 STUDENTS = "misplaced+manhattan"
+"""A sum that teaching programs use as an A* heuristic; it is not admissible, which the report shows."""
 MOST_VALUE = 2**30
 """Of a function that is judged, and the least below 0: differences of values fit in int32."""
-"""A sum that teaching programs use as an A* heuristic; it is not admissible, which the report shows."""
 
 
 @dataclass(frozen=True, slots=True)
