@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -64,3 +66,10 @@ def test_the_layers_are_those_that_are_published(file: Path) -> None:
     most = max((len(known.layers or known.first_layers or ()) for known in puzzle.known), default=0)
     assert all(int(told) <= most for told in re.findall(r"(\d+) layers", published))
     assert not ("new" in published and most)
+
+
+@pytest.mark.slow
+def test_the_smallest_is_found_again() -> None:
+    run = json.loads((DOCS / "runs/rubiks-square-6.json").read_text())
+    found = enumerate_puzzle(load(DOCS / "runs/rubiks-square-6.toml"), None, Settings(histogram_only=True))
+    assert (list(found.layers), found.digest) == (run["layers"], run["digest"])
