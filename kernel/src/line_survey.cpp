@@ -106,8 +106,8 @@ struct LineSurvey::Lines {
 
 // The breadth-first searches of a thread, with the memory that they use again.
 struct LineSurvey::Search {
-  // A board of a component. digits: 4 bits of each line. covered: the cells of rows' pieces, column by column,
-  // and those of columns' pieces, row by row.
+  // A board of a component. digits: 4 bits of each line. covered: the cells of rows' pieces, column by
+  // column, and those of columns' pieces, row by row.
   struct Board {
     std::uint64_t digits;
     std::array<std::uint64_t, 2> covered;

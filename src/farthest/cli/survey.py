@@ -25,7 +25,7 @@ COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 
 
 @click.command()
-@click.argument("starts", metavar="SET")
+@click.argument("starts", metavar="SET", shell_complete=completed("starts"))
 @click.option(
     "--pieces", type=click.IntRange(min=1), metavar="N", help="Boards of at most N pieces.  [default: all]"
 )
