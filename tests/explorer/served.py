@@ -7,6 +7,7 @@ import http.client
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 from integration.conftest import COMMAND
@@ -37,7 +38,12 @@ class Served:
         with contextlib.closing(connection):
             connection.request(method, path, body, headers or {})
             answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read()
+            read = b""
+            begun = time.monotonic()
+            while part := answer.read1(2**20):  # events may come for ever
+                assert time.monotonic() - begun < 60, f"{path} does not end"
+                read += part
+            return answer.status, dict(answer.getheaders()), read
 
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 import pytest
 
+from cases import for_each
 from farthest.cli.app import cli
 from farthest.worker.registry import Work, WorkerRecord
 from field_tables import with_tables
@@ -35,7 +36,7 @@ def test_no_other_commands_are_documented() -> None:
     assert sorted(re.findall(r"^## farthest (\w+)", TEXT, re.MULTILINE)) == COMMANDS
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_a_command(name: str) -> None:
     command = cli.commands[name]
     text = section(name)
@@ -54,9 +55,7 @@ def test_a_command(name: str) -> None:
     assert re.search(rf"\bfarthest {name}\b", command.help), "the help has an example"
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{page.name}" for page in sorted(PAGE.parent.glob("*.md")))]
-)
+@for_each("page", ["README.md", *(f"docs/{page.name}" for page in sorted(PAGE.parent.glob("*.md")))])
 def test_the_commands_that_are_shown(page: str) -> None:
     """They are commands with these options; each part of a pipe is looked at."""
     text = (PAGE.parents[1] / page).read_text(encoding="utf-8")
@@ -108,6 +107,7 @@ def fields(value: Any) -> set[str]:
         ("distance", ["1", "0 3 / 1 2"]),
         ("path", ["1", "0 3 / 1 2"]),
         ("states", ["1", "--farthest"]),
+        ("diameter", ["1"]),
         ("random", ["3-puzzle"]),
         ("export", ["1", "states.csv"]),
         ("plot", ["1", "layers.svg"]),

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -30,7 +33,7 @@ def test_each_run_has_one_row() -> None:
     assert sorted(rows()) == [file.name for file in RUNS]
 
 
-@pytest.mark.parametrize("file", RUNS, ids=lambda file: file.stem)
+@for_each("file", RUNS)
 def test_a_row_says_what_its_file_says(file: Path) -> None:
     run = json.loads(file.read_text())
     _, states, farthest, published, _, seconds, memory, disk = rows()[file.name]
@@ -48,7 +51,7 @@ def test_a_row_says_what_its_file_says(file: Path) -> None:
         assert total == f"{distances:,}"
 
 
-@pytest.mark.parametrize("file", RUNS, ids=lambda file: file.stem)
+@for_each("file", RUNS)
 def test_the_layers_are_those_that_are_published(file: Path) -> None:
     run = json.loads(file.read_text())
     own = file.with_suffix(".toml")
@@ -64,3 +67,10 @@ def test_the_layers_are_those_that_are_published(file: Path) -> None:
     most = max((len(known.layers or known.first_layers or ()) for known in puzzle.known), default=0)
     assert all(int(told) <= most for told in re.findall(r"(\d+) layers", published))
     assert not ("new" in published and most)
+
+
+@pytest.mark.slow
+def test_the_smallest_is_found_again() -> None:
+    run = json.loads((DOCS / "runs/rubiks-square-6.json").read_text())
+    found = enumerate_puzzle(load(DOCS / "runs/rubiks-square-6.toml"), None, Settings(histogram_only=True))
+    assert (list(found.layers), found.digest) == (run["layers"], run["digest"])

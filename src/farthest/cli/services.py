@@ -153,7 +153,7 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
     with (
         tracing.recorded("farthest-coordinator"),
         retry_while_away(lambda: open_database(database, create=True)) as opened,
-        beating(),
+        beating(opened),
     ):
         if listening is not None:
             from farthest.documents.figures import serve_figures

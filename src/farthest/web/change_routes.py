@@ -256,9 +256,9 @@ PROGRAM = "from farthest.cli.entry import main; main()"
 
 
 class LocalJobs:
-    """Jobs that this server runs where no coordinator is seen, one after the other. Each is a process of its own,
-    `farthest resume JOB --here`: it claims the job as a coordinator does, stores progress and checkpoints, and ends
-    where the job is cancelled. One that takes too much memory does not end the server."""
+    """Jobs that this server runs where no coordinator of its database is seen, one after the other. Each is a process
+    of its own, `farthest resume JOB --here`: it claims the job as a coordinator does, stores progress and checkpoints,
+    and ends where the job is cancelled. One that takes too much memory does not end the server."""
 
     def __init__(self, database: Database, url: str | None) -> None:
         """``url``: of the database, as for ``open_database``."""
@@ -273,7 +273,7 @@ class LocalJobs:
     def begin(self, number: int, puzzle: Puzzle, seconds: float = 0.0) -> None:
         """Runs a queued job when those before it have ended, if it fits this machine and no coordinator is seen; else
         it stays in the queue. Waits for its end so long."""
-        if puzzle.definition.module or alive() or not self._fits(puzzle):
+        if puzzle.definition.module or alive(self._database) or not self._fits(puzzle):
             return
         self._waiting.add(number)
         wait([self._runner.submit(self._run, number)], seconds)
@@ -282,7 +282,7 @@ class LocalJobs:
         """What a queued job waits for."""
         if number in self._waiting:
             return "this server, which runs one job after the other"
-        if alive():
+        if alive(self._database):
             return "the coordinator of this machine"
         return f"a coordinator: `farthest coordinator` takes it, or `farthest resume {number} --here`"
 
