@@ -35,7 +35,8 @@ from farthest.stores import scattering
 from farthest.stores.contract import step
 from farthest.stores.folder import scatter_store
 from farthest.stores.folder.journal import EnumerationFolder, UnitFiles, UnitPlace, UnitTable
-from farthest.stores.folder.scatter_store import ScatterFolderStore, StepLoad, step_loads
+from farthest.stores.folder.run_files import RunFiles
+from farthest.stores.folder.scatter_store import Expansion, ScatterFolderStore, StepLoad, step_loads
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from strategies import make_puzzle
 
@@ -75,6 +76,8 @@ def folders(folder: Path) -> list[Path]:
 
 def stopped(folder: Path, name: str, kind: str, files: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the layers of a run that was stopped after so many files of a kind were written."""
+    if kind == "O":
+        monkeypatch.setattr(scatter_store, "TURNS", 1)
     written = [0]
     write = UnitFiles.write_file
 
@@ -127,6 +130,41 @@ def test_a_run_that_was_stopped_goes_on_from_its_files(
     assert outcome.resumed_from is not None
     assert same(outcome, in_memory(name))
     assert not folder.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("thought", ["right", "too few"])
+def test_a_layer_is_expanded_in_turns_before_successors_go_to_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thought: str
+) -> None:
+    """Stopped between two turns, too. Where there are more successors than was thought, turns are halved, and where
+    that is not enough all go to files."""
+    put, write = Expansion._put_all, RunFiles.write_outbox
+    turns, sent = set[tuple[int, int]](), list[int]()
+
+    def noted(self: Expansion, depth: int, turn: range, *of_layer: Any) -> bool:
+        turns.add((depth, len(turn)))
+        return put(self, depth, turn, *of_layer)
+
+    def written(self: RunFiles, depth: int, *runs: Any) -> None:
+        sent.append(depth)
+        write(self, depth, *runs)
+
+    monkeypatch.setattr(Expansion, "_put_all", noted)
+    monkeypatch.setattr(RunFiles, "write_outbox", written)
+    monkeypatch.setattr(scatter_store, "BOX_PIECES", 2)  # more shards
+    if thought == "right":
+        monkeypatch.setattr(scatter_store, "TURNS", 64)
+    else:
+        monkeypatch.setattr(scatter_store, "BOXES_FULL", 0.3)
+        monkeypatch.setattr(Expansion, "_turns_for", lambda self, states: 0)
+    stopped(tmp_path, "hanoi-4-8", "L", 25, monkeypatch)
+    outcome = run(tmp_path, "hanoi-4-8")
+    assert outcome.resumed_from is not None
+    assert same(outcome, in_memory("hanoi-4-8"))
+    most = max(shards for _, shards in turns)
+    assert any(shards < most for _, shards in turns)
+    assert bool(sent) == (thought == "too few")
 
 
 @pytest.mark.slow

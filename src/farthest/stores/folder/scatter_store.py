@@ -2,13 +2,14 @@
 
 Delayed detection of duplicates (Korf, AAAI 2004; Zhou and Hansen, AAAI 2004). A layer is found in two parts:
 
-    expand    the runs of the layer before, in pieces; successors gather in the kernel's outboxes, and go to a file when
-              these have taken their part of the memory: a sorted run for each shard
+    expand    the runs of the layer before, in pieces; successors gather in the kernel's outboxes, for all shards, or in
+              some turns for a part of them each; where these are too many they go to a file when they have taken their
+              part of the memory: a sorted run for each shard
     step      units of neighbouring shards: the runs that were sent to a shard are merged, what is not new is taken out
               (nothing, two layers, or all states found), and the rest is written
 
-All reading and writing is sequential. Where all successors fit the outboxes, none go to a file. A file is written while
-the next unit is stepped. Of the last layer that is wanted a file has the least codes, and the numbers of states.
+All reading and writing is sequential. A file is written while the next unit is stepped. Of the last layer that is
+wanted a file has the least codes, and the numbers of states.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
@@ -36,6 +38,7 @@ from farthest.stores.scattering import (
     RunsStepInput,
     ShardRuns,
     SortedRun,
+    has_expander,
     least_codes,
     least_of,
 )
@@ -63,6 +66,9 @@ LEAST_PIECE, SLICE = 2**10, 2**20
 """States that are expanded between two calls of ``poll``, at least and at most."""
 SUCCESSORS = 64
 """Of a state, where none was expanded yet."""
+TURNS = 4
+"""A layer is expanded so many times at most before its successors go to files: to find a successor again takes no
+longer than to sort, code, write, read and merge it."""
 
 
 def shards_for(memory: int, threads: int) -> int:
@@ -82,53 +88,85 @@ class Expansion(Candidates):
         self._full = BOXES_FULL * self._room
         self._successor_bytes = float(SUCCESSORS * self._width)  # of a state, about
         self._depth = 0  # whose candidates are in the boxes or outboxes
+        self._turn = range(0)  # the shards whose candidates are there
+        self._at_once = files.shards  # shards of a turn
+        self._sends = False  # successors that have no room go to outboxes
         self._given = set[int]()  # shards that were taken out of the boxes
         super().__init__(space, files.shards, int(1.25 * self._room))
 
     def _drop(self) -> None:
         self.clear(int(1.25 * self._room))
-        self._depth, self._given = 0, set()
+        self._turn, self._given = range(0), set()
 
-    def expand(self, depth: int, counts: Mapping[int, int], poll: Callable[[], None]) -> bool:
-        """Puts the successors of the layer before ``depth`` into the boxes, or into outboxes where these do not hold
-        them, unless they are there. ``counts``: that layer's states by shard. Returns whether anything was done.
+    def turn_of(self, shard: int) -> int:
+        """The turn in which the candidates of a shard are found, while the layer is stepped."""
+        return shard // self._at_once
+
+    def expand(self, depth: int, shard: int, counts: Mapping[int, int], poll: Callable[[], None]) -> bool:
+        """Puts the successors of the layer before ``depth`` that are in the shard, and in the others of its turn, into
+        the boxes, or all into outboxes where these do not hold them, unless they are there. ``counts``: that layer's
+        states by shard. Returns whether anything was done.
 
         Raises ValueError where a run is damaged, and what ``poll`` raises.
         """
-        if self._depth == depth:
+        if self._depth == depth and shard in self._turn:
             return False
-        self._given = set()
+        if self._depth != depth:
+            self._set_turns(self._turns_for(sum(counts.values())))
+        if self.boxes.filled():  # for shards that were committed before
+            self._drop()
+        self._depth, self._turn, self._given = depth, range(0), set()
         try:
             with self._files.folder.errors():
-                self._put_all(depth, counts, poll)
+                while not self._turn:
+                    first = self.turn_of(shard) * self._at_once
+                    turn = range(first, min(first + self._at_once, self._shards))
+                    if self._put_all(depth, turn, counts, poll):
+                        self._turn = turn
+                    else:  # more than was thought
+                        self._drop()
+                        self._set_turns(inf if self._at_once == 1 else 2 * self._shards / self._at_once)
         except BaseException:
             self._drop()
             raise
-        self._depth = depth
         return True
 
-    def _put_all(self, depth: int, counts: Mapping[int, int], poll: Callable[[], None]) -> None:
-        for complete, states, runs in self._pieces(depth - 1, counts, self._files.expanded()):
+    def _turns_for(self, states: int) -> float:
+        """In how many turns the boxes have room for the successors of so many states."""
+        return self._successor_bytes * states / self._full
+
+    def _set_turns(self, turns: float) -> None:
+        self._sends = turns > TURNS or bool(self._files.outboxes) or not has_expander(self._space)
+        self._at_once = -(-self._shards // (1 if self._sends else max(1, ceil(turns))))
+
+    def _put_all(self, depth: int, turn: range, counts: Mapping[int, int], poll: Callable[[], None]) -> bool:
+        """Whether the boxes or outboxes hold all that is for the shards of the turn."""
+        of_turn = None if len(turn) == self._shards else (turn.start, turn.stop)
+        for complete, states, runs in self._pieces(depth - 1, counts, self._files.expanded(), len(turn)):
             before = self.boxes.filled_bytes
-            self.put(runs, self._threads, poll)
+            self.put(runs, self._threads, poll, of_turn)
             grown = self.boxes.filled_bytes - before
-            if grown > 2 * self._shards * BOX_BYTES:  # else it tells of the boxes' pieces of memory
-                self._successor_bytes = max(0.8 * self._successor_bytes, grown / states)
+            if grown > 2 * len(turn) * BOX_BYTES:  # else it tells of the boxes' pieces of memory
+                of_all = grown * self._shards / len(turn)
+                self._successor_bytes = max(0.8 * self._successor_bytes, of_all / states)
             if self.boxes.filled_bytes > self._full:
+                if not self._sends:
+                    return False
                 self._flush(depth, complete)
             poll()
         if self._files.outboxes and self.boxes.filled():
             self._flush(depth, self._shards)
+        return True
 
     def _pieces(
-        self, depth: int, counts: Mapping[int, int], first: int
+        self, depth: int, counts: Mapping[int, int], first: int, shards: int
     ) -> Iterator[tuple[int, int, list[Buffer]]]:
         """From the shard ``first`` on some runs of a layer at a time: how many shards are complete with them, their
-        states, the runs."""
+        states, the runs. ``shards``: whose candidates are wanted, so many."""
         room = Room(SLAB)
         at = first
         while at < self._shards:
-            left = self._full - self.boxes.filled_bytes
+            left = (self._full - self.boxes.filled_bytes) * self._shards / shards
             most = max(LEAST_PIECE, min(SLICE, int(left / self._successor_bytes)))
             end, states = at + 1, counts.get(at, 0)
             while end < self._shards and states + counts.get(end, 0) <= most:
@@ -274,11 +312,13 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         if not missing:
             return
         with self._stepping:
-            self._expand(depth)
+            self._expand(depth, missing[0])
+        turn_of = self._expansion.turn_of
         for together in neighbours(missing):
             unit, size = list[int](), 0
             for shard in together:
-                if unit and size + self._loads[shard].read > READ_SHARE * self._memory:
+                full = size + self._loads[shard].read > READ_SHARE * self._memory
+                if unit and (full or turn_of(shard) != turn_of(unit[0])):
                     yield unit
                     unit, size = [], 0
                 unit.append(shard)
@@ -296,22 +336,30 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
 
     # The step
 
-    def _expand(self, depth: int) -> None:
+    def _expand(self, depth: int, shard: int) -> None:
         with self._damage("a layer"):
-            expanded = self._expansion.expand(depth, self._counts[depth - 1], self.poll)
+            expanded = self._expansion.expand(depth, shard, self._counts[depth - 1], self.poll)
         if expanded:
             self._loads = step_loads(self.space, self._files, depth, self._memory)
 
     def step(self, depth: int, shards: Sequence[int], threads: int) -> list[ShardRuns]:
-        return [one for some in neighbours(shards) for one in self._stepped(depth, some, threads)]
+        found: list[ShardRuns] = []
+        for some in neighbours(shards):
+            last = len(found) + len(some)
+            while len(found) < last:
+                found += self._stepped(depth, some[len(found) - last :], threads)
+        return found
 
     def _stepped(self, depth: int, shards: list[int], threads: int) -> list[ShardRuns]:
-        """Of neighbouring shards; nothing where another step has committed all of them meanwhile."""
+        """Of the first of neighbouring shards, those of one turn; nothing where another step has committed all of them
+        meanwhile."""
         with self._stepping:
             if self._committed.issuperset(shards):
                 return [NOTHING_FOUND] * len(shards)
             self._expansion.again_if_given(shards)
-            self._expand(depth)
+            self._expand(depth, shards[0])
+            turn_of = self._expansion.turn_of
+            shards = [shard for shard in shards if turn_of(shard) == turn_of(shards[0])]
             room = Room(SLAB)
             numbers = [("O", number) for number in range(len(self._files.outboxes))]
             with self.folder.errors():
