@@ -330,8 +330,7 @@ class _Reader:
         return PlainPattern(name, pattern, self.load_map(pattern.puzzle))
 
     def _additive(self, name: str, pattern: Pattern, load_map: LoadMap) -> Heuristic:
-        """The first map that is stored of those in which the pattern's distances are: so all patterns that could share
-        a map do."""
+        """The first stored map in which the pattern's distances are: so all patterns that could share a map do."""
         from farthest.families.sliding.symmetries import pattern_images
 
         missing: dict[tuple[int, ...], MissingMapError] = {}

@@ -305,8 +305,7 @@ class DigitPuzzle(GoalPuzzle):
 
     @abstractmethod
     def parsed(self, text: str, place: str, *, wildcards: bool) -> Board:
-        """The board of a text, in which ``wildcards`` may be. Raises BoardError, the message beginning with
-        ``place``."""
+        """The board of a text, in which ``wildcards`` may be. Raises BoardError, which begins with ``place``."""
 
     def read_digits(
         self, tokens: Sequence[str], what: tuple[str, str], place: str, mend: str, *, wildcards: bool

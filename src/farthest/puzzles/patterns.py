@@ -336,8 +336,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def pattern_of(parent: Puzzle, text: str) -> Pattern:
-    """The pattern that ``text`` (``1-7``, ``1.5.6``, ``plain:1-7``, ``UF=UB.turns:edges``) means. Raises PuzzleError
-    naming the wrong part."""
+    """The pattern that ``text`` (``1-7``, ``plain:1-7``, ``UF=UB.turns:edges``) means. Raises PuzzleError."""
     place = f"{parent.name}{MARK}{text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + '...'}"
     definition = parent.definition
     if MARK in parent.name:
@@ -353,8 +352,7 @@ def names_in(parent: Puzzle) -> Names:
 
 
 def pattern_of_labels(parent: Puzzle, labels: Sequence[int]) -> Pattern:
-    """The pattern of pieces with these labels, ascending, each told apart from all others: what naming them one by one
-    means. Raises PuzzleError."""
+    """The pattern of pieces with these labels, ascending, as if they were named one by one. Raises PuzzleError."""
     return _pattern(parent, Choice(False, tuple((label,) for label in labels)), parent.name)
 
 

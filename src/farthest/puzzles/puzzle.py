@@ -36,17 +36,29 @@ class Rules:
     """What a family is called, and how its definitions are read.
 
     ``metrics``: the first is what a file without a metric means. ``default_origin``: ``to goal`` or ``from start``.
-    ``example``: what the least table holds, for messages. ``functions``: where the functions of the family are,
-    ``module.name`` in its package; they are imported when they are first called.
+    ``example``: what the least table holds, for messages. ``forms``: how parametric names are written, each with what
+    people call such puzzles. ``files``: the endings of files of other programs that hold puzzles of the family.
+    ``functions``: where the family's functions are, ``module.name`` in its package; they are imported when they are
+    first called.
     """
 
     def __init__(
-        self, name: str, *, metrics: tuple[str, ...], default_origin: str, example: str, **functions: str
+        self,
+        name: str,
+        *,
+        metrics: tuple[str, ...],
+        default_origin: str,
+        example: str,
+        forms: tuple[tuple[str, str], ...] = (),
+        files: tuple[str, ...] = (),
+        **functions: str,
     ) -> None:
         self.name = name
         self.metrics = metrics
         self.default_origin = default_origin
         self.example = example
+        self.forms = forms
+        self.files = files
         self.functions = functions
 
     def function(self, what: str) -> Callable[..., Any] | None:

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, overload
 
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import FarthestError, PuzzleError
 from farthest.puzzles.definition import Board, DigitPuzzle, PuzzleDefinition
 from farthest.puzzles.grid import (
     MAX_CELLS,
@@ -115,6 +116,14 @@ class Table:
         """The error at a key; an empty key: at the table."""
         return self.source.error(self.header, key, problem, self.index, row=row)
 
+    @contextmanager
+    def at(self, key: str, mend: str = "") -> Iterator[None]:
+        """What is wrong with a text that is read within becomes the error at a key, with a mend."""
+        try:
+            yield
+        except FarthestError as error:
+            raise self.fail(key, f"{error}{mend}") from None
+
     def only_one(self, key: str, others: Iterable[str], mend: str = "leave one out") -> None:
         """Raises the error of a key that is given together with one of the others."""
         for other in others:
@@ -123,10 +132,8 @@ class Table:
 
     def board_text(self, key: str, text: str, definition: PuzzleDefinition, name: str) -> str:
         """The canonical text of a board at a key, of the puzzle with this name."""
-        try:
+        with self.at(key):
             return definition.format_board(definition.parse_board(text, name=name))
-        except BoardError as error:
-            raise self.fail(key, str(error)) from None
 
     def inner(self, key: str, kind: type[Inner]) -> Inner:
         """The table that is the value of a key."""
@@ -340,10 +347,8 @@ class BoardsTable(FamilyTable):
             value = "/".join(value)
         if not isinstance(value, str):
             raise self.fail(key, f'{name}: expected a text, got {shown(value)}; write {key} = "{example}"')
-        try:
+        with self.at(key):
             return plain.parsed(value, f"{name} {shown(value)}", wildcards=key != "start")
-        except BoardError as error:
-            raise self.fail(key, str(error)) from None
 
     def passages(self, cells: int, *, joined: str = "") -> tuple[Passages, Passages]:
         """The passages of the keys ``edges`` and ``arcs``. ``joined``: what messages call the cells, all of which must

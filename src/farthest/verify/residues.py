@@ -250,8 +250,7 @@ def _layers(
     means: Means,
     findings: Findings,
 ) -> CodeLayers | Recount | None:
-    """The layers of the space, one after another, which begin with the origins; None where the map cannot be one of
-    the space."""
+    """The layers, one after another, which begin with the origins; None where the map cannot be one of the space."""
     if tables is None:
         numbers.words = bits.load_all()
         return CodeLayers(model, numbers, origins, means.threads)

@@ -147,8 +147,7 @@ def assemble(sets: Sequence[PieceSet], moves: Sequence[Move], *, most: int = MAX
 
 
 MOST_POINTS = 1000
-"""Of more points orbits are not compared with each other, nor those of a larger orbit: that takes time by the square of
-their number."""
+"""Of more points orbits are not compared: that takes time by the square of their number."""
 
 
 def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSet], list[Move]]:
@@ -181,8 +180,7 @@ def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSe
 
 
 def _independent(every: Sequence[tuple[int, ...]], generators: Sequence[Element]) -> list[tuple[int, ...]]:
-    """The orbits without those whose points always move with the points of another one; of two that move with each
-    other the first stays."""
+    """The orbits without those whose points always move with the points of another one; of two such the first stays."""
     independent = list(every)
     if sum(map(len, every)) > MOST_POINTS:
         return independent

@@ -19,9 +19,10 @@ from math import isqrt
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.families.permutation.groups import closure, product
+from farthest.families.permutation.groups import product
 from farthest.families.permutation.net import FIXED, Net, Sticker, Vector, piece_colours
 from farthest.families.permutation.solid import ON_BOX, ON_NET
+from farthest.puzzles.grid import closure
 
 if TYPE_CHECKING:
     from farthest.families.permutation.fields import PermutationFields

@@ -80,7 +80,16 @@ def parse_foreign(data: bytes, place: str) -> Puzzle:
 
 def read_foreign(data: bytes, place: str, metric: str) -> tuple[str, Permutation]:
     """The title that a file gives itself, perhaps empty, and its puzzle. Raises PuzzleError."""
-    text = _decoded(data, place)
+    zero = data.find(b"\0")
+    if zero >= 0:
+        line = data.count(b"\n", 0, zero) + 1
+        raise PuzzleError(f"{place}, line {line}: a zero byte, expected a text; is it the right file?")
+    try:
+        text = data.decode("utf-8-sig")
+    except (
+        UnicodeDecodeError
+    ):  # files of these formats are old enough to hold names in Latin-1 in their comments
+        text = data.decode("latin-1")
     ending = os.path.splitext(place)[1].lower()
     if ending in (".gap", ".g"):
         from farthest.families.permutation.gap import read_gap
@@ -91,18 +100,6 @@ def read_foreign(data: bytes, place: str, metric: str) -> tuple[str, Permutation
 
         return read_kpuzzle(text, place, metric)
     return _Reader(text, place, metric).read()
-
-
-def _decoded(data: bytes, place: str) -> str:
-    """The text; files of these formats are old enough to hold names in Latin-1 in their comments."""
-    end = data.find(b"\0")
-    if end >= 0:
-        line = data.count(b"\n", 0, end) + 1
-        raise PuzzleError(f"{place}, line {line}: a zero byte, expected a text; is it the right file?")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 _REFUSED = {

@@ -97,7 +97,9 @@ class PermutationBoards:
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         definition = self.definition
-        if definition.guards and not self._can_move(board):
+        labels, origins = board[: definition.slots], self.origins
+        free = (all(guard.holds_on(labels) for guard in own) for own in self.guards_toward)
+        if definition.guards and tuple(board) not in origins and not any(free):
             return "no move can be made on this board"
         names = [name or "pieces" for name in definition.orbit_names]
         for orbit, slots in enumerate(definition.orbits):
@@ -129,12 +131,6 @@ class PermutationBoards:
                     "them (it would be in reach with any two of them exchanged)"
                 )
         return None
-
-    def _can_move(self, board: Sequence[int]) -> bool:
-        labels = board[: self.definition.slots]
-        return tuple(board) in self.origins or any(
-            all(guard.holds_on(labels) for guard in own) for own in self.guards_toward
-        )
 
 
 def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:

@@ -14,9 +14,10 @@ from math import factorial, prod
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.groups import Group, Points, closure, images_of, orbits
+from farthest.families.permutation.groups import Group, Points, images_of, orbits
 from farthest.families.permutation.moves import odd
 from farthest.puzzles.family import UndecidedError
+from farthest.puzzles.grid import closure
 from farthest.spaces.contract import MAX_KEYS
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ class TurningSums:
         return self._closed(found)
 
     def between(self, board: Board, target: Board, left_out: Sequence[int]) -> Sums:
-        """The sums of one of the elements that take the board to the target, 0 for orbits whose slots are
-        ``left_out``."""
+        """The sums of an element that takes the board to the target, 0 for orbits whose slots are ``left_out``."""
         definition, slots = self._definition, self._definition.slots
         places = defaultdict[int, deque[int]](deque)
         for slot in range(slots):

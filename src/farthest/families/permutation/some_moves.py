@@ -70,8 +70,7 @@ class _Reader:
             self.by_stead.setdefault(self.alike(move), move)
 
     def read(self, text: str) -> tuple[list[Move], str]:
-        """All moves of the puzzle's metric, on its slots; and how they are written, the same for the same moves of the
-        puzzle in whatever order."""
+        """All moves of the puzzle's metric, on its slots; and their text, which does not depend on the order given."""
         found: dict[frozenset[object], _Generator] = {}
         parts = text.split(",")
         if len(parts) > MOST_WRITTEN:

@@ -91,6 +91,11 @@ class Sliding(GoalPuzzle):
         return sum(self.counts)
 
     @property
+    def ways(self) -> list[tuple[int, int]]:
+        """The cells (from, to) that a piece may move between, sorted."""
+        return sorted({*self.edges, *((b, a) for a, b in self.edges), *self.arcs})
+
+    @property
     def contents(self) -> int:
         return len(self.tokens)
 
