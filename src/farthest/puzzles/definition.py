@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from farthest.arrays import np
 from farthest.errors import BoardError, PuzzleError
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.picture import Picture
@@ -45,12 +45,10 @@ class NamedPath:
 
 def matching(boards: NDArray[np.uint8], patterns: Iterable[Board]) -> NDArray[np.bool_]:
     """Which of the boards (uint8, shape (boards, cells)) fit one of the patterns, in which ``WILDCARD`` is anything."""
-    import numpy
-
-    found = numpy.zeros(len(boards), dtype=numpy.bool_)
+    found = np.zeros(len(boards), dtype=np.bool_)
     for pattern in patterns:
         cells = [cell for cell, content in enumerate(pattern) if content != WILDCARD]
-        found |= (boards[:, cells] == numpy.array(pattern, dtype=numpy.int16)[cells]).all(axis=1)
+        found |= (boards[:, cells] == np.array(pattern, dtype=np.int16)[cells]).all(axis=1)
     return found
 
 

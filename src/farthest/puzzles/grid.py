@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
+from farthest.errors import BoardError
 from farthest.wording import counted, shown
-
-if TYPE_CHECKING:
-    from farthest.errors import BoardError
 
 T = TypeVar("T")
 

@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
+from farthest.puzzles.definition import Board, MoveName, NamedPath
 from farthest.wording import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from farthest.puzzles.definition import Board, MoveName, NamedPath
-
 
 MOST_MOVES = 10_000
 """Moves that a text may stand for."""

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-
-if TYPE_CHECKING:
-    from farthest.puzzles.definition import Board, PuzzleDefinition
+from farthest.puzzles.definition import Board, PuzzleDefinition
 
 WORDS = ("goal", "start")
 """Boards that a puzzle's file gives: its goals, its start."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
+from farthest.arrays import np
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import FAMILIES, MARK, Origin, Puzzle, rules
@@ -27,7 +28,6 @@ from farthest.wording import near_match, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.definition import Board, PuzzleDefinition
@@ -321,9 +321,7 @@ class Pattern:
 
     def boards(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Boards of the parent, uint8 (N, cells), as boards of the pattern's puzzle, uint8 (N, its cells)."""
-        import numpy
-
-        relabel = numpy.array(self.relabel, dtype=numpy.uint8)
+        relabel = np.array(self.relabel, dtype=np.uint8)
         return _maker(self.parent, self.parent.name).boards(self.puzzle.definition, relabel, boards)
 
 

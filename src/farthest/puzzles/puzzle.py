@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import asdict, dataclass
@@ -143,8 +144,6 @@ class KnownAnswer:
 def published(file: str, name: str, remark: str = "") -> tuple[KnownAnswer, ...]:
     """The answers for a parametric name in ``published.json`` beside a module ``file``; the sources end with
     ``remark``."""
-    import json
-
     import msgspec
 
     with open(
@@ -223,7 +222,6 @@ class Puzzle:
     def digest(self) -> str:
         """SHA-256 (hex) of the canonical JSON of what decides the result: family, metric, definition."""
         import hashlib
-        import json
 
         deciding = {"family": self.family, "metric": self.metric, self.family: self.definition.deciding()}
         canonical = json.dumps(deciding, sort_keys=True, separators=(",", ":"), default=asdict)
@@ -231,8 +229,6 @@ class Puzzle:
 
     def to_json(self) -> str:
         """The whole definition as one line of JSON, readable again by ``from_json``."""
-        import json
-
         fields = asdict(self)
         del fields["definition"]
         fields[self.family] = self.definition.fields()

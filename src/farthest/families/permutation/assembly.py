@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_LABELS, MAX_MODULUS, MAX_POINTS, MAX_SLOTS, name_problem
-from farthest.families.permutation.groups import orbit_map, orbits
+from farthest.families.permutation.groups import Element, orbit_map, orbits
 from farthest.families.permutation.guards import Guard, MoveGuards
 from farthest.families.permutation.moves import MAX_MOVES, Move, cycles, identity, listed
 from farthest.families.permutation.reach import base
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import others_token
-
-if TYPE_CHECKING:
-    from farthest.families.permutation.groups import Element
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from farthest.arrays import np
 from farthest.errors import BoardError
 from farthest.families.permutation.fields import (
     PermutationFields,
@@ -24,7 +25,6 @@ from farthest.puzzles.definition import Board, board_place
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.picture import Picture
@@ -135,8 +135,6 @@ class Permutation(PermutationFields):
         return numbers
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
-        import numpy as np
-
         labels = boards[:, : self.slots]
         right = np.ones(len(boards), dtype=bool)
         for orbit, slots in enumerate(self.orbits):

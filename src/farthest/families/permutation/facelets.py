@@ -16,17 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isqrt
-from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.families.permutation.groups import product
+from farthest.families.permutation.fields import PermutationFields
+from farthest.families.permutation.groups import Element, product
 from farthest.families.permutation.net import FIXED, Net, Sticker, Vector, piece_colours
 from farthest.families.permutation.solid import ON_BOX, ON_NET
 from farthest.puzzles.grid import closure
-
-if TYPE_CHECKING:
-    from farthest.families.permutation.fields import PermutationFields
-    from farthest.families.permutation.groups import Element
 
 FACES = "URFDLB"
 _PLACES = [

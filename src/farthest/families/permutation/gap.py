@@ -14,16 +14,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import of_generators
+from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_POINTS
 from farthest.families.permutation.moves import MAX_MOVES, repeated
 from farthest.wording import near_match, shown
-
-if TYPE_CHECKING:
-    from farthest.families.permutation.definition import Permutation
 
 
 @dataclass(frozen=True)

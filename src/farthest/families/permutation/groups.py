@@ -6,17 +6,15 @@ A permutation p of the points 0 .. n - 1 is a tuple: it takes point i to p[i]. P
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from farthest.families.permutation.moves import Move
 from farthest.puzzles.grid import closure
 from farthest.random_source import RandomSource
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 T = TypeVar("T")
 

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
-from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, name_problem, tables
 from farthest.families.permutation.moves import (
     MAX_MOVES,
@@ -34,14 +35,9 @@ from farthest.families.permutation.moves import (
     product,
     repeated,
 )
+from farthest.puzzles.puzzle import Puzzle
 from farthest.untrusted_json import read_json_object
 from farthest.wording import near_match, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from farthest.families.permutation.definition import Permutation
-    from farthest.puzzles.puzzle import Puzzle
 
 _OLDER = {
     "defaultPattern": ("startStateData", "startPieces"),

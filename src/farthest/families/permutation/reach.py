@@ -8,25 +8,18 @@ that are reached from one are known by where the pieces of a base are, and how t
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import factorial, prod
-from typing import TYPE_CHECKING
 
-from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.groups import Group, Points, images_of, orbits
+from farthest.families.permutation.fields import MAX_SLOTS, PermutationFields
+from farthest.families.permutation.groups import Element, Group, Points, images_of, orbits
 from farthest.families.permutation.moves import odd
+from farthest.puzzles.definition import Board
 from farthest.puzzles.family import UndecidedError
 from farthest.puzzles.grid import closure
 from farthest.spaces.contract import MAX_KEYS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from farthest.families.permutation.fields import PermutationFields
-    from farthest.families.permutation.groups import Element
-    from farthest.puzzles.definition import Board
-
 
 Sums = tuple[int, ...]
 """For each orbit the parity, then for each orbit the sum of turns modulo its modulus."""

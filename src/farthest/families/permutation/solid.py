@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import cos, dist, hypot, pi, radians, sin, sqrt
-from typing import TYPE_CHECKING
 
+from farthest.families.permutation.fields import PermutationFields
 from farthest.families.permutation.net import Net, Vector, board_colours
 from farthest.puzzles.picture import PLASTIC, Picture, Point, Shape
-
-if TYPE_CHECKING:
-    from farthest.families.permutation.fields import PermutationFields
 
 NEAR = 0.02
 """Places that are nearer to each other, in parts of the body's radius, are one: nets are written with few digits."""

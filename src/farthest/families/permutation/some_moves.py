@@ -13,11 +13,11 @@ MOVE   a move of the puzzle, or a power of one: U F2
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import TYPE_CHECKING
 
-from farthest.errors import BoardError
+from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation.assembly import Held, Kind, permutation_of
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import name_problem
@@ -25,18 +25,12 @@ from farthest.families.permutation.groups import orbits as orbits_of
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, inverse, listed, powers
 from farthest.families.permutation.net import FIXED, MOST_RINGS, Net, Sticker
 from farthest.families.permutation.written_moves import OF_CUBES, WrittenMoves
+from farthest.puzzles.definition import Board
 from farthest.puzzles.move_text import read_moves
 from farthest.puzzles.origin import WORDS
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import sums_along
 from farthest.wording import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from farthest.errors import PuzzleError
-    from farthest.puzzles.definition import Board
-
 
 FORM = "PUZZLE<MOVES> such as 'cube-3x3x3<U,R>' or \"cube-3x3x3<M=L'R,E=D'U>\""
 

@@ -15,18 +15,13 @@ alone:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import factorial, prod
-from typing import TYPE_CHECKING
 
-from farthest.puzzles.grid import closure, neighbours_of
+from farthest.puzzles.grid import Passages, closure, neighbours_of
+from farthest.random_source import RandomSource
 from farthest.spaces.arrangement import is_odd
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
-
-    from farthest.puzzles.grid import Passages
-    from farthest.random_source import RandomSource
 
 Pieces = tuple[int, ...]
 """The labels on the cells of a block, in the order of its ``cells``."""
