@@ -236,8 +236,7 @@ class GoalPuzzle(PuzzleDefinition):
     start: Board | None
 
     def __post_init__(self) -> None:
-        problem = self.problem()
-        if problem:
+        if problem := self.problem():
             raise PuzzleError(f"{self.called} puzzle: {problem}")
 
     @abstractmethod

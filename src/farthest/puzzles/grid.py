@@ -240,8 +240,7 @@ def board_rows(
                 where = f"row {i}, column {j}" if divided else f"place {j}"
                 hint = "" if single or token == WILDCARD_TOKEN else "; separate the pieces with spaces"
                 raise fail(f"{where} holds {shown(token)}, expected one of {' '.join(expected)}{hint}")
-    problem = _rows_problem(rows, places, divided=divided)
-    if problem:
+    if problem := _rows_problem(rows, places, divided=divided):
         raise fail(problem)
     return rows
 

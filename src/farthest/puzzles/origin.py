@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.definition import Board, PuzzleDefinition
+
+if TYPE_CHECKING:
+    from farthest.puzzles.definition import Board, PuzzleDefinition
 
 WORDS = ("goal", "start")
 """Boards that a puzzle's file gives: its goals, its start."""

@@ -193,8 +193,7 @@ class Puzzle:
             raise PuzzleError(
                 f"puzzle {self.name}: metric {self.metric!r} is not known; expected {' or '.join(metrics)}"
             )
-        problem = self.definition.metric_problem(self.metric)
-        if problem:
+        if problem := self.definition.metric_problem(self.metric):
             raise PuzzleError(f"puzzle {self.name}: {problem}")
         if self.origin.direction not in ("to", "from"):
             raise PuzzleError(f"puzzle {self.name}: origin {self.origin.direction!r}; expected to or from")

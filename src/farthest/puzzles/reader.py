@@ -153,8 +153,7 @@ class _PuzzleTable(Table):
             found = f"expected a table, got {shown(table)}" if family in self else f"no table [{family}]"
             raise self.fail(family, f"{found}; write [{family}] and below it {expected.example}")
         definition = expected.read(table, self.source, metric)
-        problem = definition.metric_problem(metric)
-        if problem:
+        if problem := definition.metric_problem(metric):
             raise self.fail("metric", problem)
         answers = self.inners("known", _KnownTable) if "known" in self else []
         puzzle = Puzzle(

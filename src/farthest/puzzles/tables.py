@@ -181,8 +181,7 @@ class Key(Generic[Value]):
         if self.name not in table:
             return self.missing(table)
         value = table.fields[self.name]
-        problem = self.problem(value)
-        if problem:
+        if problem := self.problem(value):
             raise table.fail(self.name, problem)
         return cast(Value, value)
 

@@ -173,7 +173,11 @@ def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSe
             place.update((point, (slot, i)) for i, point in enumerate(piece))
         firsts += [piece[0] for piece in pieces]
         sets.append(PieceSet("", len(pieces[0]), tuple((names[piece[0]], 0) for piece in pieces)))
-    return sets, [_on_pieces(move, firsts, place) for move in moves]
+    goes = [[place[move.to[point]] for point in firsts] for move in moves]
+    return sets, [
+        Move(move.name, tuple(slot for slot, _ in each), tuple(turn for _, turn in each))
+        for move, each in zip(moves, goes, strict=True)
+    ]
 
 
 def _independent(every: Sequence[tuple[int, ...]], generators: Sequence[Element]) -> list[tuple[int, ...]]:
@@ -186,11 +190,6 @@ def _independent(every: Sequence[tuple[int, ...]], generators: Sequence[Element]
         if any(orbit_map(other[0], image, generators, generators) for other in others for image in orbit):
             independent.remove(orbit)
     return independent
-
-
-def _on_pieces(move: Move, firsts: Sequence[int], place: dict[int, tuple[int, int]]) -> Move:
-    goes = [place[move.to[point]] for point in firsts]
-    return Move(move.name, tuple(slot for slot, _ in goes), tuple(turn for _, turn in goes))
 
 
 def _turn(orbit: Sequence[int], generators: Sequence[Element]) -> dict[int, int]:

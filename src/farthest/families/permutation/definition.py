@@ -129,8 +129,7 @@ class Permutation(PermutationFields):
             if not hasattr(value, "__index__"):
                 raise BoardError(f"{place}: cell {cell} holds {value!r}, expected a whole number")
         numbers = tuple(map(int, board))
-        problem = board_problem(self, numbers)
-        if problem:
+        if problem := board_problem(self, numbers):
             raise BoardError(f"{place}: {problem}; a board is written like {self.example()!r}")
         return numbers
 

@@ -237,8 +237,7 @@ def moves_problem(definition: PermutationFields) -> str | None:
         return "two moves have the same name or the same effect"
     orbit_of = definition.slot_orbits
     for move in moves:
-        problem = name_problem(move.name)
-        if problem:
+        if problem := name_problem(move.name):
             return f"the move {move.name!r} {problem}"
         if (
             sorted(move.to) != list(range(definition.slots))

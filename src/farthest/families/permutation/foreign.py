@@ -403,8 +403,7 @@ class _Reader:
         self.add_move(name, Move(name, tuple(to), tuple(delta)), line)
 
     def add_move(self, name: str, move: Move, line: int) -> None:
-        problem = name_problem(name)
-        if problem:
+        if problem := name_problem(name):
             raise self.fail(line, f"the move's name {shown(name)} {problem}; choose a short word")
         if name in self.moves or name in self.rotations:
             raise self.fail(line, f"the move {name} appears twice; give it another name")
@@ -468,8 +467,7 @@ class _Reader:
         solved = next(one for one in self.solved if one.name == each.name)
         for word in words:
             token = str(self.number(word, line, 1, 255, f"pieces of {each.name}") - 1 + self.first_piece)
-            problem = piece_problem([piece for piece, _ in solved.pieces], token, slot=slot)
-            if problem:
+            if problem := piece_problem([piece for piece, _ in solved.pieces], token, slot=slot):
                 raise self.fail(line, f"{each.name}: {problem}")
             yield token
 

@@ -232,8 +232,7 @@ class _Reader:
         """Of moves with the same effect the first."""
         distinct = {identity(len(self.moduli)).effect: Move("", (), ())}
         for name, move in self.named.items():
-            problem = name_problem(name)
-            if problem:
+            if problem := name_problem(name):
                 raise self.fail("moves", f"the name {shown(name)} {problem}; choose a short word")
             if not ROTATION.fullmatch(name):
                 distinct.setdefault(move.effect, Move(name, *move.effect))

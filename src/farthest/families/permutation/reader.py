@@ -174,8 +174,7 @@ class _GeneratorsTable(Table):
         same_as: dict[Any, str] = {identity(len(slot_moduli(sets))).effect: ""}
         moves = []
         for name, value in self.fields.items():
-            problem = name_problem(name)
-            if problem:
+            if problem := name_problem(name):
                 raise self.fail(name, f"the name {problem}; choose a short word")
             move = self._move(name, value, sets, first)
             same = same_as.setdefault(move.effect, name)

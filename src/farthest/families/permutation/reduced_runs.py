@@ -198,7 +198,13 @@ class ReducedRunsSpace(PackedPermutationSpace):
         found = np.empty((0, self._definition.slots), dtype=np.uint8)
         for first in range(0, len(boards), step):
             contents = self.contents(boards[first : first + step])
-            images = [_applied(each, contents) for each in self._symmetries]
+            images = []
+            for each in self._symmetries:
+                to, becomes = np.divmod(
+                    each[np.arange(contents.shape[1]), contents].astype(np.intp), CONTENTS
+                )
+                images.append(np.empty(contents.shape, dtype=np.uint8))
+                np.put_along_axis(images[-1], to, becomes.astype(np.uint8), axis=1)
             found, _ = distinct_rows(np.concatenate([found, *images]))
             if most is not None and len(found) >= most:
                 break
@@ -297,14 +303,6 @@ def _then(first: PointMap, second: PointMap) -> PointMap:
 def _inverse(points: PointMap) -> PointMap:
     found = np.zeros_like(points)
     found.ravel()[points.ravel()] = np.arange(points.size, dtype=np.uint16)
-    return found
-
-
-def _applied(points: PointMap, contents: NDArray[Any]) -> NDArray[np.uint8]:
-    """What the map makes of contents (N, slots)."""
-    images = points[np.arange(contents.shape[1]), contents].astype(np.intp)
-    found = np.empty(contents.shape, dtype=np.uint8)
-    np.put_along_axis(found, images // CONTENTS, (images % CONTENTS).astype(np.uint8), axis=1)
     return found
 
 

@@ -164,10 +164,18 @@ class SolvableBoards:
                 raise undecided(self._puzzle)
             return None
         origin = Origin("to", self._puzzle.definition.format_board(self._targets[0]))
-        reason = (
-            PermutationBoards(self._puzzle, origin, [self._targets[0]]).why_unreachable(board)
-            or self._reason()
-        )
+        reason = PermutationBoards(self._puzzle, origin, [self._targets[0]]).why_unreachable(board)
+        if reason is None and self._moved.stuck:
+            slots = " ".join(map(str, self._moved.stuck))
+            reason = (
+                f"group: the moves make {self._moved.order:,} permutations and turns of the pieces, and none of them "
+                f"takes this board to the target; the pieces of the slots {slots} cannot be moved freely"
+            )
+        elif reason is None:
+            reason = (
+                "parity: the moves change the parities of the pieces' permutations and the sums of their orientations "
+                "only together, and this board would need another such change; exchange two pieces, or turn one"
+            )
         return reason if len(self._targets) == 1 else f"{reason}; no other target can be reached either"
 
     def draw(self, rng: RandomSource) -> Board:
@@ -186,15 +194,3 @@ class SolvableBoards:
             if not any(self._moved.joined(target, other) for other in found):
                 found.append(target)
         return found
-
-    def _reason(self) -> str:
-        if self._moved.stuck:
-            slots = " ".join(map(str, self._moved.stuck))
-            return (
-                f"group: the moves make {self._moved.order:,} permutations and turns of the pieces, and none of them "
-                f"takes this board to the target; the pieces of the slots {slots} cannot be moved freely"
-            )
-        return (
-            "parity: the moves change the parities of the pieces' permutations and the sums of their orientations only "
-            "together, and this board would need another such change; exchange two pieces, or turn one"
-        )

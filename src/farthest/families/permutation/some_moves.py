@@ -119,8 +119,7 @@ class _Reader:
             move, text = alike, alike.name
         elif not equals and len(words) > 1:
             raise self.fail(f"{shown(part)} is several moves one after the other; name it: A={sequence}")
-        problem = self.name_problem(move.name)
-        if problem:
+        if problem := self.name_problem(move.name):
             raise self.fail(
                 f"the name of a move {shown(move.name)} {problem}; write another before it: A={text}"
             )

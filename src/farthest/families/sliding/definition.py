@@ -359,8 +359,7 @@ def _shape_problem(definition: Sliding) -> str | None:
     if not 2 <= cells <= MAX_CELLS:
         return f"{cells} cells; expected 2 to {MAX_CELLS}"
     if definition.rows:
-        problem = grid_problem(definition.rows, cells)
-        if problem:
+        if problem := grid_problem(definition.rows, cells):
             return problem
         if definition.edges != grid_edges(definition.rows) or definition.arcs:
             return "the passages of a grid are not those between neighbours"
@@ -383,8 +382,7 @@ def _pieces_problem(definition: Sliding) -> str | None:
     if len(set(definition.tokens)) != len(definition.tokens):
         return "two labels have the same token"
     for token in definition.tokens:
-        problem = token_problem(token)
-        if problem:
+        if problem := token_problem(token):
             return f"token {token!r} {problem}"
     if len(definition.counts) != len(definition.tokens) or min(definition.counts) < 1:
         return "expected a count of at least 1 for each token"
