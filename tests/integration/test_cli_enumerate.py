@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from farthest.cli.options import byte_size
 from farthest.cli.printing import side_by_side
 from farthest.cli.progress import LineReporter, LiveReporter
@@ -232,7 +233,7 @@ def test_the_live_line_tells_what_is_read_and_resumed() -> None:
         reporter.stop()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "size"),
     [
         ("4GiB", 4 * 2**30),

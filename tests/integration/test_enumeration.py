@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import naive
 from arrangements import arrangement_space, sliding_names
+from cases import for_each
 from farthest import _kernel
 from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
@@ -196,8 +197,8 @@ def test_a_depth_limit_cuts_the_same_layers_off(
     Jobs(database).delete(outcome.job)
 
 
-@pytest.mark.parametrize("histogram_only", [False, True])
-@pytest.mark.parametrize("limit", [1, 4, 7])
+@for_each("histogram_only", [False, True])
+@for_each("limit", [1, 4, 7])
 def test_farthest_boards_under_a_depth_limit_are_those_of_the_last_layer(
     limit: int, histogram_only: bool
 ) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import farthest
+from cases import for_each
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError, PuzzleError
@@ -154,8 +155,8 @@ def all_boards(puzzle: Puzzle, count: int) -> list[Board]:
     return found
 
 
-@pytest.mark.parametrize("inverses", [True, False])
-@pytest.mark.parametrize("direction", ["to", "from"])
+@for_each("inverses", [True, False])
+@for_each("direction", ["to", "from"])
 def test_successors_and_those_of_the_plain_model(direction: Any, inverses: bool) -> None:
     puzzle, rules = shapes("generator", inverses=inverses)
     assert permutation(puzzle).symmetric == inverses
@@ -352,7 +353,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("table", "line", "expected"), WRONG)
+@for_each(("table", "line", "expected"), WRONG)
 def test_wrong_tables(table: str, line: int, expected: str) -> None:
     head = f"{HEAD}metric = 'power'\n[permutation]\ngoal = '1 2 3 3'\n[permutation.generators]\nR = '(1 2 3 4)'\n"
     with pytest.raises(PuzzleError, match=rf"sample.toml, line {line}\b.*{expected}"):

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, StorageError
 from farthest.families.pegs.definition import Pegs
@@ -178,7 +179,7 @@ def test_bits_are_taken_where_one_class_and_one_number_of_pegs_are_the_origin() 
     assert english.keys == 2**29  # four parities of 33 holes
 
 
-@pytest.mark.parametrize("name", ["pegs-english", "pegs-triangle-15", "hoppers"])
+@for_each("name", ["pegs-english", "pegs-triangle-15", "hoppers"])
 def test_parities_never_change(name: str) -> None:
     definition = load(name).defined_as(Pegs)
     changes = tuple(1 << a | 1 << b | 1 << c for a, b, c in definition.jumps)

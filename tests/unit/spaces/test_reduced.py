@@ -10,6 +10,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from numpy.typing import NDArray
 
+from cases import for_each
 from farthest import spaces
 from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
@@ -276,7 +277,7 @@ def test_states_that_are_not_closed_under_symmetries_end_the_enumeration() -> No
         sum(next_layer(store, ThreadsExecutor(1), depth) for depth in range(1, 9))
 
 
-@pytest.mark.parametrize("width", [0, 1, 5])
+@for_each("width", [0, 1, 5])
 def test_distinct_rows_are_those_of_numpy_and_no_structured_array(width: int) -> None:
     rows = np.random.default_rng(3).integers(-1, 2, (300, width), dtype=np.int64)
     once, which = distinct_rows(rows)
