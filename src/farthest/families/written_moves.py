@@ -240,8 +240,7 @@ class _NamedApart(NamedMoves):
 
 
 def _chosen(moves: list[tuple[str, Board]], word: str) -> list[Board]:
-    """The boards of the moves with this name; else of those whose name is the same but for its signs; else but for the
-    place of the piece."""
+    """The boards of moves with this name; else of names that differ in signs; else in the place of the piece too."""
     return (
         [board for name, board in moves if name == word]
         or [board for name, board in moves if _plain(name) == _plain(word)]

@@ -77,8 +77,7 @@ class Candidate:
 
 
 def candidates(puzzle: Puzzle, memory: int) -> list[Candidate]:
-    """Those for the distance to the puzzle's goal. ``memory``: bytes that the tables may take, about. Those that are
-    declared may take more."""
+    """Those for the distance to the goal. ``memory``: of tables, about; those that are declared may take more."""
     definition = puzzle.definition
     if MARK in puzzle.name or not definition.has_moves or not definition.origin_boards[0]:
         return []

@@ -241,8 +241,7 @@ def _costs(
 
 
 class _Kind:
-    """The least assignments of the placements of one kind, by their ranks: the sum of C(cell, i) over the cells in
-    ascending order, i from 1."""
+    """The least assignments of a kind's placements by rank: the sum of C(cell, i), cells ascending, i from 1."""
 
     def __init__(self, label: int, pieces: int, costs: NDArray[numpy.int32], covered: int) -> None:
         self._label = label

@@ -325,8 +325,7 @@ def telling(text: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """The words of a text, small letters, joined by hyphens: equal for texts that differ in capitals, spaces and marks
-    alone."""
+    """The words of a text, small letters, joined by hyphens: capitals, spaces and marks make no difference."""
     return "-".join(_words(text))
 
 

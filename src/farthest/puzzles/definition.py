@@ -165,8 +165,7 @@ class PuzzleDefinition(ABC):
         return {}
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
-        """Many boards, one per line, as bytes, a byte per cell. Raises BoardError with the number of the first wrong
-        line, from 1."""
+        """Many boards, one per line, a byte per cell. Raises BoardError with the number of the wrong line, from 1."""
         boards = bytearray()
         for number, line in enumerate(lines, 1):
             try:

@@ -89,8 +89,7 @@ class Family(Rules):
         return cast("Puzzle | None", self.call("parametric", name))
 
     def written(self, text: str) -> Puzzle | None:
-        """The puzzle that a text without a file or a name tells; None: it is not one of the family's. Raises
-        PuzzleError."""
+        """The puzzle that a text tells by itself; None: it is not one of the family's. Raises PuzzleError."""
         return cast("Puzzle | None", self.call("written", text))
 
     def read_file(self, data: bytes, place: str) -> Puzzle:

@@ -83,8 +83,7 @@ def read_bytes(path: Path | str) -> bytes:
 
 
 def _without_strings(text: str) -> str:
-    """The text with ``s`` for each string, and without comments. One that does not end goes on to the end of the text,
-    or of the line."""
+    """The text without comments, with ``s`` for each string. One without an end ends with the text, or the line."""
     parts, at = [], 0
     while begin := _STRING_OR_COMMENT.search(text, at):
         parts += [text[at : begin.start()], "" if begin[0] == "#" else "s"]

@@ -155,8 +155,7 @@ class Table:
 
 
 class Key(Generic[Value]):
-    """A key of a table. ``write``: an example of its value. ``default``: its value where the key is missing; None: the
-    table must have the key."""
+    """A key of a table. ``write``: an example of a value. ``default``: where it is missing; None: it may not be."""
 
     expected = ""
     """What its value must be, for messages."""

@@ -271,8 +271,7 @@ def verify_residues(stored: Stored, bits: Bits, means: Means) -> Report:
 
 
 def _sampled(stored: Stored, proof: Proof, model: Representatives, numbers: Numbers, digest: str) -> Report:
-    """The report of a map of representatives too large to be enumerated again: its layers are what the job says.
-    ``digest``: with these."""
+    """The report of a map of representatives too large to enumerate again; ``digest``: with the job's layers."""
     assert stored.layers is not None
     assert stored.rows is not None
     rows = list(stored.rows)
@@ -430,8 +429,7 @@ class CodeLayers:
         return findings
 
     def _expand(self, distance: int, number: int, codes: Codes) -> tuple[Codes, list[Finding]]:
-        """The neighbours of some states of the layer that are in the next, whose states have a number, and what is
-        wrong with them."""
+        """The neighbours of some states that are in the next layer, which must have a number, and what is wrong."""
         boards = self._model.boards(codes)
         rows, after = self._model.successors(boards)
         reached = self._model.codes(after)

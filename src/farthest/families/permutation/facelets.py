@@ -107,8 +107,7 @@ def facelets_mend(definition: PermutationFields) -> str:
 def pieces_of_facelets(
     definition: PermutationFields, text: str, place: str
 ) -> tuple[list[int], list[int]] | None:
-    """The label and the orientation of each slot; None: the text is not one sign for each sticker of a cube. Raises
-    BoardError, which begins with ``place``."""
+    """Label and orientation of each slot; None: it is no text of a sign for each sticker. Raises BoardError."""
     if definition.net is None or "+" in text:  # as most boards that are written by their pieces have
         return None
     cube = cube_of(definition.net)

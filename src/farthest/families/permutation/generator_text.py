@@ -34,8 +34,7 @@ _GROUP = re.compile(rf"\s*(?:\(|\[\s*[\d(]|(?:{'|'.join((*GROUPS, *NAMED))})\s*\
 
 
 def is_generators(text: str) -> bool:
-    """Whether the text is meant as generators: it begins with a cycle, a list of images or a group, or with
-    a name and one of these."""
+    """Whether the text is meant as generators: it begins with a cycle, a list or a group, perhaps after a name."""
     return _GROUP.match(_named_text(text)[1]) is not None
 
 

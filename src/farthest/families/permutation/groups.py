@@ -21,8 +21,7 @@ T = TypeVar("T")
 Element = tuple[int, ...]
 
 QUIET_ROUNDS = 24
-"""So many random elements in a row that the chain knows end its building: one that is not the whole group knows at most
-half of them."""
+"""So many random elements in a row that the chain knows end its building: a part knows at most half of them."""
 
 
 def product(first: Element, second: Element) -> Element:

@@ -489,8 +489,7 @@ def _words(
 
 
 def _options(orbits: Sequence[Orbit], members: Sequence[int], most: int) -> Iterator[list[Part]]:
-    """Parts for orbits that symmetries take to each other. ``most``: values of a digit of which there is a table for
-    each link."""
+    """Parts for orbits that symmetries join. ``most``: values of a digit of which there is a table for each link."""
     orbit = orbits[members[0]]
     whole: Blocks = {o: (tuple(range(len(orbits[o].labels))),) for o in members}
     singles: Blocks = {o: tuple((label,) for label in range(len(orbits[o].labels))) for o in members}

@@ -359,8 +359,7 @@ def _groups(maps: list[Conjugation], labels: int) -> list[list[Conjugation]]:
 def _label_sets(
     definition: Permutation, maps: Sequence[Conjugation], *, inverses: bool
 ) -> list[frozenset[int]]:
-    """Sets of labels that the symmetries keep, with at most MOST_OUTER outer numbers: from each of the smallest sets on
-    as many as fit."""
+    """Sets of labels that the symmetries keep, each begun with a smallest one, as far as MOST_OUTER allows."""
     if inverses:
         units = [
             frozenset(int(each.labels[label]) for each in maps for label in definition.labels_of(orbit))

@@ -46,8 +46,7 @@ class _Generator:
     move: Move
     text: str
     place: tuple[int, int]
-    """By which generators are sorted, before their text: the number of the puzzle's move that it is a power of, and
-    which power."""
+    """How generators are sorted, before their text: by the puzzle's move that each is a power of, and the power."""
 
 
 class _Reader:

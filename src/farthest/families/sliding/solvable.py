@@ -409,8 +409,7 @@ class WalkedBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SlidingBoards | WalkedBoards:
-    """See Family. UndecidedError for additive patterns, where moves cannot be taken back, or places of
-    blanks or targets are too many."""
+    """See Family. UndecidedError for additive patterns, one-way moves, too many places of blanks or targets."""
     definition = sliding(puzzle)
     # An additive pattern forgets its blank. Where one-way passages can be gone round, a move can be taken back by going
     # round often enough, since the pieces have finitely many arrangements.

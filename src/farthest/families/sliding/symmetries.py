@@ -98,8 +98,7 @@ def _transposed(grid: list[list[int]]) -> list[list[int]]:
 
 
 def _relabelled(goal: Board, cells: Sequence[int], labels: int) -> tuple[int, ...] | None:
-    """The new labels with which the image of the goal is the goal, the blank staying the blank; None where there are
-    none."""
+    """The labels with which the image of the goal is the goal, the blank staying blank; None: there are none."""
     changed = {0: 0}
     for cell, label in enumerate(goal):
         if changed.setdefault(label, goal[cells[cell]]) != goal[cells[cell]]:
