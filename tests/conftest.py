@@ -78,11 +78,11 @@ selected_kernel = select_kernel()
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Of `-n auto`: two more than processors, since tests wait for servers, disks and other processes now and then."""
-    return (
-        len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)) + 2
-    )
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Of `-n auto`: more than processors, since tests wait for servers, disks and processes now and then, slow ones more
+    often. Each collects all tests, which takes some 5 s."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors + (1 if "not slow" in config.option.markexpr else 2)
 
 
 def pytest_collection_finish() -> None:
