@@ -154,7 +154,7 @@ def test_every_group(name: str, orders: Sequence[int], tmp_path: Path) -> None:
     ("name", "depth", "orders"),
     [
         pytest.param("cube-3x3x3", 2, [2, 3, 4, 6, 8, 12, 16, 24, 48, 96], marks=pytest.mark.night),
-        pytest.param("cube-3x3x3-ur-qtm", 3, [2, 4, 8], marks=pytest.mark.slow),
+        pytest.param("cube-3x3x3-ur-qtm", 3, [2, 4, 8], marks=pytest.mark.night),
         pytest.param("megaminx", 2, [12], marks=pytest.mark.night),
         pytest.param("cube-3x3x3-qtm", 3, [2, 6, 16, 48, 96], marks=pytest.mark.night),
         pytest.param("fto", 2, [2, 3, 6, 8, 48], marks=pytest.mark.night),

@@ -126,7 +126,7 @@ SLOW: dict[str, Callable[[], tuple[Puzzle, Rules]]] = {"columns": lambda: bandag
         ("2x2x3", "from"),
         ("3x3x3", "to"),
         ("a ring with a pair", "from"),
-        pytest.param("columns", "from", marks=pytest.mark.slow),
+        pytest.param("columns", "from", marks=pytest.mark.night),
     ],
 )
 def test_a_whole_space_is_that_of_the_naive_model(tmp_path: Path, name: str, direction: Any) -> None:
