@@ -57,6 +57,11 @@ def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int
     return stay, run
 
 
+def has_expander(space: ScatterSpace) -> bool:
+    """Whether the kernel finds the successors of the space's states."""
+    return getattr(space, "expander", None) is not None
+
+
 ALL = 2**64 - 1
 
 BOX_BYTES = 2**13
