@@ -170,7 +170,7 @@ LETTERS = st.sampled_from(
 
 
 @pytest.mark.parametrize("name", ["cube-2x2x2-htm", "8-puzzle", "jugs-8-5-3", "hanoi-4-3"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(LETTERS, max_size=14).map("".join), st.booleans())
 def test_any_text_is_moves_or_an_error(name: str, text: str, based: bool) -> None:
     puzzle = farthest.load_puzzle(name)
