@@ -109,29 +109,27 @@ def _parse_stacks(text: str, pegs: int, discs: int, place: str) -> Board:
     mend = "write the discs of each peg, 1 the smallest, pegs ended by /, such as " + repr(
         "/".join([" ".join(str(disc) for disc in range(discs, 0, -1)), *["-"] * (pegs - 1)])
     )
+
+    def fail(problem: str) -> BoardError:
+        return BoardError(f"{place}: {problem}; {mend}")
+
     stacks = text.split("/")
     if len(stacks) != pegs:
-        raise BoardError(f"{place}: {counted(len(stacks), 'peg')}, expected {pegs}; {mend}")
+        raise fail(f"{counted(len(stacks), 'peg')}, expected {pegs}")
     board: dict[int, int] = {}
     for peg, stack in enumerate(stacks):
         tokens = [token for token in stack.replace(",", " ").split() if token != "-"]
         for token in tokens:
             if not (token.isascii() and token.isdigit() and len(token) <= 3 and 1 <= int(token) <= discs):
-                raise BoardError(
-                    f"{place}: peg {peg} holds {shown(token)}, expected discs from 1 to {discs}; {mend}"
-                )
+                raise fail(f"peg {peg} holds {shown(token)}, expected discs from 1 to {discs}")
             if int(token) in board:
-                raise BoardError(f"{place}: disc {int(token)} appears twice, expected each disc once; {mend}")
+                raise fail(f"disc {int(token)} appears twice, expected each disc once")
             board[int(token)] = peg
         if sorted(map(int, tokens)) not in ([*map(int, tokens)], [*map(int, tokens)][::-1]):
-            raise BoardError(
-                f"{place}: on peg {peg} a disc lies on a smaller one, expected an order of size; {mend}"
-            )
+            raise fail(f"on peg {peg} a disc lies on a smaller one, expected an order of size")
     missing = [str(disc) for disc in range(1, discs + 1) if disc not in board]
     if missing:
-        raise BoardError(
-            f"{place}: {'discs' if len(missing) > 1 else 'disc'} {' '.join(missing)} missing; {mend}"
-        )
+        raise fail(f"{'discs' if len(missing) > 1 else 'disc'} {' '.join(missing)} missing")
     return tuple(board[disc] for disc in range(1, discs + 1))
 
 

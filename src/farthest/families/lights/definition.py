@@ -169,7 +169,11 @@ class LightsTable(BoardsTable):
                 f"{lamps} lamps, expected 1 to {MAX_LAMPS}; choose another size",
             )
         if graph:
-            presses = self._graph_presses(lamps)
+            edges, arcs = self.passages(lamps)
+            changed: list[set[int]] = [{lamp} if self.self_ else set() for lamp in range(lamps)]
+            for a, b in [*edges, *((b, a) for a, b in edges), *arcs]:
+                changed[a].add(b)
+            presses = tuple(tuple(sorted(press)) for press in changed)
         else:
             presses = grid_presses(rows, NEIGHBOURS[self.neighbours], torus=self.torus, own=self.self_)
         if not any(presses):
@@ -217,13 +221,6 @@ class LightsTable(BoardsTable):
         if "lamps" not in self:
             raise self.fail("", "a graph without the number of its lamps; write lamps = 6")
         return self.lamps
-
-    def _graph_presses(self, lamps: int) -> tuple[tuple[int, ...], ...]:
-        edges, arcs = self.passages(lamps)
-        changed: list[set[int]] = [{lamp} if self.self_ else set() for lamp in range(lamps)]
-        for a, b in [*edges, *((b, a) for a, b in edges), *arcs]:
-            changed[a].add(b)
-        return tuple(tuple(sorted(press)) for press in changed)
 
 
 def grid_presses(

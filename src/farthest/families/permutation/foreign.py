@@ -80,7 +80,16 @@ def parse_foreign(data: bytes, place: str) -> Puzzle:
 
 def read_foreign(data: bytes, place: str, metric: str) -> tuple[str, Permutation]:
     """The title that a file gives itself, perhaps empty, and its puzzle. Raises PuzzleError."""
-    text = _decoded(data, place)
+    zero = data.find(b"\0")
+    if zero >= 0:
+        line = data.count(b"\n", 0, zero) + 1
+        raise PuzzleError(f"{place}, line {line}: a zero byte, expected a text; is it the right file?")
+    try:
+        text = data.decode("utf-8-sig")
+    except (
+        UnicodeDecodeError
+    ):  # files of these formats are old enough to hold names in Latin-1 in their comments
+        text = data.decode("latin-1")
     ending = os.path.splitext(place)[1].lower()
     if ending in (".gap", ".g"):
         from farthest.families.permutation.gap import read_gap
@@ -91,18 +100,6 @@ def read_foreign(data: bytes, place: str, metric: str) -> tuple[str, Permutation
 
         return read_kpuzzle(text, place, metric)
     return _Reader(text, place, metric).read()
-
-
-def _decoded(data: bytes, place: str) -> str:
-    """The text; files of these formats are old enough to hold names in Latin-1 in their comments."""
-    end = data.find(b"\0")
-    if end >= 0:
-        line = data.count(b"\n", 0, end) + 1
-        raise PuzzleError(f"{place}, line {line}: a zero byte, expected a text; is it the right file?")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 _REFUSED = {
@@ -406,8 +403,7 @@ class _Reader:
         self.add_move(name, Move(name, tuple(to), tuple(delta)), line)
 
     def add_move(self, name: str, move: Move, line: int) -> None:
-        problem = name_problem(name)
-        if problem:
+        if problem := name_problem(name):
             raise self.fail(line, f"the move's name {shown(name)} {problem}; choose a short word")
         if name in self.moves or name in self.rotations:
             raise self.fail(line, f"the move {name} appears twice; give it another name")
@@ -471,8 +467,7 @@ class _Reader:
         solved = next(one for one in self.solved if one.name == each.name)
         for word in words:
             token = str(self.number(word, line, 1, 255, f"pieces of {each.name}") - 1 + self.first_piece)
-            problem = piece_problem([piece for piece, _ in solved.pieces], token, slot=slot)
-            if problem:
+            if problem := piece_problem([piece for piece, _ in solved.pieces], token, slot=slot):
                 raise self.fail(line, f"{each.name}: {problem}")
             yield token
 

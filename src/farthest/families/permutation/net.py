@@ -270,8 +270,7 @@ class NetTable(Table):
         if not stickers:
             raise self.fail("", "no stickers; write squares, polygons or discs")
         net = Net(tuple(stickers))
-        problem = net_problem(net, moduli, goal)
-        if problem:
+        if problem := net_problem(net, moduli, goal):
             raise self.fail("", f"{problem}; correct the stickers")
         return net
 

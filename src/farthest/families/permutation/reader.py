@@ -45,7 +45,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import PuzzleError
 from farthest.families.permutation import FAMILY
 from farthest.families.permutation.assembly import (
     Block,
@@ -64,7 +64,6 @@ from farthest.families.permutation.guards import MoveGuards
 from farthest.families.permutation.moves import (
     MAX_MOVES,
     Move,
-    NotationError,
     identity,
     listed,
     read_cycles,
@@ -175,8 +174,7 @@ class _GeneratorsTable(Table):
         same_as: dict[Any, str] = {identity(len(slot_moduli(sets))).effect: ""}
         moves = []
         for name, value in self.fields.items():
-            problem = name_problem(name)
-            if problem:
+            if problem := name_problem(name):
                 raise self.fail(name, f"the name {problem}; choose a short word")
             move = self._move(name, value, sets, first)
             same = same_as.setdefault(move.effect, name)
@@ -209,7 +207,7 @@ class _GeneratorsTable(Table):
         )
 
     def _images(self, name: str, value: object, slots: int, first: int) -> tuple[list[int], list[int]]:
-        try:
+        with self.at(name):
             if isinstance(value, str):
                 return read_cycles(value, slots, first)
             if isinstance(value, list):
@@ -219,12 +217,10 @@ class _GeneratorsTable(Table):
                 twist = value.get("twist", [0] * slots)
                 if isinstance(to, list) and isinstance(twist, list):
                     if len(twist) != slots or any(type(turn) is not int for turn in twist):
-                        raise NotationError(
+                        raise PuzzleError(
                             f"twist: expected {slots} whole numbers, one per slot; correct the array"
                         )
                     return read_images(to, slots, first), list(twist)
-        except NotationError as error:
-            raise self.fail(name, str(error)) from None
         raise self.fail(
             name,
             f'expected cycles or images, got {shown(value)}; write {name} = "(1 2 3)" or {name} = [2, 3, 1]',
@@ -280,10 +276,8 @@ class _TurnsTable(Table):
                 continue
             if not isinstance(value, str):
                 raise self.fail(name, f'expected cycles, got {shown(value)}; write {name} = "(1 2 3 4)"')
-            try:
+            with self.at(name):
                 to, delta = read_cycles(value, len(moduli), first)
-            except NotationError as error:
-                raise self.fail(name, str(error)) from None
             turned = tuple(turn % modulus for turn, modulus in zip(delta, moduli, strict=True))
             moves.append(Move(name, tuple(to), turned))
         if not moves:
@@ -452,10 +446,8 @@ class PermutationTable(BoardsTable, _PiecesTable):
                 given.key,
                 f"expected a board, got {shown(given.value)}; write it as a text: {definition.example()!r}",
             )
-        try:
+        with self.at(given.key):
             return definition.parse_board(given.value)
-        except BoardError as error:
-            raise self.fail(given.key, str(error)) from None
 
     # Another puzzle, or a file of another program
 
@@ -468,10 +460,9 @@ class PermutationTable(BoardsTable, _PiecesTable):
 
     def _from_other(self) -> Permutation:
         self._check_alone("of", "colours")
-        try:
-            other = find_or_refuse(self.of)
-        except PuzzleError as error:
-            raise self.fail("of", str(error)) from None
+        name = self.of
+        with self.at("of"):
+            other = find_or_refuse(name)
         if other.family != FAMILY.name:
             raise self.fail(
                 "of",
@@ -503,10 +494,8 @@ class PermutationTable(BoardsTable, _PiecesTable):
             if not isinstance(new, str) or new not in NAMED_COLOURS:
                 known = ", ".join(NAMED_COLOURS)
                 raise self.fail("colours", f"{old} becomes {shown(new)}; expected one of {known}")
-        try:
+        with self.at("colours", "; choose other colours"):
             return recoloured(definition, colours)
-        except PuzzleError as error:
-            raise self.fail("colours", f"{error}; choose other colours") from None
 
     def _from_file(self) -> Permutation:
         from farthest.families.permutation.foreign import read_foreign
@@ -557,10 +546,8 @@ class PermutationTable(BoardsTable, _PiecesTable):
                 f'more than {MAX_MOVES} moves with all powers; leave some out, or set metric = "generator"',
             )
         self._listed = moves
-        try:
+        with self.at(""):
             return assemble(sets, moves)
-        except PuzzleError as error:
-            raise self.fail("", str(error)) from None
 
     def _sets(self) -> list[PieceSet]:
         sets: list[PieceSet] = []

@@ -50,8 +50,7 @@ class SlidingTable(DrawnTable):
     def read(self) -> Sliding:
         graph = "edges" in self or "arcs" in self
         blank = self.blank
-        problem = token_problem(blank)
-        if problem:
+        if problem := token_problem(blank):
             raise self.fail("blank", f'{shown(blank)} {problem}; write another sign, such as blank = "0"')
         goals = self.drawn_goals("1 2/3 0", one_row=graph)
         if not goals:
