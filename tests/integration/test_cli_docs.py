@@ -18,7 +18,21 @@ PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 COMMANDS = sorted(cli.commands)
 SEEN_BY_ALL = {"--help", "-h", "--json", "--database", "--allow-module"}
-IMPORT_NOTHING = {"jobs", "show", "delete", "watch", "cancel", "plot", "workers", "migrate", "completion"}
+IMPORT_NOTHING = {
+    *(
+        "jobs",
+        "show",
+        "delete",
+        "watch",
+        "cancel",
+        "plot",
+        "workers",
+        "migrate",
+        "completion",
+        "survey",
+        "surveys",
+    )
+}
 """Commands that run no class of a puzzle, whatever is allowed."""
 NO_JSON = {"coordinator", "worker", "completion", "serve"}
 """Services, which log, and what is for shells."""
@@ -108,6 +122,8 @@ def fields(value: Any) -> set[str]:
         ("path", ["1", "0 3 / 1 2"]),
         ("states", ["1", "--farthest"]),
         ("diameter", ["1"]),
+        ("survey", ["rush-hour-3x3"]),
+        ("surveys", ["1", "--top", "1"]),
         ("random", ["3-puzzle"]),
         ("export", ["1", "states.csv"]),
         ("plot", ["1", "layers.svg"]),
@@ -126,6 +142,8 @@ def fields(value: Any) -> set[str]:
 def test_every_json_field(run_json: RunJson, command: str, arguments: list[str]) -> None:
     run_json("enumerate", "3-puzzle")
     run_json("submit", "3-puzzle")
+    if command == "surveys":
+        run_json("survey", "rush-hour-3x3")
     if command == "resume":
         run_json("cancel", "2")
     text = section(command)

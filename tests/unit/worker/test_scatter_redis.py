@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
+from farthest.stores import scattering
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.contract import step
 from farthest.stores.redis import attempts, scatter_attempt, scatter_store
@@ -113,7 +114,7 @@ def test_two_workers_step_every_kind_of_space(
 def test_of_a_layer_that_is_only_counted_the_least_states_are_kept(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, rule: str
 ) -> None:
-    for module in (scatter_store, scatter_attempt):
+    for module in (scatter_store, scatter_attempt, scattering):
         monkeypatch.setattr(module, "LEAST_KEPT", 2)
     of = scatter_case(RULES[rule])
     run = begin(of, **SENT.get(rule, {}), distances=False, max_depth=3, counted=True)

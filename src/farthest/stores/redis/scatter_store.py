@@ -28,7 +28,15 @@ from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
 from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record
-from farthest.stores.scattering import ALL, LEAST_KEPT, NO_STATES, Candidates, SortedRun, with_run
+from farthest.stores.scattering import (
+    ALL,
+    LEAST_KEPT,
+    NO_STATES,
+    Candidates,
+    SortedRun,
+    least_of,
+    with_run,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -183,7 +191,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         outbox = tuple(Part(to, one.outbox[to].states, len(blob)) for to, blob in sealed.items())
         commit = Commit(Record.new({shard: one.fresh.states}, outbox))
         nonce = commit.record.nonce
-        stored = self._stored(depth, one.fresh)
+        stored = least_of(self._width, one.fresh) if depth == self.facts.counted else one.fresh
         blob = seal(FOUND, depth, shard, stored.states, stored.data)
         commit.blobs[self.found_name(depth, shard, nonce)] = blob
         if sealed:
@@ -196,12 +204,6 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             gone = one.visited[one.stay :]
             commit.replaced += [self.visited_name(found.depth, shard, found.nonce) for found in gone]
         return commit
-
-    def _stored(self, depth: int, fresh: SortedRun) -> SortedRun:
-        """What is stored of the fresh states of a shard: the least of those that are only counted."""
-        if depth != self.facts.counted or fresh.states <= LEAST_KEPT:
-            return fresh
-        return SortedRun(*_kernel.run_of(self._width, _kernel.run_codes(self._width, fresh.data, LEAST_KEPT)))
 
     # The step
 
