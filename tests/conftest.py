@@ -78,11 +78,11 @@ selected_kernel = select_kernel()
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Of `-n auto`: two more than processors, since tests wait for servers, disks and other processes now and then."""
-    return (
-        len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)) + 2
-    )
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Of `-n auto`: more than processors, since tests wait for servers, disks and processes now and then, slow ones
+    more often. Each collects all tests, which takes some 5 s."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors + (1 if "not slow" in config.option.markexpr else 2)
 
 
 def pytest_collection_finish() -> None:
@@ -112,12 +112,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 QUICK_ON_POSTGRESQL = ("test_job_queue", "test_maps", "test_on_postgres", "test_postgres")
-"""Modules of tests that run on PostgreSQL among the fast ones; what others repeat on it is slow."""
+"""Modules of tests that run on PostgreSQL among the fast ones."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as slow what the fast tests have done on SQLite."""
+    """Marks what the fast tests have done on SQLite: as slow where tables are tested, else as for a night."""
     for item in items:
         if "[postgresql" in item.name and item.path.stem not in QUICK_ON_POSTGRESQL:
-            item.add_marker(pytest.mark.slow)
+            tables = item.path.parent.name == "models" or item.get_closest_marker("slow")
+            item.add_marker(pytest.mark.slow if tables else pytest.mark.night)

@@ -176,7 +176,6 @@ def test_a_file(run_json: RunJson, folder: Path) -> None:
         (["eight-kinds", "--database", "no/such/folder.db"], "folder"),
         (["eight-kinds", "--database", "nosuch://x"], "nosuch"),
         (["missing.toml"], "missing.toml"),
-        (["15-puzzle"], "memory"),
         ([], "PUZZLE"),
     ],
 )

@@ -167,8 +167,7 @@ def test_no_room_is_made_for_more_states_than_a_run_of_its_size_can_have(
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("room", [0, 10**9])
+@pytest.mark.parametrize(("threads", "room"), [(1, 10**9), (3, 0)])
 def test_outboxes_give_each_shard_its_run(kind: Kind, threads: int, room: int) -> None:
     boxes = _kernel.Outboxes(kind.width, 5, kind.keys, room)
     seen, shards_of = [], dict[Code, int]()

@@ -119,8 +119,16 @@ STATES = {"2x2x2": 84, "2x2x3": 960, "3x3x3": 36, "a ring with a pair": 840, "co
 SLOW: dict[str, Callable[[], tuple[Puzzle, Rules]]] = {"columns": lambda: bandaged("cube-3x3x3", *COLUMNS)}
 
 
-@pytest.mark.parametrize("direction", ["to", "from"])
-@pytest.mark.parametrize("name", [*SAMPLES, pytest.param("columns", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [
+        ("2x2x2", "to"),
+        ("2x2x3", "from"),
+        ("3x3x3", "to"),
+        ("a ring with a pair", "from"),
+        pytest.param("columns", "from", marks=pytest.mark.night),
+    ],
+)
 def test_a_whole_space_is_that_of_the_naive_model(tmp_path: Path, name: str, direction: Any) -> None:
     puzzle, rules = {**SAMPLES, **SLOW}[name]()
     expected = rules.distances(direction)

@@ -39,7 +39,7 @@ def walk(puzzle: Puzzle, board: Board, moves: int, seed: int) -> tuple[str, Boar
     return moves_text(path.moves), boards[-1]
 
 
-@pytest.mark.parametrize("name", PUZZLES)
+@for_each("name", PUZZLES)
 def test_moves_that_are_printed_are_read_again(name: str) -> None:
     puzzle = PUZZLES[name]()
     begin = puzzle.definition.format_board(a_board(puzzle))
@@ -48,9 +48,7 @@ def test_moves_that_are_printed_are_read_again(name: str) -> None:
         assert board_given(puzzle, f"moves from {begin}: {moves}") == end
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in PUZZLES if not name.startswith(("jugs", "python, one", "python, many"))]
-)
+@for_each("name", [name for name in PUZZLES if not name.startswith(("jugs", "python, one", "python, many"))])
 def test_moves_that_are_undone_lead_back(name: str) -> None:
     puzzle = PUZZLES[name]()
     for seed in range(3):
@@ -170,7 +168,7 @@ LETTERS = st.sampled_from(
 
 
 @pytest.mark.parametrize("name", ["cube-2x2x2-htm", "8-puzzle", "jugs-8-5-3", "hanoi-4-3"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(LETTERS, max_size=14).map("".join), st.booleans())
 def test_any_text_is_moves_or_an_error(name: str, text: str, based: bool) -> None:
     puzzle = farthest.load_puzzle(name)

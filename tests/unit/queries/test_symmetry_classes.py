@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 import farthest
+from cases import for_each
 from farthest.errors import JobError
 from farthest.puzzles.family import Symmetries, family
 from farthest.queries.distance_map import DistanceMap
@@ -61,12 +62,12 @@ CASES = [
     ("sliding-3x3", 6, "1 2 3 / 4 0 5 / 6 7 8", 8),
     ("sliding-2x3", 9, "goal", 1),
     ("cuboid-1x3x3", None, "goal", 8),
-    ("cuboid-2x2x3", 3, "goal", 4),
+    pytest.param("cuboid-2x2x3", 3, "goal", 4, marks=pytest.mark.night),
     pytest.param("cube-2x2x2-htm", 2, "goal", 48, marks=pytest.mark.night),
     pytest.param("cube-2x2x2-qtm", 2, "moves: R U F'", 48, marks=pytest.mark.slow),
     pytest.param("pyraminx", 2, "goal", 24, marks=pytest.mark.slow),
     pytest.param("skewb", 1, "goal", 24, marks=pytest.mark.night),
-    ("topspin-7-4-free", None, "goal", 14),
+    pytest.param("topspin-7-4-free", None, "goal", 14, marks=pytest.mark.night),
     ("lrx-6", 6, "goal", 2),
     pytest.param(HALF_TURNS, 2, "goal", 48, marks=pytest.mark.night),
     (ALIKE, None, "goal", 2),
@@ -112,7 +113,7 @@ def found_orbits(
     return orbits
 
 
-@pytest.mark.parametrize("name", ["cube-2x2x2-htm", "cube-3x3x3", "pyraminx", "sliding-3x3", "dino-cube"])
+@for_each("name", ["cube-2x2x2-htm", "cube-3x3x3", "pyraminx", "sliding-3x3", "dino-cube"])
 def test_symmetries_take_neighbours_to_neighbours(name: str) -> None:
     puzzle = farthest.load_puzzle(name)
     found = family(puzzle.family).symmetries(puzzle.definition, puzzle.definition.origin_boards[0][0])

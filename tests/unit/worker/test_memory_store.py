@@ -14,7 +14,7 @@ from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step, unit_for
 from farthest.stores.memory.gather_store import MemoryStore
 from kernel_samples import make_space
-from store_cases import Case, case, cuts
+from store_cases import NAMES, Case, case
 
 
 def new_store(of: Case, *, distances: bool = True, memory: int | None = None) -> MemoryStore:
@@ -34,7 +34,7 @@ def expected(of: Case, depth: int) -> bytes:
     return bytes(out)
 
 
-@pytest.fixture(params=cuts(1, 2), ids=lambda p: f"{p[0]}-{p[1]}")
+@pytest.fixture(params=[(name, 1 + i % 2) for i, name in enumerate(NAMES)], ids=lambda p: f"{p[0]}-{p[1]}")
 def one_case(request: pytest.FixtureRequest) -> Case:
     return case(*request.param)
 
