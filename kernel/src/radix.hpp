@@ -12,30 +12,12 @@
 
 namespace farthest {
 
-// Sorts the items of all parts by code_of(item), a number. The result lies in one of the two buffers, which
-// grow as needed.
-template <class Item, class CodeOf>
-std::span<Item> radix_sorted(const std::vector<std::span<const Item>>& parts, std::vector<Item>& one,
-                             std::vector<Item>& other, CodeOf code_of) {
-  // Below so many items comparing is faster than counting.
-  constexpr std::size_t kFew = 512;
-  constexpr int kDigitBits = 11;
-  constexpr std::size_t kDigits = 6, kValues = std::size_t{1} << kDigitBits;
-  std::size_t size = 0;
-  Key differing = 0, first = 0;
-  for (const auto part : parts) {
-    if (part.empty()) continue;
-    if (size == 0) first = code_of(part.front());
-    for (const Item& item : part) differing |= code_of(item) ^ first;
-    size += part.size();
-  }
-  if (one.size() < size) one.resize(size);
-  if (size < kFew || differing == 0) {
-    auto end = one.begin();
-    for (const auto part : parts) end = std::ranges::copy(part, end).out;
-    std::ranges::sort(one.begin(), end, {}, code_of);
-    return {one.data(), size};
-  }
+// The same of items whose codes differ in the bits `differing` alone, by digits of so many bits.
+template <int kDigitBits, class Item, class CodeOf>
+std::span<Item> sorted_by_digits(const std::vector<std::span<const Item>>& parts, std::size_t size,
+                                 Key differing, std::vector<Item>& one, std::vector<Item>& other,
+                                 CodeOf code_of) {
+  constexpr std::size_t kDigits = (64 + kDigitBits - 1) / kDigitBits, kValues = std::size_t{1} << kDigitBits;
   std::array<int, kDigits> shifts{};
   std::size_t digits = 0;
   for (Key left = differing; left != 0; ++digits) {
@@ -68,6 +50,33 @@ std::span<Item> radix_sorted(const std::vector<std::span<const Item>>& parts, st
       scatter({d % 2 == 0 ? other.data() : one.data(), size});
   }
   return {digits % 2 == 1 ? one.data() : other.data(), size};
+}
+
+// Sorts the items of all parts by code_of(item), a number. The result lies in one of the two buffers, which
+// grow as needed.
+template <class Item, class CodeOf>
+std::span<Item> radix_sorted(const std::vector<std::span<const Item>>& parts, std::vector<Item>& one,
+                             std::vector<Item>& other, CodeOf code_of) {
+  // Below so many items comparing is faster than counting, and below so many short digits, whose counters are
+  // fewer, are faster than long ones.
+  constexpr std::size_t kFew = 64, kShort = 8192;
+  std::size_t size = 0;
+  Key differing = 0, first = 0;
+  for (const auto part : parts) {
+    if (part.empty()) continue;
+    if (size == 0) first = code_of(part.front());
+    for (const Item& item : part) differing |= code_of(item) ^ first;
+    size += part.size();
+  }
+  if (one.size() < size) one.resize(size);
+  if (size < kFew || differing == 0) {
+    auto end = one.begin();
+    for (const auto part : parts) end = std::ranges::copy(part, end).out;
+    std::ranges::sort(one.begin(), end, {}, code_of);
+    return {one.data(), size};
+  }
+  return size < kShort ? sorted_by_digits<8>(parts, size, differing, one, other, code_of)
+                       : sorted_by_digits<11>(parts, size, differing, one, other, code_of);
 }
 
 }  // namespace farthest

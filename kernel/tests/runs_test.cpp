@@ -94,8 +94,11 @@ TEST(numbers_are_sorted_whichever_digits_differ) {
       std::vector<Key> codes;
       const Key mask = (high == 63 ? ~Key{0} : (Key{1} << (high + 1)) - 1) & ~((Key{1} << low) - 1);
       const Key same = random.below(~Key{0}) & ~mask;
-      for (int i = 0; i < 1000; ++i) codes.push_back((random.below(~Key{0}) & mask) | same);
-      CHECK(std::ranges::equal(sorted_unique<Key>({std::span<const Key>(codes)}, buffers), run_of(codes)));
+      for (int i = 0; i < 10000; ++i) codes.push_back((random.below(~Key{0}) & mask) | same);
+      for (const std::size_t size : {std::size_t{80}, std::size_t{1000}, codes.size()}) {
+        const std::vector<Key> some(codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(size));
+        CHECK(std::ranges::equal(sorted_unique<Key>({std::span<const Key>(some)}, buffers), run_of(some)));
+      }
     }
 }
 
