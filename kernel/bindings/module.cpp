@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "all_pairs.hpp"
 #include "arrangement.hpp"
 #include "arrangement_search.hpp"
 #include "bitmap_codec.hpp"
@@ -271,6 +272,7 @@ NB_MODULE(_kernel, m) {
           },
           "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
           "Builds what step() needs for these shards; idempotent.");
+  farthest::python::bind_all_pairs(m);
   farthest::python::bind_arrangement(m);
   farthest::python::bind_reduced(m);
   farthest::python::bind_distance_table(m);

@@ -108,6 +108,7 @@ def fields(value: Any) -> set[str]:
         ("distance", ["1", "0 3 / 1 2"]),
         ("path", ["1", "0 3 / 1 2"]),
         ("states", ["1", "--farthest"]),
+        ("diameter", ["1"]),
         ("random", ["3-puzzle"]),
         ("export", ["1", "states.csv"]),
         ("plot", ["1", "layers.svg"]),

@@ -92,7 +92,7 @@ def commands() -> list[list[str]]:
         for file in ("evil.toml", "evil.gap", "evil.tws", ARGUMENT, f"{ARGUMENT}.toml")
     ]
     of_job = [
-        ["show"], ["states", "--farthest"], ["symmetry"], ["distance", "12/30"], ["distance", ARGUMENT],
+        ["show"], ["states", "--farthest"], ["symmetry"], ["diameter"], ["distance", "12/30"], ["distance", ARGUMENT],
         ["path", "0312"], ["verify"],
         ["export", f"{ARGUMENT}/x.csv"], ["export", "x.csv", "--force"],
         ["dataset", f"{ARGUMENT}/x"], ["plot", f"{ARGUMENT}.svg"], ["heuristic"],

@@ -40,6 +40,7 @@ GROUPS = {
         "states": "whole_map",
         "random": "puzzles",
         "symmetry": "whole_map",
+        "diameter": "whole_map",
         "export": "whole_map",
         "dataset": "whole_map",
         "plot": "whole_map",

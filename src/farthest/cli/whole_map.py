@@ -1,4 +1,5 @@
-"""What reads a whole map, or a layer of it: `farthest states`, `symmetry`, `export`, `dataset`, `plot` and `verify`."""
+"""What reads a whole map, or a layer of it: `farthest states`, `symmetry`, `diameter`, `export`, `dataset`, `plot` and
+`verify`."""
 
 from __future__ import annotations
 
@@ -20,8 +21,9 @@ from farthest.cli.options import (
     scratch_option,
     usual_options,
 )
-from farthest.cli.printing import note, print_json, print_json_list, print_table
+from farthest.cli.printing import note, print_drawings, print_json, print_json_list, print_table
 from farthest.documents import plain
+from farthest.drawing.terminal import coloured
 from farthest.errors import ForbiddenCodeError, JobError
 from farthest.wording import bytes_text, counted, seconds_text
 
@@ -74,6 +76,59 @@ def symmetry(job: str, inverse: bool, database: str | None, as_json: bool) -> No
         click.echo(
             f"\n{found.symmetries} symmetries{also}: {opened.states:,} states in {found.classes:,} classes"
         )
+
+
+@click.command()
+@click.argument("job", shell_complete=completed("job"))
+@click.option(
+    "--board", metavar="BOARD", help="A board of the component.  [default: the start, else the first origin]"
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Print N of the farthest pairs at most.",
+)
+@usual_options
+def diameter(job: str, board: str | None, limit: int, database: str | None, as_json: bool) -> None:
+    """Find the two boards that are farthest from each other.
+
+    The distances between all pairs of states of a component are found: its diameter, how many pairs are so far apart,
+    and how many states have each eccentricity. A component is all states that moves join to a board, 100,000 at most.
+    JOB is a job's number or a puzzle's name. A name means the newest map, a complete one if there is any. Where not
+    every move can be taken back, the states are those of the map, and the moves lead from the first board of a pair
+    to the second.
+
+    \b
+    Examples:
+      farthest diameter hakoiri-musume-step
+      farthest diameter 8-puzzle --json
+    """
+    from farthest.documents.maps import diameter_document
+
+    with open_job(job, database) as opened:
+        found = opened.diameter(board, limit=limit)
+        if as_json:
+            print_json(diameter_document(opened, found))
+            return
+        rows = [(f"{at:,}", f"{states:,}") for at, states in enumerate(found.eccentricities) if states]
+        print_table(("eccentricity", "states"), rows, right="rr")
+        click.echo(
+            f"\nOf {counted(found.states, 'state')} no two are more than {found.diameter:,} moves apart;"
+        )
+        click.echo(
+            f"{counted(found.pairs, 'pair')} of them are. Radius {found.radius:,}, mean distance {found.mean:.3f}."
+        )
+        if found.unjoined:
+            click.echo(f"No moves lead from the first to the second of {counted(found.unjoined, 'pair')}.")
+        definition = opened.puzzle.definition
+        for one, other in found.ends:
+            click.echo("")
+            print_drawings(
+                [(text, coloured(definition, definition.parse_board(text))) for text in (one, other)]
+            )
 
 
 @click.command()

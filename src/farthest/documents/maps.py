@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
+from farthest.documents import filled
 from farthest.puzzles.definition import MoveName
 from farthest.queries.paths import LargeGraphError
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from farthest.puzzles.definition import Board, NamedPath
+    from farthest.queries.diameter import Diameter
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.paths import Neighbour, SolutionGraph, Way
 
@@ -86,6 +88,39 @@ class RandomDocument(MapDocument):
 
     depth: int | None
     boards: list[str]
+
+
+class EndsDocument(TypedDict):
+    """Two boards; moves lead from the first to the second."""
+
+    one: str
+    other: str
+
+
+class DiameterDocument(MapDocument):
+    """The distances between all pairs of states of a component."""
+
+    states: Annotated[int, "of the component"]
+    ordered: Annotated[
+        bool,
+        "whether a pair has an order: not every move can be taken back, and the states are those of the map",
+    ]
+    diameter: int
+    pairs: Annotated[int, "the greatest distance of two states, and how many pairs are so far apart"]
+    radius: Annotated[int, "the least eccentricity"]
+    mean: Annotated[float, "the mean distance of two states that moves join"]
+    eccentricities: Annotated[list[int], "how many states have the eccentricity 0, 1 and so on"]
+    distances: Annotated[list[int], "how many pairs of states are 0, 1 and so on moves apart"]
+    unjoined: Annotated[int, "ordered pairs of which no moves lead from the first to the second"]
+    ends: Annotated[
+        list[EndsDocument], "of the farthest pairs `--limit` at most: the boards `one` and `other`"
+    ]
+
+
+def diameter_document(opened: DistanceMap, found: Diameter) -> DiameterDocument:
+    """The JSON object."""
+    ends: list[EndsDocument] = [{"one": one, "other": other} for one, other in found.ends]
+    return filled(DiameterDocument, found, **map_facts(opened), ends=ends)
 
 
 def map_facts(opened: DistanceMap) -> MapDocument:

@@ -75,7 +75,13 @@ def board_given(puzzle: Puzzle, board: GivenBoard) -> Board:
     if isinstance(board, str):
         word = board.strip()
         if word in WORDS:
-            return _named_board(puzzle, word)
+            named = _origin_board(puzzle, word)
+            if WILDCARD in named:
+                raise BoardError(
+                    f"puzzle {puzzle.name}: its goal {puzzle.definition.format_board(named)!r} (* is any piece) stands "
+                    "for many boards, expected one; write one of these boards"
+                )
+            return named
         if is_moves(board):
             return _board_after(puzzle, board)
         try:
@@ -186,16 +192,6 @@ def origin_given(puzzle: Puzzle, origin: GivenOrigin | None) -> Origin | None:
     if direction not in ("to", "from"):
         raise PuzzleError(f"origin: direction {direction!r}; expected 'to' or 'from'")
     return Origin(cast(Direction, direction), target_given(puzzle, where))
-
-
-def _named_board(puzzle: Puzzle, word: str) -> Board:
-    board = _origin_board(puzzle, word)
-    if WILDCARD in board:
-        raise BoardError(
-            f"puzzle {puzzle.name}: its goal {puzzle.definition.format_board(board)!r} (* is any piece) stands for "
-            "many boards, expected one; write one of these boards"
-        )
-    return board
 
 
 def _origin_board(puzzle: Puzzle, word: str) -> Board:

@@ -7,7 +7,6 @@ family has patterns.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +18,7 @@ from farthest.errors import FarthestError, PuzzleError
 from farthest.heuristics.counts import distinct, is_pancake
 from farthest.heuristics.registry import PARTITIONS, SYMMETRIC, partitions
 from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.grid import neighbours_of
 from farthest.puzzles.patterns import PLACES, TURNS, names_in, pattern_of, pattern_of_labels
 from farthest.puzzles.puzzle import MARK, Origin
 from farthest.spaces import compile_space
@@ -124,10 +124,7 @@ def grown_groups(definition: Sliding, size: int) -> list[tuple[int, ...]]:
     """The pieces in connected groups of ``size``, and one of the rest: a group begins at the cell that is farthest from
     the blank's goal, and takes the neighbour whose passages to its cells are fewest in all; of equal ones the first."""
     cells, goal = range(definition.cells), definition.goals[0]
-    beside: dict[int, set[int]] = {cell: set() for cell in cells}
-    for a, b in (*definition.edges, *definition.arcs):
-        beside[a].add(b)
-        beside[b].add(a)
+    beside = neighbours_of(definition.cells, definition.edges + definition.arcs)
     apart = {cell: _passages(beside, cell) for cell in cells}
     blank = goal.index(0)
     left = set(cells) - {blank}
@@ -144,14 +141,14 @@ def grown_groups(definition: Sliding, size: int) -> list[tuple[int, ...]]:
     return groups
 
 
-def _passages(beside: dict[int, set[int]], cell: int) -> dict[int, int]:
+def _passages(beside: Sequence[Sequence[int]], cell: int) -> dict[int, int]:
     """Passages from a cell to each that it is joined with."""
-    found, waiting = {cell: 0}, deque([cell])
-    while waiting:
-        here = waiting.popleft()
-        for there in sorted(beside[here] - found.keys()):
-            found[there] = found[here] + 1
-            waiting.append(there)
+    found, queue = {cell: 0}, [cell]
+    for here in queue:
+        for there in beside[here]:
+            if there not in found:
+                found[there] = found[here] + 1
+                queue.append(there)
     return found
 
 

@@ -3,6 +3,7 @@ tables of these."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -112,17 +113,19 @@ class Heuristic(Protocol):
 
     name: str
     """As written on the command line; the same text in the same database gives the same heuristic."""
-    admissible: bool
+    admissible: bool = True
     """Whether it is proven never to be more than the distance."""
-    consistent: bool
+    consistent: bool = True
     """Whether it is proven that no move of the player makes it smaller by more than 1 (and that it is 0 at goals)."""
 
+    @abstractmethod
     def values(self, boards: Boards) -> NDArray[np.int32]:
         """The values of boards, uint8 (N, cells): int32 (N,), from 0 to ``UNREACHABLE``."""
 
     def terms(self) -> list[list[Component]] | None:
         """The heuristic as the greatest of several sums of components; None where that is not possible, such as for the
         least over several goals, or where a component other than a MapTable can be ``UNREACHABLE``."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.heuristics.contract import UNREACHABLE, Component, Contents, Gaps, Table
+from farthest.heuristics.contract import UNREACHABLE, Component, Contents, Gaps, Heuristic, Table
 from farthest.puzzles.definition import WILDCARD
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
-
-if TYPE_CHECKING:
     Costs = NDArray[numpy.int32]
     """The value that each content adds in each cell: shape (contents, cells)."""
 
@@ -35,14 +33,11 @@ NO_WAY = 2**20
 up."""
 
 
-class CellSums:
+class CellSums(Heuristic):
     """The least over goals of the sum over cells of ``tables[goal][content, cell]``, by ``divisor``, rounded up.
 
     ``divisor``: how much of the sum one move can take away at most. ``turns``: as in ``slot_contents``.
     """
-
-    admissible = True
-    consistent = True
 
     def __init__(self, name: str, tables: Sequence[Costs], divisor: int = 1, turns: int = 1) -> None:
         self.name = name
@@ -182,11 +177,9 @@ def wrong_lamps(definition: Lights, goals: Sequence[Board], metric: str) -> Cell
     return CellSums("lamps", tables, max(map(len, definition.presses)))
 
 
-class SparePegs:
+class SparePegs(Heuristic):
     """The pegs that must still be removed: the pegs of the board minus those of the goal with the most pegs."""
 
-    admissible = True
-    consistent = True
     name = "pegs"
 
     def __init__(self, goals: Sequence[Board]) -> None:
@@ -198,11 +191,9 @@ class SparePegs:
             numpy.where(pegs < fewest, NO_WAY, numpy.maximum(pegs - most, 0)).astype(numpy.int32)
             for fewest, most in self._bounds
         ]
-        return heuristic_values(least(spare))
-
-    def terms(self) -> list[list[Component]] | None:
-        """A board with too few pegs cannot be solved."""
-        return None
+        return heuristic_values(
+            least(spare)
+        )  # a board with too few pegs cannot be solved: there are no terms
 
 
 def zero(contents: int, cells: int) -> CellSums:
@@ -225,7 +216,7 @@ def is_pancake(definition: Permutation) -> bool:
     return True
 
 
-class GapCounts:
+class GapCounts(Heuristic):
     """How many of the goal's pairs of neighbours are missing in a stack; the least over the goals.
 
     Source: M. Helmert, Landmark heuristics for the pancake problem, 2010. The plate is the last pancake's neighbour. A
@@ -234,8 +225,6 @@ class GapCounts:
     kind of pair counts at most as often as it is in the goal.
     """
 
-    admissible = True
-    consistent = True
     name = "gap"
 
     def __init__(self, definition: Permutation, goals: Sequence[Board]) -> None:

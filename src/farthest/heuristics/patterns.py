@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, cast
 
 import numpy
 
-from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
+from farthest.heuristics.contract import UNREACHABLE, Heuristic, MapTable, PatternTable
 from farthest.heuristics.tables import Table
 from farthest.puzzles.puzzle import Origin
 
@@ -30,21 +30,18 @@ if TYPE_CHECKING:
 
     from farthest.families.permutation.symmetries import Conjugation, SlotImages
     from farthest.families.sliding.symmetries import PatternImage, Symmetry
-    from farthest.heuristics.contract import Component, Heuristic, PatternMap
+    from farthest.heuristics.contract import Component, PatternMap
     from farthest.puzzles.definition import Board
     from farthest.puzzles.patterns import Pattern
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards
 
-
-if TYPE_CHECKING:
     Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | Table
 
 
-class AdditivePattern:
+class AdditivePattern(Heuristic):
     """The number of moves of the pattern's pieces only. ``labels``: of these pieces, ascending."""
 
-    admissible = True
     consistent = False
 
     def __init__(self, name: str, image: PatternImage, found: PatternMap) -> None:
@@ -69,11 +66,9 @@ class AdditivePattern:
         return [[PatternTable(self._image.pieces, distances, self._image.cells)]]
 
 
-class PlainPattern:
+class PlainPattern(Heuristic):
     """The distance of the board with all pieces outside the pattern made equal, or left out. A table with a base tells
     none up to that, and all from there on. ``labels``: of the pieces whose moves alone are counted, else empty."""
-
-    admissible = True
 
     def __init__(self, name: str, pattern: Pattern, found: PatternMap) -> None:
         self.name = name
@@ -123,7 +118,7 @@ def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy
     return numpy.where(inside & (found < none), found, numpy.int32(UNREACHABLE))
 
 
-class Sum:
+class Sum(Heuristic):
     """``A+B``. Admissible where it adds up additive pattern databases without a common piece: no move is counted twice.
     Then it is consistent where all of them are: a move changes one of them. Other sums claim nothing."""
 
@@ -144,16 +139,12 @@ class Sum:
 
     def terms(self) -> list[list[Component]] | None:
         """Where each part is one sum."""
-        found: list[Component] = []
-        for part in self._parts:
-            terms = part.terms()
-            if terms is None or len(terms) > 1:
-                return None
-            found += terms[0]
-        return [found]
+        terms = [part.terms() for part in self._parts]
+        sums = [each[0] for each in terms if each is not None and len(each) == 1]
+        return [list(chain(*sums))] if len(sums) == len(terms) else None
 
 
-class Greatest:
+class Greatest(Heuristic):
     """``A,B``: the greatest value of several."""
 
     def __init__(self, name: str, parts: Sequence[Heuristic]) -> None:
@@ -168,13 +159,8 @@ class Greatest:
 
     def terms(self) -> list[list[Component]] | None:
         """Where all parts have terms."""
-        found: list[list[Component]] = []
-        for part in self._parts:
-            terms = part.terms()
-            if terms is None:
-                return None
-            found += terms
-        return found
+        terms = [part.terms() for part in self._parts]
+        return None if None in terms else list(chain(*filter(None, terms)))
 
 
 COMPARED = 128
@@ -191,7 +177,7 @@ class Image:
     component: Callable[[Component], Component]
 
 
-class Symmetric:
+class Symmetric(Heuristic):
     """``sym:TERM``: the greatest of a heuristic's values for the images of a board, which is among them itself."""
 
     def __init__(self, name: str, heuristic: Heuristic, images: Sequence[Image]) -> None:
@@ -235,14 +221,12 @@ def mirrored(name: str, heuristic: Heuristic, symmetries: Sequence[Symmetry]) ->
 
 def some_boards(puzzle: Puzzle, goal: Board) -> Boards:
     """Boards that random moves make of the goal, always the same."""
-    from farthest.families.permutation.definition import permutation
     from farthest.families.permutation.gather_space import PermutationBoards
-
-    space = PermutationBoards(puzzle, Origin(), [goal])
-    moves = permutation(puzzle).generators
-    boards = numpy.array([goal], dtype=numpy.uint8)
     from farthest.random_source import RandomSource
 
+    space = PermutationBoards(puzzle, Origin(), [goal])
+    moves = space.definition.generators
+    boards = numpy.array([goal], dtype=numpy.uint8)
     rng = RandomSource(1)
     for _ in range(MOVES):
         halves = (boards, boards) if len(boards) < COMPARED else (boards[::2], boards[1::2])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.heuristics.contract import UNREACHABLE
+from farthest.heuristics.contract import UNREACHABLE, Heuristic
 from farthest.puzzles.definition import WILDCARD
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.families.lights.definition import Lights
-    from farthest.heuristics.contract import Component
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
@@ -36,12 +35,10 @@ ENTRIES = 2**22
 """Weights that are worked out together."""
 
 
-class Presses:
+class Presses(Heuristic):
     """The distance itself. In the metric ``multi`` all presses of a lamp are one move."""
 
     name = "presses"
-    admissible = True
-    consistent = True
 
     def __init__(self, definition: Lights, goals: Sequence[Board], metric: str) -> None:
         self._goals = [_Goal(definition, goal, multi=metric == "multi") for goal in goals]
@@ -49,10 +46,6 @@ class Presses:
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         values: NDArray[numpy.int32] = numpy.minimum.reduce([goal.values(boards) for goal in self._goals])
         return values
-
-    def terms(self) -> list[list[Component]] | None:
-        """No sum of components."""
-        return None
 
 
 def presses_problem(definition: Lights) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from farthest.errors import MissingMapError, PuzzleError, ResourceError, SettingError
 from farthest.heuristics import counts
@@ -32,6 +32,8 @@ from farthest.puzzles.puzzle import MARK
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
+    from farthest.families.hanoi.definition import Hanoi
+    from farthest.families.lights.definition import Lights
     from farthest.families.permutation.definition import Permutation
     from farthest.families.permutation.symmetries import Conjugation, SlotImages
     from farthest.families.sliding.definition import Sliding
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.puzzles.patterns import Pattern
     from farthest.puzzles.puzzle import Puzzle
+
+    Goals = Sequence[Board]
 
 
 PARTITIONS = {
@@ -71,23 +75,15 @@ def partitions(puzzle: Puzzle) -> list[str]:
     ]
 
 
-if TYPE_CHECKING:
-    Goals = Sequence[Board]
-
-
 # A family's modules are imported for its own puzzles alone.
 
 
 def _sliding(puzzle: Puzzle) -> Sliding:
-    from farthest.families.sliding.definition import sliding
-
-    return sliding(puzzle)
+    return cast("Sliding", puzzle.definition)
 
 
 def _permutation(puzzle: Puzzle) -> Permutation:
-    from farthest.families.permutation.definition import permutation
-
-    return permutation(puzzle)
+    return cast("Permutation", puzzle.definition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +92,6 @@ class Simple:
 
     problem: Callable[[Puzzle], str | None]
     make: Callable[[Puzzle, Goals], Heuristic]
-
-
-def _no_problem(puzzle: Puzzle) -> str | None:
-    del puzzle
-    return None
 
 
 def _of_pieces(puzzle: Puzzle) -> str | None:
@@ -127,10 +118,8 @@ def _of_distinct_pieces(puzzle: Puzzle) -> str | None:
 
 
 def _of_grids(puzzle: Puzzle) -> str | None:
-    problem = _of_distinct_pieces(puzzle)
-    if problem:
-        return problem
-    return None if _sliding(puzzle).rows else "it needs the rows and columns of a grid; use 'manhattan'"
+    rows_problem = "it needs the rows and columns of a grid; use 'manhattan'"
+    return _of_distinct_pieces(puzzle) or (None if _sliding(puzzle).rows else rows_problem)
 
 
 def _of_contents(puzzle: Puzzle) -> str | None:
@@ -145,36 +134,24 @@ def _of_pancakes(puzzle: Puzzle) -> str | None:
     return "it needs moves that all turn over the top of a pile, such as those of pancake-7"
 
 
-def _of_hanoi(puzzle: Puzzle) -> str | None:
-    return None if puzzle.family == "hanoi" else "it counts the discs of the family hanoi"
+def _counting(
+    what: str, family: str, problem: Callable[[Puzzle], str | None] = lambda puzzle: None
+) -> Callable[[Puzzle], str | None]:
+    """For what counts something of one family's puzzles that have no other ``problem``."""
+    wrong = f"it counts the {what} of the family {family}"
+    return lambda puzzle: problem(puzzle) if puzzle.family == family else wrong
 
 
-def _of_lights(puzzle: Puzzle) -> str | None:
-    return None if puzzle.family == "lights" else "it counts the lamps of the family lights"
-
-
-def _of_presses(puzzle: Puzzle) -> str | None:
-    if puzzle.family != "lights":
-        return "it counts the presses of the family lights"
-    from farthest.families.lights.definition import Lights
+def _presses_problem(puzzle: Puzzle) -> str | None:
     from farthest.heuristics.presses import presses_problem
 
-    return presses_problem(puzzle.defined_as(Lights))
+    return presses_problem(cast("Lights", puzzle.definition))
 
 
-def _of_pegs(puzzle: Puzzle) -> str | None:
-    if puzzle.family != "pegs":
-        return "it counts the pegs of the family pegs"
-    if puzzle.metric != "jump":
-        return (
-            f"in the metric {puzzle.metric} one move takes away any number of pegs; it needs the metric jump"
-        )
-    return None
-
-
-def _zero(puzzle: Puzzle, goals: Goals) -> Heuristic:
-    del goals
-    return counts.zero(puzzle.definition.contents, puzzle.definition.cells)
+def _jumps_problem(puzzle: Puzzle) -> str | None:
+    if puzzle.metric == "jump":
+        return None
+    return f"in the metric {puzzle.metric} one move takes away any number of pegs; it needs the metric jump"
 
 
 def _misplaced(puzzle: Puzzle, goals: Goals) -> Heuristic:
@@ -183,23 +160,10 @@ def _misplaced(puzzle: Puzzle, goals: Goals) -> Heuristic:
     return counts.misplaced_contents(_permutation(puzzle), goals)
 
 
-def _discs(puzzle: Puzzle, goals: Goals) -> Heuristic:
-    from farthest.families.hanoi.definition import Hanoi
-
-    return counts.misplaced_discs(puzzle.defined_as(Hanoi), goals)
-
-
-def _lamps(puzzle: Puzzle, goals: Goals) -> Heuristic:
-    from farthest.families.lights.definition import Lights
-
-    return counts.wrong_lamps(puzzle.defined_as(Lights), goals, puzzle.metric)
-
-
 def _presses(puzzle: Puzzle, goals: Goals) -> Heuristic:
-    from farthest.families.lights.definition import Lights
     from farthest.heuristics.presses import Presses
 
-    return Presses(puzzle.defined_as(Lights), goals, puzzle.metric)
+    return Presses(cast("Lights", puzzle.definition), goals, puzzle.metric)
 
 
 def _distances(name: str) -> Callable[[Puzzle, Goals], Heuristic]:
@@ -207,37 +171,30 @@ def _distances(name: str) -> Callable[[Puzzle, Goals], Heuristic]:
 
 
 SIMPLE: dict[str, Simple] = {
-    "zero": Simple(_no_problem, _zero),
+    "zero": Simple(
+        lambda puzzle: None,
+        lambda puzzle, goals: counts.zero(puzzle.definition.contents, puzzle.definition.cells),
+    ),
     "misplaced": Simple(_of_contents, _misplaced),
     "nearest": Simple(_of_pieces, _distances("nearest")),
     "manhattan": Simple(_of_distinct_pieces, _distances("manhattan")),
     "matching": Simple(_of_pieces, lambda puzzle, goals: LeastMatching(_sliding(puzzle), goals)),
     "linear-conflict": Simple(_of_grids, lambda puzzle, goals: Conflicts(_sliding(puzzle), goals)),
     "gap": Simple(_of_pancakes, lambda puzzle, goals: GapCounts(_permutation(puzzle), goals)),
-    "discs": Simple(_of_hanoi, _discs),
-    "lamps": Simple(_of_lights, _lamps),
-    "presses": Simple(_of_presses, _presses),
-    "pegs": Simple(_of_pegs, lambda puzzle, goals: counts.SparePegs(goals)),
+    "discs": Simple(
+        _counting("discs", "hanoi"),
+        lambda puzzle, goals: counts.misplaced_discs(cast("Hanoi", puzzle.definition), goals),
+    ),
+    "lamps": Simple(
+        _counting("lamps", "lights"),
+        lambda puzzle, goals: counts.wrong_lamps(cast("Lights", puzzle.definition), goals, puzzle.metric),
+    ),
+    "presses": Simple(_counting("presses", "lights", _presses_problem), _presses),
+    "pegs": Simple(_counting("pegs", "pegs", _jumps_problem), lambda puzzle, goals: counts.SparePegs(goals)),
 }
 """Of those for one puzzle the weakest comes first."""
 
-
 SYMMETRIC = "sym:"
-
-STRONGEST = (
-    "gap",
-    "linear-conflict",
-    "manhattan",
-    "matching",
-    "nearest",
-    "misplaced",
-    "discs",
-    "presses",
-    "lamps",
-    "pegs",
-    "zero",
-)
-"""The first of these that is for a puzzle is its default, with an exception (``default_heuristic``)."""
 
 
 def open_heuristic(
@@ -262,15 +219,17 @@ def applicable(puzzle: Puzzle) -> list[str]:
 def default_heuristic(puzzle: Puzzle, algorithm: Algorithm = "ida") -> str:
     """The strongest of ``applicable`` that the kernel computes fast; it needs no stored map.
 
-    Not `matching` or `linear-conflict` with several blanks or for A*: the kernel has them for deepening with one blank
-    only. Raises SettingError for an additive pattern's puzzle.
+    Not `matching` where `manhattan` has the same values. Neither `matching` nor `linear-conflict` with several blanks
+    or for A*: the kernel has them for deepening with one blank only. Raises SettingError for the puzzle of an additive
+    pattern.
     """
     if not puzzle.definition.has_moves:
         raise SettingError(_pattern_problem(puzzle))
-    names = set(applicable(puzzle))
+    names = applicable(puzzle)
+    left_out = ["matching"] if "manhattan" in names else []
     if puzzle.family == "sliding" and (algorithm == "astar" or _sliding(puzzle).counts[0] > 1):
-        names -= {"linear-conflict", "matching"}
-    return next(name for name in STRONGEST if name in names)
+        left_out = ["linear-conflict", "matching"]
+    return [name for name in names if name not in left_out][-1]
 
 
 class _Reader:
@@ -299,7 +258,11 @@ class _Reader:
             images = self._conjugations(text)
             term = self._term(text.removeprefix(SYMMETRIC))
             return conjugated(text, term, images, some_boards(self.puzzle, self.targets[0]))
-        found = self._mirror_images()
+        found: list[Symmetry] = []
+        if self.puzzle.family == "sliding":
+            from farthest.families.sliding.symmetries import symmetries
+
+            found = symmetries(_sliding(self.puzzle), self.targets)
         if not found:
             raise self._error(
                 text,
@@ -307,13 +270,6 @@ class _Reader:
                 f"except for the names of pieces, or a permutation puzzle; leave out {SYMMETRIC}",
             )
         return mirrored(text, self._term(text.removeprefix(SYMMETRIC)), found)
-
-    def _mirror_images(self) -> list[Symmetry]:
-        if self.puzzle.family != "sliding":
-            return []
-        from farthest.families.sliding.symmetries import symmetries
-
-        return symmetries(_sliding(self.puzzle), self.targets)
 
     def _conjugations(self, text: str) -> list[tuple[Conjugation, SlotImages]]:
         """All symmetries of a permutation puzzle that fix its goal."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.heuristics.contract import LinearConflict, Matching
+from farthest.heuristics.contract import Heuristic, LinearConflict, Matching
 from farthest.heuristics.counts import (
     NO_WAY,
     heuristic_values,
@@ -42,17 +42,13 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
-
-if TYPE_CHECKING:
     Line = tuple[tuple[int, ...], NDArray[numpy.int8]]
     """Cells in a row without walls, and for each label the place of its goal cell among them, -1: elsewhere."""
 
 
-class Conflicts:
+class Conflicts(Heuristic):
     """For a grid with distinct pieces; the least over the goals."""
 
-    admissible = True
-    consistent = True
     name = "linear-conflict"
 
     def __init__(self, definition: Sliding, goals: Sequence[Board]) -> None:
@@ -207,11 +203,9 @@ COVERING = 2**16
 """Subtracted from the cost of a cell that must be covered: more than any sum of distances, less than NO_WAY."""
 
 
-class LeastMatching:
+class LeastMatching(Heuristic):
     """The sum over kinds of the least assignment, least over the goals."""
 
-    admissible = True
-    consistent = True
     name = "matching"
 
     def __init__(self, definition: Sliding, goals: Sequence[Board]) -> None:

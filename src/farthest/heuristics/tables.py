@@ -10,7 +10,7 @@ from __future__ import annotations
 import mmap
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -128,14 +128,7 @@ def write_table(
 ) -> None:
     """Writes a table from the file's beginning on. ``facts``: what it is made of, JSON; ``packed``: the bytes of all
     entries. Raises OSError."""
-    header = {
-        "facts": facts,
-        "bits": form.bits,
-        "base": form.base,
-        "never": form.never,
-        "shared": form.shared,
-    }
-    header["entries"] = entries
+    header = {"facts": facts, **asdict(form), "entries": entries}
     arrays: list[NDArray[Any]] = []
     if look_up is not None:
         header |= {"digits": look_up.digits, "lists": [len(terms) for terms in look_up.terms]}

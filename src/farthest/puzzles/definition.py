@@ -308,6 +308,23 @@ class DigitPuzzle(GoalPuzzle):
         """The board of a text, in which ``wildcards`` may be. Raises BoardError, the message beginning with
         ``place``."""
 
+    def read_digits(
+        self, tokens: Sequence[str], what: tuple[str, str], place: str, mend: str, *, wildcards: bool
+    ) -> Board:
+        """The board whose digits, or ``*`` with ``wildcards``, are written so. ``what``: what messages call a digit,
+        and that which has it. Raises BoardError."""
+        if len(tokens) != len(self.radices):
+            found = f"{counted(len(tokens), what[0])}, expected {len(self.radices)}, one per {what[1]}"
+            raise BoardError(f"{place}: {found}; {mend}")
+        digits = []
+        for number, (token, radix) in enumerate(zip(tokens, self.radices, strict=True), 1):
+            plain = token.isascii() and token.isdigit() and len(token) <= 5 and int(token) < radix
+            if not plain and not (wildcards and token == "*"):
+                wrong = self.wrong.format(number=number, digit=shown(token), most=radix - 1)
+                raise BoardError(f"{place}: {wrong}; {mend}")
+            digits.append(int(token) if plain else WILDCARD)
+        return self.board_of(digits)
+
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
         place = f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != self.cells:

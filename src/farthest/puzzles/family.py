@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
     from farthest.random_source import RandomSource
 
+    Boards = NDArray[np.uint8]
+
 
 class UndecidedError(PuzzleError):
     """It is not known which boards can be solved."""
@@ -216,10 +218,6 @@ def board_picture(
 ) -> Picture:
     """The picture of a board of the puzzle, or of another ``definition`` of its family; ``WILDCARD`` is allowed."""
     return family(puzzle.family).picture(definition or puzzle.definition, board)
-
-
-if TYPE_CHECKING:
-    Boards = NDArray[np.uint8]
 
 
 class BoardMap(Protocol):

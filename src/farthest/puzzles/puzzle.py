@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -108,11 +109,11 @@ class KnownAnswer:
     these figures.
     """
 
-    states: int | None
-    eccentricity: int | None
-    layers: tuple[int, ...] | None
-    farthest: tuple[str, ...] | None
-    source: str
+    states: int | None = None
+    eccentricity: int | None = None
+    layers: tuple[int, ...] | None = None
+    farthest: tuple[str, ...] | None = None
+    source: str = ""
     goal: int | None = None
     first_layers: tuple[int, ...] | None = None
     oeis: str | None = None
@@ -125,6 +126,22 @@ class KnownAnswer:
     def oeis_address(self) -> str:
         """The page of its sequence; empty where it has none."""
         return f"https://oeis.org/{self.oeis}" if self.oeis else ""
+
+
+def published(file: str, name: str, remark: str = "") -> tuple[KnownAnswer, ...]:
+    """The answers for a parametric name in ``published.json`` beside a module ``file``; the sources end with
+    ``remark``."""
+    import json
+
+    import msgspec
+
+    with open(
+        os.path.join(os.path.dirname(os.path.abspath(file)), "published.json"), encoding="utf-8"
+    ) as text:
+        own = [answer for answer in json.load(text) if answer["name"] == name]
+    return tuple(
+        msgspec.convert({**answer, "source": answer["source"] + remark}, KnownAnswer) for answer in own
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +229,8 @@ class Puzzle:
     @classmethod
     def from_json(cls, document: str) -> Puzzle:
         """The puzzle that ``to_json`` wrote. Raises PuzzleError when it is damaged or of another version."""
+        import msgspec
+
         from farthest.untrusted_json import read_json_object
 
         try:
@@ -221,32 +240,26 @@ class Puzzle:
                     f"stored puzzle: version {fields['version']!r}, expected {_VERSION}; "
                     "it was written by another version of farthest, use that one"
                 )
-            return _from_fields(fields)
+            family = text(fields["family"])
+            if family not in FAMILIES:
+                raise PuzzleError(
+                    f"stored puzzle: family {family!r} is not known; expected one of {', '.join(FAMILIES)}"
+                )
+            return cls(
+                name=_stored_name(fields["name"]),
+                title=text(fields["title"]),
+                source=text(fields["source"]),
+                family=family,
+                metric=text(fields["metric"]),
+                origin=msgspec.convert(fields["origin"], Origin),
+                known=msgspec.convert(fields["known"], tuple[KnownAnswer, ...]),
+                definition=rules(family).from_fields(fields[family]),
+            )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise PuzzleError(
                 f"stored puzzle: not a definition ({type(error).__name__}: {error}); it is damaged, "
                 "store the puzzle again from its file"
             ) from None
-
-
-def _from_fields(fields: dict[str, Any]) -> Puzzle:
-    import msgspec
-
-    name = text(fields["family"])
-    if name not in FAMILIES:
-        raise PuzzleError(
-            f"stored puzzle: family {name!r} is not known; expected one of {', '.join(FAMILIES)}"
-        )
-    return Puzzle(
-        name=_stored_name(fields["name"]),
-        title=text(fields["title"]),
-        source=text(fields["source"]),
-        family=name,
-        metric=text(fields["metric"]),
-        origin=msgspec.convert(fields["origin"], Origin),
-        known=msgspec.convert(fields["known"], tuple[KnownAnswer, ...]),
-        definition=rules(name).from_fields(fields[name]),
-    )
 
 
 def _stored_name(value: object) -> str:

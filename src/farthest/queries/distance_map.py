@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import NamedPath
     from farthest.queries.dataset import Dataset
+    from farthest.queries.diameter import Diameter
     from farthest.queries.exports import What
     from farthest.queries.heuristic_report import Findings, Judged
     from farthest.queries.paths import BoardPath, Nearer, Neighbour, SolutionGraph, Way
@@ -193,6 +194,18 @@ class DistanceMap(StoredMap):
         from farthest.queries.states import representatives
 
         return representatives(self, depth, inverses=inverses)
+
+    def diameter(self, board: GivenBoard | None = None, *, limit: int = 1) -> Diameter:
+        """The diameter of a component, by the distances between all pairs of its states: how many pairs are so far
+        apart, ``limit`` of them, how many states have each eccentricity.
+
+        The component is that of ``board``; None: of the start, else of the first origin. Where not every move can be
+        taken back, it is the whole map, and pairs are ordered. Raises ResourceError for more than 100,000 states,
+        UnreachableError where the map has no such board, JobError where boards are not joined by moves.
+        """
+        from farthest.queries.diameter import diameter
+
+        return diameter(self, board, limit=limit)
 
     def _readable_boards(self, limit: int) -> list[str]:
         """The boards of the last layer that are stored as text, at most ``limit``."""

@@ -88,21 +88,7 @@ class Hanoi(DigitPuzzle):
         tokens = text.replace(",", " ").split()
         if pegs <= 10 and len(tokens) == 1:
             tokens = list(tokens[0])
-        if len(tokens) != discs:
-            raise BoardError(
-                f"{place}: {counted(len(tokens), 'peg')}, expected {discs}, one per disc; {mend}"
-            )
-        board = []
-        for disc, token in enumerate(tokens, 1):
-            if token == "*" and wildcards:
-                board.append(WILDCARD)
-            elif token.isascii() and token.isdigit() and len(token) <= 3 and int(token) < pegs:
-                board.append(int(token))
-            else:
-                raise BoardError(
-                    f"{place}: disc {disc} is on {shown(token)}, expected a peg from 0 to {pegs - 1}; {mend}"
-                )
-        return tuple(board)
+        return self.read_digits(tokens, ("peg", "disc"), place, mend, wildcards=wildcards)
 
     def format_board(self, board: Sequence[int]) -> str:
         between = "" if self.pegs <= 10 else " "

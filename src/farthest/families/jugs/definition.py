@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from farthest.errors import BoardError
 from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.tables import BoardsTable, Given
@@ -60,19 +59,7 @@ class Jugs(DigitPuzzle):
         """The amounts, separated by spaces, commas or /."""
         mend = f"write the amounts, such as {' '.join('0' for _ in self.capacities)!r}"
         tokens = text.replace(",", " ").replace("/", " ").split()
-        if len(tokens) != len(self.capacities):
-            raise BoardError(
-                f"{place}: {counted(len(tokens), 'amount')}, expected {len(self.capacities)}, one per jug; {mend}"
-            )
-        values = []
-        for jug, (token, capacity) in enumerate(zip(tokens, self.capacities, strict=True), 1):
-            if token == "*" and wildcards:
-                values.append(WILDCARD)
-            elif token.isascii() and token.isdigit() and len(token) <= 5 and int(token) <= capacity:
-                values.append(int(token))
-            else:
-                raise BoardError(f"{place}: jug {jug} holds {shown(token)}, expected 0 to {capacity}; {mend}")
-        return self.board_of(values)
+        return self.read_digits(tokens, ("amount", "jug"), place, mend, wildcards=wildcards)
 
     def format_board(self, board: Sequence[int]) -> str:
         return " ".join("*" if amount == WILDCARD else str(amount) for amount in self.digits(board))

@@ -134,15 +134,25 @@ class _Target:
         self._board = [0 if colour == WILDCARD else colour for colour in target]
         own = [(lamp,) for lamp, colour in enumerate(target) if colour == WILDCARD]
         self._presses = [*definition.presses, *own]
-        self._unchanged = _invariants(definition, self._presses)
+        rows = [[int(lamp in press) for lamp in range(definition.cells)] for press in self._presses]
+        self._unchanged = annihilator(rows, definition.cells, definition.colours)
+        """How often to take each lamp's colour for a sum that no press changes, modulo the colours."""
         self.size = definition.colours**definition.cells // prod(order for _, order in self._unchanged)
 
     def why_not(self, board: Sequence[int]) -> str | None:
         for taken, _ in self._unchanged:
             there = _sum(self._definition, taken, self._board)
             if _sum(self._definition, taken, board) != there:
-                said = _said_sum(self._definition, taken, board)
-                return f"{said}, expected {there}; change the colour of one of them"
+                lamps = " ".join(
+                    f"{lamp}" if times == 1 else f"{times}×{lamp}"
+                    for lamp, times in enumerate(taken)
+                    if times
+                )
+                return (
+                    f"no press changes the sum of the colours of the lamps {lamps} (modulo "
+                    f"{self._definition.colours}): it is {_sum(self._definition, taken, board)} here, expected "
+                    f"{there}; change the colour of one of them"
+                )
         return None
 
     def draw(self, rng: RandomSource) -> Board:
@@ -155,24 +165,8 @@ class _Target:
         return tuple(found)
 
 
-def _invariants(definition: Lights, presses: Sequence[Sequence[int]]) -> list[tuple[Row, int]]:
-    """How often to take each lamp's colour for a sum that no press changes, modulo the colours; see ``annihilator``."""
-    rows = [[int(lamp in press) for lamp in range(definition.cells)] for press in presses]
-    return annihilator(rows, definition.cells, definition.colours)
-
-
 def _sum(definition: Lights, taken: Row, board: Sequence[int]) -> int:
     return sum(times * colour for times, colour in zip(taken, board, strict=True)) % definition.colours
-
-
-def _said_sum(definition: Lights, taken: Row, board: Sequence[int]) -> str:
-    lamps = " ".join(
-        f"{lamp}" if times == 1 else f"{times}×{lamp}" for lamp, times in enumerate(taken) if times
-    )
-    return (
-        f"no press changes the sum of the colours of the lamps {lamps} (modulo {definition.colours}): it is "
-        f"{_sum(definition, taken, board)} here"
-    )
 
 
 # Linear algebra over the integers modulo m, m perhaps composite: what sums of given rows can never change.
@@ -185,11 +179,13 @@ def annihilator(rows: Sequence[Sequence[int]], columns: int, modulus: int) -> li
     A vector v is a sum of the rows, each taken some times, exactly where y · v = 0 for all of these y; such v are
     modulus ** columns / (product of the orders) many. By Smith's form over each prime power that divides the modulus.
     """
-    found = []
-    for prime, power in _prime_powers(modulus):
-        q = prime**power
-        for vector, order in _of_prime_power(rows, columns, prime, power):
-            found.append(([value * (modulus // q) % modulus for value in vector], order))
+    found, rest = [], modulus
+    for prime in range(2, modulus + 1):
+        power = _valuation(rest, prime, rest)  # none where it is no prime: its factors are taken out already
+        rest //= prime**power
+        if power:
+            for vector, order in _of_prime_power(rows, columns, prime, power):
+                found.append(([value * (modulus // prime**power) % modulus for value in vector], order))
     return found
 
 
@@ -221,7 +217,9 @@ def _of_prime_power(
         chosen = [value * unit % q for value in chosen]
         # All other entries are multiples of the pivot, the least one in valuation.
         for row in left:
-            _subtract(row, chosen, row[column] // prime**valuation, q)
+            times = row[column] // prime**valuation
+            if times:
+                row[:] = [(a - times * b) % q for a, b in zip(row, chosen, strict=True)]
         for other in range(column + 1, columns):
             times = chosen[other] // prime**valuation
             if times:
@@ -233,11 +231,6 @@ def _of_prime_power(
     ]
 
 
-def _subtract(row: Row, other: Row, times: int, modulus: int) -> None:
-    if times:
-        row[:] = [(a - times * b) % modulus for a, b in zip(row, other, strict=True)]
-
-
 def _valuation(value: int, prime: int, power: int) -> int:
     """How often the prime divides the value, at most ``power`` times; of 0 that often."""
     count = 0
@@ -245,16 +238,3 @@ def _valuation(value: int, prime: int, power: int) -> int:
         value //= prime
         count += 1
     return count
-
-
-def _prime_powers(number: int) -> list[tuple[int, int]]:
-    found, prime = [], 2
-    while number > 1:
-        power = 0
-        while number % prime == 0:
-            number //= prime
-            power += 1
-        if power:
-            found.append((prime, power))
-        prime += 1
-    return found

@@ -111,47 +111,34 @@ def _reduced(changes: Changes, order: Iterable[int]) -> dict[int, int]:
     return pivots
 
 
+_WEIGHTS = (-1, 2, 9, 0)
+"""What a triple is worth to each of its holes, by how many of them are in order already."""
+
+
 def _near_order(holes: int, changes: Changes) -> list[int]:
     """The holes so that the first LINE_BITS hold as many triples of a jump as can be, and few jumps change some of
     them: then the boards of one line have much the same number of pegs, and most lines are empty in a layer."""
     triples = list(dict.fromkeys(changes))
+    members = {triple: [hole for hole in range(holes) if triple >> hole & 1] for triple in triples}
+    triples_of = [[triple for triple in triples if triple >> hole & 1] for hole in range(holes)]
+
+    def grown(first: int) -> list[int]:
+        """The holes from ``first`` on, each the one that joins most triples with those before it."""
+        joined = [_WEIGHTS[0] * len(those) for those in triples_of]
+        order, inside, left = [first], 0, [hole for hole in range(holes) if hole != first]
+        while left:
+            for triple in triples_of[order[-1]]:
+                before = (triple & inside).bit_count()
+                for hole in members[triple]:
+                    joined[hole] += _WEIGHTS[before + 1] - _WEIGHTS[before]
+            inside |= 1 << order[-1]
+            order.append(max(left, key=joined.__getitem__))  # of equals the first
+            left.remove(order[-1])
+        return order
 
     def value(order: list[int]) -> tuple[int, int, list[int]]:
         line = sum(1 << hole for hole in order[:LINE_BITS])
         inside = sum(triple & ~line == 0 for triple in triples)
         return -inside, sum(triple & line != 0 for triple in triples), order
 
-    grower = _Grower(holes, triples)
-    return min((grower.grown(first) for first in range(holes)), key=value)
-
-
-class _Grower:
-    """Puts holes in order, each the one that joins most triples with those before it."""
-
-    WEIGHTS = (-1, 2, 9, 0)
-    """What a triple is worth to each of its holes, by how many of them are in order already."""
-
-    def __init__(self, holes: int, triples: Sequence[int]) -> None:
-        members = [[hole for hole in range(holes) if triple >> hole & 1] for triple in triples]
-        self._of = [
-            [(one, triples[i]) for i, one in enumerate(members) if hole in one] for hole in range(holes)
-        ]
-        self._joined = [self.WEIGHTS[0] * len(those) for those in self._of]
-
-    def grown(self, first: int) -> list[int]:
-        """The holes from ``first`` on."""
-        order, inside = list[int](), 0
-        joined, left = list(self._joined), list(range(len(self._of)))
-        best = first
-        while True:
-            order.append(best)
-            left.remove(best)
-            if not left:
-                return order
-            for members, triple in self._of[best]:
-                before = (triple & inside).bit_count()
-                gained = self.WEIGHTS[before + 1] - self.WEIGHTS[before]
-                for hole in members:
-                    joined[hole] += gained
-            inside |= 1 << best
-            best = max(left, key=joined.__getitem__)  # of equals the first
+    return min(map(grown, range(holes)), key=value)

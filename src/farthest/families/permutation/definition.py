@@ -47,28 +47,19 @@ class Permutation(PermutationFields):
 
         group = whole_group(self)
         names = " ".join(move.name for move in self.generators)
+        every = [guard for guards in self.guards for guard in guards]
+        blocks = {guard.labels for guard in every if guard.joined}
+        illegal = not all(guard.joined for guard in every)
+        parts = [counted(len(blocks), "block") if blocks else "", "slots that pieces may not be in" * illegal]
+        why = " and ".join(filter(None, parts))
         return [
             ("sets", ", ".join(self._row_text(row) for row in tables(self).rows)),
             ("pieces", f"{self.slots} of {counted(len(self.tokens), 'kind')}"),
             ("moves", f"{len(self.generators)}: {names if len(names) <= 400 else names[:397] + '...'}"),
             *([] if group is None else [("group", f"of order {group.order:,}")]),
-            *(
-                [("blocked", f"some moves cannot be made on every board: {self._guards_text()}")]
-                if self.guards
-                else []
-            ),
+            *([("blocked", f"some moves cannot be made on every board: {why}")] if self.guards else []),
             *([] if self.symmetric else [("one-way", "not every move can be taken back by one move")]),
         ]
-
-    def _guards_text(self) -> str:
-        every = [guard for guards in self.guards for guard in guards]
-        blocks = {guard.labels for guard in every if guard.joined}
-        return " and ".join(
-            [
-                *([counted(len(blocks), "block")] if blocks else []),
-                *(["slots that pieces may not be in"] if any(not guard.joined for guard in every) else []),
-            ]
-        )
 
     def _row_text(self, row: Row) -> str:
         held = Counter(self.slot_moduli[slot] for slot in row.slots)
@@ -269,7 +260,4 @@ def _divided(row: list[str]) -> list[str]:
 
 def permutation(puzzle: Puzzle) -> Permutation:
     """The definition of a permutation puzzle."""
-    assert isinstance(puzzle.definition, Permutation), (
-        f"puzzle {puzzle.name} is of the family {puzzle.family}"
-    )
-    return puzzle.definition
+    return puzzle.defined_as(Permutation)

@@ -12,7 +12,7 @@ on the goal are the places' names: ``UF UR UB UL DF DR DB DL FR FL BR BL UFR URB
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isqrt
@@ -116,58 +116,42 @@ def pieces_of_facelets(
         return None
     cube = cube_of(definition.net)
     signs = _of_places(text) or text.translate(_SIGNS_BETWEEN)
-    if cube is None or not signs.isalpha() or not _looks_like(cube, text, signs):
+    if cube is None or not signs.isalpha():
+        return None
+    # Perhaps some too many or too few: no piece has so many letters as a face.
+    if len(signs) != len(cube.stickers) and len(max(text.split(), key=len)) < cube.size**2:
         return None
     meant = _meant(cube, signs, place)
-    turned = _turned_to_fit(cube, [meant[sign] for sign in signs])
-    if turned is None:
-        raise BoardError(
-            f"{place}: {_misfit(cube, signs, meant)}, however the cube is turned; correct the colours"
-        )
-    colours = [meant[signs[at]] for at in turned]
-    wanted: dict[int, list[int]] = defaultdict(list)
-    for at, sticker in enumerate(cube.stickers):
-        wanted[sticker.slot].append(at)
-    labels, turns = [], []
-    for slot in range(definition.slots):
-        found = piece_seen(definition, slot, [(cube.stickers[at], colours[at]) for at in wanted[slot]])
-        if found is None:
-            seen = [turned[at] for at in wanted[slot]]
-            numbers = " ".join(str(at + 1) for at in seen)
-            of = definition.tokens[definition.goals[0][slot]]
-            raise BoardError(
-                f"{place}: the place of {of} (facelets {numbers}) shows {''.join(signs[at] for at in seen)}, "
-                f"{_why_no_piece(cube, [colours[at] for at in wanted[slot]])}; correct it"
-            )
-        labels.append(found[0])
-        turns.append(found[1])
-    return labels, turns
-
-
-def _looks_like(cube: Cube, text: str, signs: str) -> bool:
-    """Whether a text is facelets, perhaps some too many or too few: no piece has so many letters as a face."""
-    return len(signs) == len(cube.stickers) or len(max(text.split(), key=len)) >= cube.size**2
-
-
-def _turned_to_fit(cube: Cube, colours: Sequence[str]) -> Sequence[int] | None:
-    """The facelets in the order in which the cube, turned as a whole, shows the goal's colours where no move changes
-    them; None: there is no such way."""
+    held = [meant[sign] for sign in signs]
     fixed = [(at, sticker.colour) for at, sticker in enumerate(cube.stickers) if sticker.slot == FIXED]
-    return next(
-        (order for order in _orders(cube.size) if all(colours[order[at]] == colour for at, colour in fixed)),
-        None,
+    fitting = (
+        order for order in _orders(cube.size) if all(held[order[at]] == colour for at, colour in fixed)
     )
+    turned = next(fitting, None)
+    if (
+        turned is None
+    ):  # however the cube is turned, it does not show the goal's colours where no move changes them
+        at, wanted = next((at, colour) for at, colour in fixed if held[at] != colour)
+        expected = FACES[cube.colours.index(wanted)]
+        raise BoardError(
+            f"{place}: facelet {at + 1} shows {signs[at]!r}, but no move changes the one on {expected} there, however "
+            "the cube is turned; correct the colours"
+        )
+    found: dict[int, list[int]] = defaultdict(list)
+    for at, sticker in enumerate(cube.stickers):
+        found[sticker.slot].append(at)
+    colours = [held[at] for at in turned]
 
+    def shown(slot: int) -> str:
+        seen = [turned[at] for at in found[slot]]
+        numbers = " ".join(str(at + 1) for at in seen)
+        why = _why_no_piece(cube, [colours[at] for at in found[slot]])
+        return f"(facelets {numbers}) shows {''.join(signs[at] for at in seen)}, {why}; correct it"
 
-def _misfit(cube: Cube, signs: str, meant: Mapping[str, str]) -> str:
-    """The first facelet whose colour no move changes, and that has another."""
-    at, wanted = next(
-        (at, sticker.colour)
-        for at, sticker in enumerate(cube.stickers)
-        if sticker.slot == FIXED and meant[signs[at]] != sticker.colour
-    )
-    expected = FACES[cube.colours.index(wanted)]
-    return f"facelet {at + 1} shows {signs[at]!r}, but no move changes the one on {expected} there"
+    stickers = {
+        slot: [(cube.stickers[at], colours[at]) for at in found[slot]] for slot in range(definition.slots)
+    }
+    return pieces_seen(definition, stickers, place, shown)
 
 
 @lru_cache(maxsize=4)
@@ -236,20 +220,31 @@ def _meant(cube: Cube, signs: str, place: str) -> dict[str, str]:
     return dict(zip(middles, cube.colours, strict=True))
 
 
-def piece_seen(
-    definition: PermutationFields, slot: int, seen: Sequence[tuple[Sticker, str]]
-) -> tuple[int, int] | None:
-    """The one piece that shows these colours in the slot, and how it is turned."""
+def pieces_seen(
+    definition: PermutationFields,
+    seen: Mapping[int, Sequence[tuple[Sticker, str]]],
+    place: str,
+    shown: Callable[[int], str],
+) -> tuple[list[int], list[int]]:
+    """The one piece that shows in each slot the colours ``seen`` there, and how it is turned. Raises BoardError, which
+    ends with what is ``shown`` in a slot."""
     assert definition.net is not None
-    moduli = definition.slot_moduli
-    colours = piece_colours(definition.net, moduli, definition.goals[0])
-    found = {
-        (label, 0 if definition.ignore[label] else turn)
-        for label in definition.labels_of(definition.slot_orbits[slot])
-        for turn in range(moduli[slot])
-        if all(
-            colours.get((label, sticker.ring, (sticker.place - turn) % moduli[slot])) == colour
-            for sticker, colour in seen
-        )
-    }
-    return found.pop() if len(found) == 1 else None
+    moduli, goal = definition.slot_moduli, definition.goals[0]
+    colours = piece_colours(definition.net, moduli, goal)
+    labels, turns = [], []
+    for slot in range(definition.slots):
+        found = {
+            (label, 0 if definition.ignore[label] else turn)
+            for label in definition.labels_of(definition.slot_orbits[slot])
+            for turn in range(moduli[slot])
+            if all(
+                colours.get((label, sticker.ring, (sticker.place - turn) % moduli[slot])) == colour
+                for sticker, colour in seen.get(slot, ())
+            )
+        }
+        if len(found) != 1:
+            raise BoardError(f"{place}: the place of {definition.tokens[goal[slot]]} {shown(slot)}")
+        ((label, turn),) = found
+        labels.append(label)
+        turns.append(turn)
+    return labels, turns

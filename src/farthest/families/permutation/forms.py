@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from farthest.errors import PuzzleError
@@ -13,10 +11,9 @@ from farthest.families.permutation.assembly import PieceSet, assemble
 from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.groups import Turns
 from farthest.families.permutation.moves import MAX_MOVES, Move, listed
-from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
+from farthest.puzzles.puzzle import Origin, Puzzle, published
 from farthest.wording import shown
 
-_PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.json")
 _NAME = re.compile(r"(pancake|burnt-pancake|reversals|topspin|lrx)-([0-9]+)(?:-([0-9]+)(-free)?)?")
 
 
@@ -54,16 +51,11 @@ def parametric_puzzle(name: str) -> Puzzle | None:
         title = f"{slots} pieces on a ring: turn it left or right, exchange the first two"
         moves = [*_turns(slots), Move("X", (1, 0, *range(2, slots)), (0,) * slots)]
     size = f"{slots}-{width}" if found[3] else str(slots)
-    return _puzzle(f"{found[1]}-{size}{found[4] or ''}", title, moves, turns)
-
-
-def _puzzle(name: str, title: str, generators: Sequence[Move], turns: Turns | None) -> Puzzle:
-    modulus = 2 if name.startswith("burnt") else 1
-    slots = len(generators[0].to)
-    moves = listed(generators, [modulus] * slots, "generator", inverses=True)
-    assert moves is not None  # at most one for each slot, and its inverse
-    first = 1 if turns is None else 2  # piece 1 is held
-    pieces = tuple((str(number), 0) for number in range(first, first + slots))
+    name = f"{found[1]}-{size}{found[4] or ''}"
+    modulus = 2 if found[1] == "burnt-pancake" else 1
+    every = listed(moves, [modulus] * len(moves[0].to), "generator", inverses=True)
+    assert every is not None  # at most one for each slot, and its inverse
+    pieces = tuple((str(number), 0) for number in range(2 if free else 1, slots + 1))  # piece 1 is held
     return Puzzle(
         name=name,
         title=title,
@@ -71,8 +63,8 @@ def _puzzle(name: str, title: str, generators: Sequence[Move], turns: Turns | No
         family="permutation",
         metric="generator",
         origin=Origin(),
-        known=_published(name),
-        definition=replace(assemble([PieceSet("", modulus, pieces)], moves), turns=turns),
+        known=published(__file__, name),
+        definition=replace(assemble([PieceSet("", modulus, pieces)], every), turns=turns),
     )
 
 
@@ -108,22 +100,3 @@ def _number(name: str, digits: str, least: int, most: int) -> int:
         side = "smaller" if number > most else "larger"
         raise PuzzleError(f"{shown(name)}: expected a number from {least} to {most}; choose a {side} one")
     return number
-
-
-def _published(name: str) -> tuple[KnownAnswer, ...]:
-    import json
-
-    with open(_PUBLISHED, encoding="utf-8") as file:
-        published = json.load(file)
-    return tuple(
-        KnownAnswer(
-            states=answer["states"],
-            eccentricity=answer["eccentricity"],
-            layers=tuple(answer["layers"]) if "layers" in answer else None,
-            farthest=None,
-            source=answer["source"],
-            oeis=answer.get("oeis"),
-        )
-        for answer in published
-        if answer["name"] == name
-    )

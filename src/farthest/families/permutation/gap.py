@@ -367,7 +367,12 @@ class ExpressionReader:
             return self._named(name, values, line)
         match name, values:
             case "PermList", [list(images)]:
-                return self._of_images(images, line)
+                numbers = [image for image in images if isinstance(image, int)]
+                if sorted(numbers) != list(range(1, len(images) + 1)):
+                    raise self.fail(
+                        line, f"PermList needs a permutation of 1 to {len(images)}; correct the list"
+                    )
+                return Perm({i: image for i, image in enumerate(numbers, 1) if image != i}, "", line)
             case "Subgroup", [Group(), list(generators)]:
                 return self._group(name, generators, line)
             case "GeneratorsOfGroup", [Group(generators)]:
@@ -379,12 +384,6 @@ class ExpressionReader:
             f"the function {name!r} cannot be read here, only {', '.join(('Group', *_EXAMPLES, *NAMED))}; write the "
             f"generators as cycles, as GAP does with Print(GeneratorsOfGroup({name}(...)));",
         )
-
-    def _of_images(self, images: Sequence[Value], line: int) -> Perm:
-        numbers = [image for image in images if isinstance(image, int)]
-        if sorted(numbers) != list(range(1, len(images) + 1)):
-            raise self.fail(line, f"PermList needs a permutation of 1 to {len(images)}; correct the list")
-        return Perm({i: image for i, image in enumerate(numbers, 1) if image != i}, "", line)
 
     def _group(self, name: str, values: Sequence[Value], line: int) -> Group:
         if values and isinstance(values[0], list):

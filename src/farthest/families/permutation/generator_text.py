@@ -26,6 +26,8 @@ from farthest.wording import counted, shown
 if TYPE_CHECKING:
     from farthest.families.permutation.assembly import Generator
 
+    GivenGenerator = str | Sequence[int] | Sequence[Sequence[int]]
+
 
 PLACE = "generators"
 FORM = '"(1,2,3)(4,5); (1,5)" or "a=(1,2,3)(4,5); b=(1,5)"'
@@ -138,10 +140,6 @@ def puzzle_of_generators(
 def _written(images: Mapping[int, int]) -> str:
     """A permutation as a product of cycles."""
     return "".join(f"({','.join(map(str, cycle))})" for cycle in cycles(images, sorted(images)))
-
-
-if TYPE_CHECKING:
-    GivenGenerator = str | Sequence[int] | Sequence[Sequence[int]]
 
 
 @runtime_checkable

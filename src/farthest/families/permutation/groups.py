@@ -277,10 +277,6 @@ class Turns:
     held: tuple[int, ...]
     moves: tuple[Move, ...]
 
-    def points(self, moduli: Sequence[int]) -> Points:
-        """The points of the puzzle's slots, whose orientations are ``moduli``, and of the held ones."""
-        return Points((*moduli, *self.held))
-
 
 def turn_group(turns: Turns, points: Points) -> list[Element] | None:
     """All turns as permutations of the points; None where they are more than ``MOST_TURNS``."""
@@ -298,7 +294,7 @@ def all_moves(moves: Sequence[Element], group: Sequence[Element]) -> list[Elemen
 def turns_problem(turns: Turns, moduli: Sequence[int], moves: Sequence[Move]) -> str | None:
     """Why these cannot be the turns of a puzzle with these slots and moves, or None when they can."""
     slots = len(moduli) + len(turns.held)
-    points = turns.points(moduli)
+    points = Points((*moduli, *turns.held))
     for move in turns.moves:
         if sorted(move.to) != list(range(slots)) or len(move.delta) != slots:
             return f"the turn {move.name} is not a permutation of {slots} slots, those of the held pieces among them"

@@ -72,6 +72,11 @@ def read_kpuzzle(text: str, place: str, metric: str) -> tuple[str, Permutation]:
     return _Reader(document, place, metric).read()
 
 
+def _given(parent: Json, key: str) -> Any:
+    """The value of a key, or of an older name of it."""
+    return next((parent[each] for each in (key, *_OLDER.get(key, ())) if each in parent), None)
+
+
 class _Reader:
     def __init__(self, document: Json, place: str, metric: str) -> None:
         self.document = document
@@ -114,7 +119,7 @@ class _Reader:
 
     def inner(self, parent: Json, key: str, where: str) -> Json:
         """The object of a key, or of an older name of it."""
-        found = next((parent[each] for each in (key, *_OLDER.get(key, ())) if each in parent), None)
+        found = _given(parent, key)
         if not isinstance(found, dict):
             what = "there is none" if found is None else f"got {shown(found)}, expected an object"
             mend = f"write {_EXAMPLE[key]}" if key in _EXAMPLE else "add it, as the other orbits have it"
@@ -136,12 +141,8 @@ class _Reader:
         if not isinstance(name, str) or name_problem(name) or name in self.sets:
             raise self.fail(where, f"orbitName is {shown(name)}, expected a word, each once; write another")
         pieces, orientations = (
-            self.whole(
-                next((orbit[each] for each in (key, *_OLDER.get(key, ())) if each in orbit), None),
-                least,
-                most,
-            )
-            for key, least, most in (("numPieces", 1, 9999), ("numOrientations", 1, MAX_MODULUS))
+            self.whole(_given(orbit, key), 1, most)
+            for key, most in (("numPieces", 9999), ("numOrientations", MAX_MODULUS))
         )
         if pieces is None or orientations is None:
             raise self.fail(
@@ -163,7 +164,7 @@ class _Reader:
 
     def numbers(self, parent: Json, key: str, where: str, count: int, most: int) -> list[int]:
         """The numbers of a key, ``count`` from 0 to ``most``."""
-        value = next((parent[each] for each in (key, *_OLDER.get(key, ())) if each in parent), None)
+        value = _given(parent, key)
         if not isinstance(value, list) or len(value) != count:
             what = (
                 f"{len(value)} numbers"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.gather_space import PermutationBoards
 from farthest.families.permutation.groups import Group, Points, inverse, product
-from farthest.families.permutation.reach import TurningSums
+from farthest.families.permutation.reach import MOST_PRODUCTS, TurningSums
 from farthest.puzzles.family import UndecidedError, undecided
 from farthest.puzzles.puzzle import Origin
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from farthest.random_source import RandomSource
 
 
-MOST_PRODUCTS = 400_000
-"""Products of permutations at most, to know that a group is known whole: about a second."""
 MOST_TRIED = 100_000
 """Images of slots that are tried to take a board to another."""
 MOST_DRAWN = 5_000

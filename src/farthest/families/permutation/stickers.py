@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.families.permutation.facelets import FACES, cube_of, piece_seen, pieces_of_facelets
+from farthest.families.permutation.facelets import FACES, cube_of, pieces_of_facelets, pieces_seen
 from farthest.families.permutation.net import FIXED, Net, board_colours, net_picture
 from farthest.puzzles.picture import NAMED_COLOURS, Canvas, Value
 
@@ -56,18 +56,12 @@ def _pieces(definition: PermutationFields, colours: Sequence[str], place: str) -
             raise BoardError(
                 f"{place}: a sticker that no move touches is {colour}, expected {sticker.colour}; correct it"
             )
-    labels, turns = [], []
-    for slot in range(definition.slots):
-        found = piece_seen(definition, slot, seen[slot])
-        if found is None:
-            shown = ", ".join(colour for _, colour in seen[slot])
-            of = definition.tokens[definition.goals[0][slot]]
-            raise BoardError(
-                f"{place}: the place of {of} shows {shown}, and no piece has these colours in this order"
-            )
-        labels.append(found[0])
-        turns.append(found[1])
-    return labels, turns
+
+    def shown(slot: int) -> str:
+        colours = ", ".join(colour for _, colour in seen[slot])
+        return f"shows {colours}, and no piece has these colours in this order"
+
+    return pieces_seen(definition, seen, place, shown)
 
 
 def signs(net: Net) -> dict[str, str]:

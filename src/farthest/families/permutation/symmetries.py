@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
+    Values = NDArray[np.int16]
+    """Shape (boards, slots)."""
+
 
 MOST_TRIED = 200_000
 """Images of moves that are tried: a second or two."""
@@ -129,11 +132,6 @@ def _keeps_slots(to: dict[int, int], slot_of: Sequence[int]) -> bool:
 
 def _cycle_lengths(element: Element) -> tuple[int, ...]:
     return tuple(sorted(len(cycle) for cycle in cycles(element, range(len(element)))))
-
-
-if TYPE_CHECKING:
-    Values = NDArray[np.int16]
-    """Shape (boards, slots)."""
 
 
 class Image(NamedTuple):

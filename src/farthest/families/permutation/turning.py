@@ -50,7 +50,11 @@ def turn(net: Net, move: Move) -> Turn | None:
     shown: dict[int, list[int]] = defaultdict(list)
     for number, sticker in enumerate(net.stickers):
         shown[sticker.slot].append(number)
-    rest = [slot for slot in range(len(move.to)) if shown.get(slot) and _changes(move, slot)]
+    rest = [
+        slot
+        for slot in range(len(move.to))
+        if shown.get(slot) and (move.to[slot] != slot or move.delta[slot])
+    ]
     axis: Vector | None = None
     parts = []
     while rest:
@@ -75,10 +79,6 @@ def turn(net: Net, move: Move) -> Turn | None:
         parts.append((rotation.angle * (1 if dot(axis, rotation.axis) > 0 else -1), tuple(sorted(stickers))))
         rest = [slot for slot in rest if slot not in slots]
     return None if axis is None else Turn(axis, tuple(parts))
-
-
-def _changes(move: Move, slot: int) -> bool:
-    return move.to[slot] != slot or move.delta[slot] != 0
 
 
 @dataclass(frozen=True, slots=True)

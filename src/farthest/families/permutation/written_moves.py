@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from farthest.families.permutation.moves import Modulo
-    from farthest.families.permutation.net import Net
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 
@@ -53,14 +52,6 @@ def is_cube(named: Mapping[str, Move], moduli: Modulo) -> bool:
         for i, one in enumerate(faces)
         for other in faces[:i]
     )
-
-
-def is_held_by_a_corner(named: Mapping[str, Move], net: Net | None) -> bool:
-    """Whether it is a 2x2x2 cube of which one of each two opposite faces is turned."""
-    if net is None or any((pair[0] in named) == (pair[1] in named) for pair in OPPOSITE):
-        return False
-    cube = cube_of(net)
-    return cube is not None and cube.size == 2
 
 
 def without_whole_turns(steps: Sequence[Step], faces: Collection[str]) -> list[Step]:
@@ -153,8 +144,15 @@ class WrittenMoves(MoveMaker):
         """The faces of a cube that may be turned as a whole; empty where it is none."""
         if is_cube(self._named, self._moduli):
             return FACES
-        small = is_held_by_a_corner(self._named, self._definition.net)
-        return "".join(face for face in FACES if face in self._named) if small else ""
+        net, named = self._definition.net, self._named
+        cube = None if net is None else cube_of(net)
+        if (
+            cube is None
+            or cube.size != 2
+            or any((pair[0] in named) == (pair[1] in named) for pair in OPPOSITE)
+        ):
+            return ""
+        return "".join(face for face in FACES if face in named)  # a corner is held
 
     def held(self, steps: Sequence[Step]) -> Sequence[Step]:
         plain = all(step.word in self._named for step in steps)

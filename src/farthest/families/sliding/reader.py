@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from farthest.puzzles.grid import (
     number_in_name,
     token_problem,
 )
-from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
+from farthest.puzzles.puzzle import Origin, Puzzle, published
 from farthest.puzzles.tables import Drawn, DrawnTable, Given, Text
 from farthest.wording import counted, shown, times
 
@@ -50,7 +49,10 @@ class SlidingTable(DrawnTable):
 
     def read(self) -> Sliding:
         graph = "edges" in self or "arcs" in self
-        blank = self._blank()
+        blank = self.blank
+        problem = token_problem(blank)
+        if problem:
+            raise self.fail("blank", f'{shown(blank)} {problem}; write another sign, such as blank = "0"')
         goals = self.drawn_goals("1 2/3 0", one_row=graph)
         if not goals:
             raise self.fail(
@@ -79,13 +81,6 @@ class SlidingTable(DrawnTable):
             goals=self.each_once((goal, tuple(labels[token] for token in goal.tokens)) for goal in goals),
             start=tuple(labels[token] for token in start.tokens) if start else None,
         )
-
-    def _blank(self) -> str:
-        blank = self.blank
-        problem = token_problem(blank)
-        if problem:
-            raise self.fail("blank", f'{shown(blank)} {problem}; write another sign, such as blank = "0"')
-        return blank
 
     def _check_blanks(self, board: Drawn, blank: str, first: Drawn) -> None:
         blanks, expected = board.tokens.count(blank), first.tokens.count(blank)
@@ -156,13 +151,13 @@ class SlidingTable(DrawnTable):
         return rows, (edges, ())
 
 
-_PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.json")
 _NAME = re.compile(r"sliding-([0-9]+)x([0-9]+)(?:-(step|slide))?")
 
 
 def plain_board(name: str) -> Puzzle | None:
-    """The board ``sliding-3x4`` or ``sliding-3x4-slide``, with its published answers; None where the name has another
-    form. Raises PuzzleError for an impossible size."""
+    """The board ``sliding-3x4`` or ``sliding-3x4-slide``, with the published answers for it or its mirror image in the
+    diagonal, which has the same layers; None where the name has another form. Raises PuzzleError for an impossible
+    size."""
     size = _NAME.fullmatch(name)
     if size is None:
         return None
@@ -182,7 +177,11 @@ def plain_board(name: str) -> Puzzle | None:
         family="sliding",
         metric=metric,
         origin=Origin(),
-        known=_published(rows, columns, metric),
+        known=published(
+            __file__,
+            f"sliding-{min(rows, columns)}x{max(rows, columns)}-{metric}",
+            " (of the board turned on its side)" if rows > columns else "",
+        ),
         definition=Sliding(
             rows=numbered,
             edges=grid_edges(numbered),
@@ -192,26 +191,4 @@ def plain_board(name: str) -> Puzzle | None:
             goals=(tuple(range(cells)),),
             start=None,
         ),
-    )
-
-
-def _published(rows: int, columns: int, metric: str) -> tuple[KnownAnswer, ...]:
-    """The published answers for a board and its mirror image in the diagonal, which has the same layers."""
-    import json
-
-    with open(_PUBLISHED, encoding="utf-8") as file:
-        published = json.load(file)
-    turned = " (of the board turned on its side)" if rows > columns else ""
-    return tuple(
-        KnownAnswer(
-            states=answer["states"],
-            eccentricity=answer.get("eccentricity"),
-            layers=tuple(answer["layers"]) if "layers" in answer else None,
-            farthest=None,
-            source=answer["source"] + turned,
-            first_layers=tuple(answer["first_layers"]) if "first_layers" in answer else None,
-            oeis=answer.get("oeis"),
-        )
-        for answer in published
-        if answer["name"] == f"sliding-{min(rows, columns)}x{max(rows, columns)}-{metric}"
     )

@@ -131,7 +131,13 @@ class OneBlank(Classes):
 
     def __init__(self, definition: Sliding, blocks: Sequence[Block]) -> None:
         super().__init__(definition, blocks)
-        self._before = _ways_back(definition)
+        beside = neighbours_of(definition.cells, definition.edges + definition.arcs)
+        self._before, queue = {0: -1}, [0]
+        """For each cell the next one on a way to cell 0; -1 for cell 0."""
+        for cell in queue:
+            new = [other for other in beside[cell] if other not in self._before]
+            self._before.update(dict.fromkeys(new, cell))
+            queue += new
 
     def home(self, board: Board) -> list[int]:
         held = list(board)
@@ -205,18 +211,6 @@ def _on(block: Block, held: list[int]) -> tuple[int, ...]:
 
 def _listed(cells: list[int] | tuple[int, ...]) -> str:
     return " ".join(map(str, cells))
-
-
-def _ways_back(definition: Sliding) -> list[int]:
-    """For each cell the next one on a way to cell 0; -1 for cell 0."""
-    beside = neighbours_of(definition.cells, definition.edges + definition.arcs)
-    before, queue = {0: -1}, [0]
-    for cell in queue:
-        for other in beside[cell]:
-            if other not in before:
-                before[other] = cell
-                queue.append(other)
-    return [before[cell] for cell in range(definition.cells)]
 
 
 MOST_PLACES = 4_000
@@ -370,7 +364,8 @@ class SlidingBoards:
 
     def draw(self, rng: RandomSource) -> Board:
         boards = list(self._found.values())
-        return self._classes.drawn(boards[rng.weighed(self._sizes)], rng)
+        sizes = [self._classes.size(board) for board in boards]
+        return self._classes.drawn(boards[rng.weighed(sizes)], rng)
 
     @cached_property
     def _found(self) -> dict[Hashable, Board]:
@@ -388,10 +383,6 @@ class SlidingBoards:
         if next(fillings, None) is not None:
             raise undecided(self._puzzle)
         return found
-
-    @cached_property
-    def _sizes(self) -> list[int]:
-        return [self._classes.size(board) for board in self._found.values()]
 
 
 class WalkedBoards:
