@@ -5,11 +5,13 @@ checked, and become moves of arrays of codes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from farthest import _kernel
 from farthest.errors import PuzzleError, StorageError
 from farthest.families.python.definition import Python
 from farthest.families.python.user_class import NO_STATE, Code, UserClass
@@ -50,7 +52,7 @@ class UserMoves:
         """For each move, or each k-th answer, its name, the rows of ``codes``, the codes it leads to or comes from."""
         if not codes.size:
             return
-        method = self._method(forward=forward)
+        method = self.method(forward=forward)
         if not self.user.batch:
             yield from self._one_by_one(f"{method}_of", codes)
             return
@@ -64,7 +66,7 @@ class UserMoves:
         if not (self.user.batch and codes.size):
             found = [after for _, _, after in self.steps(codes, forward=forward)]
             return np.concatenate(found) if found else np.empty(0, dtype=self.dtype)
-        method = self._method(forward=forward)
+        method = self.method(forward=forward)
         answer = self._answer(method, codes)
         if isinstance(answer, np.ndarray):
             parts = [answer.reshape(-1, *answer.shape[2:])]
@@ -78,7 +80,8 @@ class UserMoves:
             states.append(after if there.all() else after[there])
         return np.concatenate(states) if len(states) != 1 else states[0]
 
-    def _method(self, *, forward: bool) -> str:
+    def method(self, *, forward: bool) -> str:
+        """Which method answers."""
         return "successors" if forward or self.user.undirected else "predecessors"
 
     def check(self) -> None:
@@ -160,8 +163,7 @@ class UserMoves:
     def _answer(self, method: str, codes: Codes) -> NDArray[Any] | list[tuple[NDArray[Any], NDArray[Any]]]:
         """What the class answers, of the right shape: an array (keys, moves), or pairs (rows, keys)."""
         keys = self._keys(codes)
-        with self.user.mended(method):
-            answer = getattr(self.user.instance, method)(keys)
+        answer = self.user.answer(method, keys)
         if isinstance(answer, np.ndarray):
             shape = (codes.size, "moves", *keys.shape[1:])
             if answer.ndim != len(shape) or answer.shape[0] != codes.size:
@@ -347,6 +349,18 @@ class PythonSpace:
 
     def origin_codes(self) -> Buffer:
         return self.encode(np.array(self.origins, dtype=np.uint8)).tobytes()
+
+    @cached_property
+    def expander(self) -> _kernel.Expander | None:
+        """The kernel's successors, where the class has a compiled function."""
+        user, method = self.user, self.moves.method(forward=self.origin.direction == "from")
+        if method not in user.compiled:
+            return None
+        address, data = user.compiled[method], user.data.ctypes.data
+        words = user.width == 8 or user.wide
+        return _kernel.user_expander(
+            address, data, len(user.moves), user.width, words, user.size or 0, user.undirected
+        )
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
         """The class is asked by one thread."""
