@@ -2,7 +2,7 @@
 # clang-format and the rest come into .venv, in the versions that constraints.txt names.
 
 PYTHON ?= python3
-# Processes of the Python tests: auto is two more than cores; 0 runs them in one process, for a debugger.
+# Processes of the Python tests: auto is one more than cores, two for slow ones; 0 runs them in one process, for a debugger.
 PYTEST_JOBS ?= auto
 
 VENV := .venv

@@ -2,8 +2,9 @@
 
 Starts a Redis server, a worker and a coordinator of their own, runs `farthest enumerate PUZZLE --workers celery`, and
 prints one line of JSON: wall seconds, processor seconds and most resident memory by kind of process, most bytes in
-Redis and in the place of blobs. PLACE: redis (the default), disk (a folder in --folder) or objects (SeaweedFS).
-Settings FARTHEST_... hold as given. Needs the packages of the tests.
+Redis and in the place of blobs, bytes that Redis received and sent, also for each state found. PLACE: redis (the
+default), disk (a folder in --folder) or objects (SeaweedFS). Settings FARTHEST_... hold as given. Needs the packages
+of the tests.
 """
 
 from __future__ import annotations
@@ -87,6 +88,11 @@ def _bytes_in(folder: Path) -> int:
     return total
 
 
+def _moved(redis: Any) -> dict[str, int]:
+    said = redis.info("stats")
+    return {"in": int(said["total_net_input_bytes"]), "out": int(said["total_net_output_bytes"])}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("puzzle")
@@ -132,7 +138,7 @@ def _run(given: argparse.Namespace, base: Path, redis: RedisServer, url: str, fo
         if given.max_depth:
             words += ["--max-depth", given.max_depth]
         assert redis.process is not None
-        sent = int(cluster.redis.info("stats")["total_net_input_bytes"])
+        before = _moved(cluster.redis)
         begun = time.monotonic()
         coordinator: Service = cluster.start("enumerate", *words)
         roots = {"worker": worker.pid, "coordinator": coordinator.pid, "redis": redis.process.pid}
@@ -142,6 +148,8 @@ def _run(given: argparse.Namespace, base: Path, redis: RedisServer, url: str, fo
         if status:
             sys.exit(f"exit status {status}:\n{cluster.logs()}")
         said = json.loads(coordinator.said()[coordinator.said().index("{") :])
+        moved = {name: size - before[name] for name, size in _moved(cluster.redis).items()}
+        states = sum(said["layers"])
         print(
             json.dumps(
                 {
@@ -152,9 +160,8 @@ def _run(given: argparse.Namespace, base: Path, redis: RedisServer, url: str, fo
                     "processor": watch.seconds,
                     "memory_mb": {kind: size // 10**6 for kind, size in watch.memory.items()},
                     "redis_mb": round(watch.redis_bytes / 1e6, 1),
-                    "redis_in_mb": round(
-                        (int(cluster.redis.info("stats")["total_net_input_bytes"]) - sent) / 1e6, 1
-                    ),
+                    **{f"redis_{name}_mb": round(size / 1e6, 1) for name, size in moved.items()},
+                    **{f"{name}_a_state": round(size / states, 2) for name, size in moved.items()},
                     "blobs_mb": round(watch.blob_bytes / 1e6, 1),
                     "layers": len(said["layers"]),
                     "digest": said["digest"][:16],

@@ -78,11 +78,11 @@ selected_kernel = select_kernel()
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Of `-n auto`: two more than processors, since tests wait for servers, disks and other processes now and then."""
-    return (
-        len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)) + 2
-    )
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Of `-n auto`: more than processors, since tests wait for servers, disks and processes now and then, slow ones
+    more often. Each collects all tests, which takes some 5 s."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors + (1 if "not slow" in config.option.markexpr else 2)
 
 
 def pytest_collection_finish() -> None:
@@ -117,7 +117,8 @@ QUICK_ON_POSTGRESQL = ("test_job_queue", "test_maps", "test_on_postgres", "test_
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as slow what the fast tests have done on SQLite."""
+    """Marks as slow what the fast tests have done on SQLite; as for a night commands, whose questions are asked on
+    PostgreSQL in the fast ones."""
     for item in items:
         if "[postgresql" in item.name and item.path.stem not in QUICK_ON_POSTGRESQL:
-            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.night if item.path.stem.startswith("test_cli_") else pytest.mark.slow)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from farthest.coordinator import settings
-from farthest.documents import jobs, maps, puzzles, searches, workers
+from farthest.documents import jobs, maps, puzzles, searches, surveys, workers
 from farthest.stores.folder import journal
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
@@ -20,7 +20,7 @@ TABLE = re.compile(r"<!-- fields: (\w+)(?: - (\w+))? -->\n.*?<!-- end -->\n", re
 def kind_named(name: str) -> type:
     found: type = next(
         getattr(home, name)
-        for home in (jobs, maps, puzzles, searches, settings, workers)
+        for home in (jobs, maps, puzzles, searches, settings, surveys, workers)
         if hasattr(home, name)
     )
     return found

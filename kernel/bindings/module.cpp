@@ -30,6 +30,7 @@
 #include "farthest/step.hpp"
 #include "groups.hpp"
 #include "isas.hpp"
+#include "line_survey.hpp"
 #include "packed.hpp"
 #include "pattern.hpp"
 #include "pegs.hpp"
@@ -275,6 +276,7 @@ NB_MODULE(_kernel, m) {
           "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_all_pairs(m);
   farthest::python::bind_arrangement(m);
+  farthest::python::bind_line_survey(m);
   farthest::python::bind_reduced(m);
   farthest::python::bind_distance_table(m);
   farthest::python::bind_arrangement_search(m);

@@ -8,40 +8,133 @@ namespace farthest {
 
 namespace {
 
-template <class Code>
-constexpr bool kIsNumber = std::is_same_v<Code, Key> || std::is_same_v<Code, WideCode<2>>;
-
-Key number_of(Key code) { return code; }
 Number128 number_of(const WideCode<2>& code) { return Number128{code[0]} << 64 | code[1]; }
 
-template <class Code, class Number>
-Code code_of(Number number) {
-  if constexpr (std::is_same_v<Code, Key>)
-    return static_cast<Key>(number);
-  else
-    return {static_cast<std::uint64_t>(number >> 64), static_cast<std::uint64_t>(number)};
+WideCode<2> code_of(Number128 number) {
+  return {static_cast<std::uint64_t>(number >> 64), static_cast<std::uint64_t>(number)};
 }
 
 // The words of a code.
-std::span<std::uint64_t> words(Key& code) { return {&code, 1}; }
 std::span<const std::uint64_t> words(const Key& code) { return {&code, 1}; }
-template <std::size_t Words>
-std::span<std::uint64_t> words(WideCode<Words>& code) {
-  return code;
-}
 template <std::size_t Words>
 std::span<const std::uint64_t> words(const WideCode<Words>& code) {
   return code;
 }
 
-std::uint64_t mask_of(const PackedField& field) { return ((std::uint64_t{1} << field.bits) - 1); }
+std::uint64_t mask_of(const PackedField& field) { return (std::uint64_t{1} << field.bits) - 1; }
+
+std::uint64_t high_product(std::uint64_t one, std::uint64_t other) {
+  return static_cast<std::uint64_t>(Number128{one} * other >> 64);
+}
+
+// The number divided by a weight of which share is 2^64 / weight, rounded down.
+std::uint64_t quotient(std::uint64_t number, std::uint64_t weight, std::uint64_t share) {
+  const std::uint64_t near = high_product(number, share);  // or one less than it
+  return near + (number - near * weight >= weight ? 1 : 0);
+}
+
+BlockSet set_of(const BlockKind& kind, SlotMask anchors) {
+  BlockSet set{anchors, 0};
+  for (SlotMask left = anchors; left != 0; left &= left - 1) {
+    const SlotMask covered = kind.covers[static_cast<std::size_t>(lowest(left))];
+    if ((set.covered & covered) != 0) return {anchors, 0};
+    set.covered |= covered;
+  }
+  return set;
+}
+
+// Sets and rows are kept where there are not more: at most some MiB a kind.
+constexpr std::uint64_t kMostSets = 1 << 16;
+constexpr std::uint64_t kMostRowNumbers = 1 << 19;
+
+// The ranks of `others` with one more anchor, for each that it may be.
+template <class Rank>
+void fill_row(const BlockKind& kind, SlotMask others, Rank* row) {
+  std::uint64_t below = 0, above = 0;  // what the others add that are below the anchor, and above it
+  int place = 0, order = 1;            // of the anchor: in the kind's anchors, and in its set
+  for (SlotMask left = kind.anchors; left != 0; left &= left - 1, ++place)
+    if ((others & left & -left) != 0) above += binomial(place, ++order);
+  place = 0, order = 1;
+  for (SlotMask left = kind.anchors; left != 0; left &= left - 1, ++place) {
+    if ((others & left & -left) != 0) {
+      below += binomial(place, order);
+      above -= binomial(place, ++order);
+    } else {
+      row[lowest(left)] = static_cast<Rank>(below + binomial(place, order) + above);
+    }
+  }
+}
+
+// Adds what follows from the covers.
+void complete(BlockKind& kind, int cells, unsigned ways, const CellLinks& beside) {
+  for (SlotMask left = kind.anchors; left != 0; left &= left - 1) {
+    const auto anchor = static_cast<std::size_t>(lowest(left));
+    for (std::size_t way = 0; way < kDirections; ++way) {
+      const int next = beside[way][anchor];
+      const bool fits = (ways >> way & 1) != 0 && next >= 0 && (kind.anchors & bit(next)) != 0;
+      kind.steps[anchor][way] = fits ? BlockStep{kind.covers[static_cast<std::size_t>(next)], bit(next)}
+                                     : BlockStep{0, bit(lowest(left))};
+      kind.beside[anchor] |= kind.steps[anchor][way].entered & ~kind.covers[anchor];
+    }
+  }
+  const int places = std::popcount(kind.anchors);
+  kind.radix = binomial(places, kind.count);
+  const std::uint64_t rests = binomial(places, kind.count - 1);
+  const auto row = static_cast<std::uint64_t>(cells);
+  if (kind.radix > kMostSets || rests > kMostRowNumbers / row) return;
+  kind.rows.resize(rests * row);
+  for (std::uint64_t rest = 0; rest < rests; ++rest)
+    fill_row(kind, unrank_set(rest, kind.count - 1, kind.anchors), &kind.rows[rest * row]);
+  for (std::uint64_t rank = 0; rank < kind.radix; ++rank) {
+    const BlockSet set = set_of(kind, unrank_set(rank, kind.count, kind.anchors));
+    kind.sets.push_back(set);
+    for (SlotMask left = set.anchors; left != 0; left &= left - 1)
+      kind.row_of.push_back(
+          static_cast<std::uint32_t>(rank_set(set.anchors ^ (left & -left), kind.anchors) * row));
+  }
+}
+
+// Calls found(to) for the anchors to which a piece can go from `from` where `others` are covered by other
+// pieces, none twice. Few of the branches are hard to foretell: these would cost more than all else.
+template <BlockMetric metric, class Found>
+void each_reached(const BlockKind& kind, int from, SlotMask others, Found found) {
+  const auto step = [&](int anchor, std::size_t way) -> SlotMask {
+    const BlockStep& one = kind.steps[static_cast<std::size_t>(anchor)][way];
+    return one.to & -SlotMask{(one.entered & others) == 0};
+  };
+  SlotMask reached = bit(from);
+  if constexpr (metric == BlockMetric::slide) {
+    unsigned ways = 0;
+    for (std::size_t way = 0; way < kDirections; ++way)
+      ways |= static_cast<unsigned>((step(from, way) & ~bit(from)) != 0) << way;
+    for (; ways != 0; ways &= ways - 1) {
+      const auto way = static_cast<std::size_t>(std::countr_zero(ways));
+      for (SlotMask at = step(from, way); (at & ~reached) != 0; at = step(lowest(at), way)) {
+        found(lowest(at));
+        reached |= at;
+      }
+    }
+  } else {
+    static_assert(kDirections == 4);
+    const auto steps = [&](int anchor) {
+      return step(anchor, 0) | step(anchor, 1) | step(anchor, 2) | step(anchor, 3);
+    };
+    for (SlotMask fresh = steps(from) & ~reached; fresh != 0;) {
+      const int anchor = lowest(fresh);
+      found(anchor);
+      reached |= bit(anchor);
+      fresh &= fresh - 1;
+      if constexpr (metric == BlockMetric::move) fresh |= steps(anchor) & ~reached;
+    }
+  }
+}
 
 }  // namespace
 
 Blocks::Blocks(int cells, const CellLinks& beside, const std::vector<int>& counts,
                const std::vector<unsigned>& ways, const std::vector<std::vector<SlotMask>>& covers,
                BlockMetric metric, std::vector<PackedField> fields, std::size_t width)
-    : cells_(cells), beside_(beside), metric_(metric), width_(width), fields_(std::move(fields)) {
+    : cells_(cells), metric_(metric), width_(width), fields_(std::move(fields)) {
   if (cells < 1 || cells > kMaxSlots) throw InvalidArgument("cells must be 1 to 64");
   for (const auto& way : beside)
     if (std::ranges::any_of(way, [&](int cell) { return cell < -1 || cell >= cells; }))
@@ -50,7 +143,8 @@ Blocks::Blocks(int cells, const CellLinks& beside, const std::vector<int>& count
       covers.size() != counts.size())
     throw InvalidArgument("expected 1 to 64 kinds, with counts, ways and covers of each");
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    BlockKind kind{.count = counts[i], .ways = ways[i]};
+    BlockKind kind;
+    kind.count = counts[i];
     if (ways[i] >= 1u << kDirections) throw InvalidArgument("ways must be sets of 4 directions");
     if (covers[i].size() != static_cast<std::size_t>(cells)) throw InvalidArgument("covers: one a cell");
     for (int cell = 0; cell < cells; ++cell) {
@@ -63,8 +157,8 @@ Blocks::Blocks(int cells, const CellLinks& beside, const std::vector<int>& count
     }
     if (kind.count < 1 || kind.count > std::popcount(kind.anchors))
       throw InvalidArgument("a kind needs 1 piece or more, and no more than anchors");
-    kinds_.push_back(kind);
-    radix_.push_back(binomial(std::popcount(kind.anchors), kind.count));
+    complete(kind, cells, ways[i], beside);
+    kinds_.push_back(std::move(kind));
   }
   if (fields_.empty()) {
     weigh();
@@ -78,8 +172,10 @@ Blocks::Blocks(int cells, const CellLinks& beside, const std::vector<int>& count
     if (field.bits < 1 || field.bits > 63 || field.shift < 0 || field.shift + field.bits > 64 ||
         field.word < 0 || static_cast<std::size_t>(field.word) >= used_.size())
       throw InvalidArgument("a field must be 1 to 63 bits of one word of the code");
-    if (radix_[i] - 1 > mask_of(field)) throw InvalidArgument("a field is too small for its kind");
-    used_[static_cast<std::size_t>(field.word)] |= mask_of(field) << field.shift;
+    if (kinds_[i].radix - 1 > mask_of(field)) throw InvalidArgument("a field is too small for its kind");
+    kinds_[i].word = static_cast<std::size_t>(field.word);
+    kinds_[i].weight = std::uint64_t{1} << field.shift;
+    used_[kinds_[i].word] |= mask_of(field) << field.shift;
   }
 }
 
@@ -88,68 +184,76 @@ void Blocks::weigh() {
   weights_.resize(kinds_.size());
   for (std::size_t i = kinds_.size(); i-- > 0;) {
     weights_[i] = codes_;
-    if (radix_[i] > ~Number128{0} / codes_) throw LimitExceeded("codes of more than 128 bits");
-    codes_ *= radix_[i];
+    if (kinds_[i].radix > ~Number128{0} / codes_) throw LimitExceeded("codes of more than 128 bits");
+    kinds_[i].weight = static_cast<std::uint64_t>(codes_);
+    if (kinds_[i].weight != 0) kinds_[i].share = ~std::uint64_t{0} / kinds_[i].weight;
+    codes_ *= kinds_[i].radix;
   }
   width_ = codes_ <= kNoKey ? sizeof(Key) : sizeof(Number128);
 }
 
 // The rank of each kind; false where a code has none of these.
 template <class Code>
-bool Blocks::read_ranks(const Code& code, Ranks& ranks) const {
+bool Blocks::read_ranks(const Code& code, std::array<std::uint64_t, kMaxSlots>& ranks) const {
   if (!fields_.empty()) {
     const auto all = words(code);
     for (std::size_t word = 0; word < used_.size(); ++word)
       if ((all[word] & ~used_[word]) != 0) return false;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
-      ranks[i] = all[static_cast<std::size_t>(fields_[i].word)] >> fields_[i].shift & mask_of(fields_[i]);
-      if (ranks[i] >= radix_[i]) return false;
+      ranks[i] = all[kinds_[i].word] >> fields_[i].shift & mask_of(fields_[i]);
+      if (ranks[i] >= kinds_[i].radix) return false;
     }
     return true;
   }
-  if constexpr (kIsNumber<Code>) {
-    auto left = number_of(code);
-    using Number = decltype(left);
+  if constexpr (std::is_same_v<Code, Key>) {
+    if (code >= static_cast<Key>(codes_)) return false;
+    std::uint64_t above = 0;  // the rank is what the kinds up to it make, less what those before it make
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      const std::uint64_t here = quotient(code, kinds_[i].weight, kinds_[i].share);
+      ranks[i] = here - above * kinds_[i].radix;
+      above = here;
+    }
+    return true;
+  } else if constexpr (std::is_same_v<Code, WideCode<2>>) {
+    Number128 left = number_of(code);
     if (left >= codes_) return false;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
-      const auto weight = static_cast<Number>(weights_[i]);
-      ranks[i] = static_cast<std::uint64_t>(left / weight);
-      left %= weight;
+      ranks[i] = static_cast<std::uint64_t>(left / weights_[i]);
+      left %= weights_[i];
     }
     return true;
   }
   return false;
 }
 
-// The code in which the kind has another rank.
+// The code in which the kind's rank is so much more, modulo 2^64.
 template <class Code>
-Code Blocks::with_rank(Code code, std::size_t kind, std::uint64_t before, std::uint64_t after) const {
-  if (!fields_.empty()) {
-    const PackedField& field = fields_[kind];
-    words(code)[static_cast<std::size_t>(field.word)] ^= (before ^ after) << field.shift;
+Code Blocks::with_rank(Code code, std::size_t kind, std::uint64_t more) const {
+  if constexpr (std::is_same_v<Code, Key>) {
+    return code + kinds_[kind].weight * more;
+  } else {
+    if constexpr (std::is_same_v<Code, WideCode<2>>)
+      if (fields_.empty()) {
+        const auto change = static_cast<Number128>(static_cast<std::int64_t>(more));
+        return code_of(number_of(code) + weights_[kind] * change);
+      }
+    code[kinds_[kind].word] += kinds_[kind].weight * more;
     return code;
   }
-  if constexpr (kIsNumber<Code>) {
-    using Number = decltype(number_of(code));
-    const auto weight = static_cast<Number>(weights_[kind]);
-    return code_of<Code>(static_cast<Number>(number_of(code) + weight * after - weight * before));
-  }
-  return code;
 }
 
 template <class Code>
 bool Blocks::decode(const Code& code, Placement& placement) const {
-  Ranks ranks;
+  auto& ranks = placement.ranks;
   if (!read_ranks(code, ranks)) return false;
   placement.covered = 0;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     const BlockKind& kind = kinds_[i];
-    placement.anchors[i] = unrank_set(ranks[i], kind.count, kind.anchors);
-    for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1) {
-      const SlotMask covered = kind.covers[static_cast<std::size_t>(lowest(left))];
-      if ((placement.covered & covered) != 0) return false;
-      placement.covered |= covered;
-    }
+    const BlockSet set = kind.sets.empty() ? set_of(kind, unrank_set(ranks[i], kind.count, kind.anchors))
+                                           : kind.sets[ranks[i]];
+    if (set.covered == 0 || (placement.covered & set.covered) != 0) return false;
+    placement.anchors[i] = set.anchors;
+    placement.covered |= set.covered;
   }
   return true;
 }
@@ -158,7 +262,7 @@ template <class Code>
 Code Blocks::encode(const Placement& placement) const {
   Code code{};
   for (std::size_t i = 0; i < kinds_.size(); ++i)
-    code = with_rank(code, i, 0, rank_set(placement.anchors[i], kinds_[i].anchors));
+    code = with_rank(code, i, rank_set(placement.anchors[i], kinds_[i].anchors));
   return code;
 }
 
@@ -193,71 +297,74 @@ bool Blocks::read(std::span<const std::uint8_t> board, Placement& placement) con
   return true;
 }
 
-// The anchors that a piece can be moved to from `from` where `others` are covered by other pieces.
-SlotMask Blocks::reach(const BlockKind& kind, int from, SlotMask others) const {
-  const auto step = [&](int anchor, std::size_t way) -> int {
-    const int next = beside_[way][static_cast<std::size_t>(anchor)];
-    if ((kind.ways >> way & 1) == 0 || next < 0) return -1;
-    const SlotMask covered = kind.covers[static_cast<std::size_t>(next)];
-    return covered == 0 || (covered & others) != 0 ? -1 : next;
+// Calls found(code, kind, from, to) for each move. `placement` is where the code is decoded.
+template <BlockMetric metric, class Code, class Found>
+void Blocks::each_move(const Code& code, Placement& placement, Found found) const {
+  if (!decode(code, placement)) return;
+  struct Piece {
+    std::uint8_t kind, anchor, number;
   };
-  SlotMask reached = 0;
-  if (metric_ == BlockMetric::move) {
-    reached = bit(from);
-    for (SlotMask fresh = reached; fresh != 0;) {
-      const int anchor = lowest(fresh);
-      fresh &= fresh - 1;
-      for (std::size_t way = 0; way < kDirections; ++way) {
-        const int next = step(anchor, way);
-        if (next < 0 || (reached & bit(next)) != 0) continue;
-        reached |= bit(next);
-        fresh |= bit(next);
-      }
+  std::array<Piece, kMaxSlots + 1> movable;  // and room for one that is not
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    std::uint8_t number = 0;
+    for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1, ++number) {
+      const int anchor = lowest(left);
+      movable[count] = {static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(anchor), number};
+      count += (kinds_[i].beside[static_cast<std::size_t>(anchor)] & ~placement.covered) != 0 ? 1 : 0;
     }
-    return reached & ~bit(from);
   }
-  for (std::size_t way = 0; way < kDirections; ++way)
-    for (int next = step(from, way); next >= 0 && (reached & bit(next)) == 0; next = step(next, way)) {
-      reached |= bit(next);
-      if (metric_ == BlockMetric::step) break;
+  std::array<std::uint64_t, kMaxSlots> made;
+  for (const auto [i, from, number] : std::span(movable).first(count)) {
+    const BlockKind& kind = kinds_[i];
+    const SlotMask others = placement.covered & ~kind.covers[from];
+    const std::uint64_t rank = placement.ranks[i];
+    const auto each = [&](const auto* row) {
+      each_reached<metric>(kind, from, others,
+                           [&](int to) { found(with_rank(code, i, row[to] - rank), i, from, to); });
+    };
+    if (kind.rows.empty()) {
+      fill_row(kind, placement.anchors[i] & ~bit(from), made.data());
+      each(made.data());
+    } else {
+      each(&kind.rows[kind.row_of[rank * static_cast<std::uint64_t>(kind.count) + number]]);
     }
-  return reached;
+  }
 }
 
-// Calls found(code, kind, anchors before, anchors after, from, to) for each move.
-template <class Code, class Found>
-void Blocks::each_move(const Code& code, Found found) const {
-  Placement placement;
-  if (!decode(code, placement)) return;
-  for (std::size_t i = 0; i < kinds_.size(); ++i) {
-    const BlockKind& kind = kinds_[i];
-    const SlotMask before = placement.anchors[i];
-    const std::uint64_t rank = rank_set(before, kind.anchors);
-    for (SlotMask left = before; left != 0; left &= left - 1) {
-      const int from = lowest(left);
-      const SlotMask others = placement.covered & ~kind.covers[static_cast<std::size_t>(from)];
-      for (SlotMask reached = reach(kind, from, others); reached != 0; reached &= reached - 1) {
-        const int to = lowest(reached);
-        const SlotMask after = (before & ~bit(from)) | bit(to);
-        found(with_rank(code, i, rank, rank_set(after, kind.anchors)), i, before, after, from, to);
-      }
-    }
+template <class Visit>
+void Blocks::with_metric(Visit visit) const {
+  switch (metric_) {
+    case BlockMetric::step:
+      return visit.template operator()<BlockMetric::step>();
+    case BlockMetric::slide:
+      return visit.template operator()<BlockMetric::slide>();
+    case BlockMetric::move:
+      return visit.template operator()<BlockMetric::move>();
   }
 }
 
 template <class Code>
 void Blocks::neighbours(std::span<const Code> codes, std::vector<Code>& out) const {
-  for (const Code& code : codes)
-    each_move(code,
-              [&](const Code& next, std::size_t, SlotMask, SlotMask, int, int) { out.push_back(next); });
+  with_metric([&]<BlockMetric metric>() {
+    Placement placement;
+    for (const Code& code : codes)
+      each_move<metric>(code, placement,
+                        [&](const Code& next, std::size_t, int, int) { out.push_back(next); });
+  });
 }
 
 template <class Code>
 void Blocks::moves(const Code& code, std::vector<Code>& out, std::vector<BlockMove>& names) const {
-  each_move(code, [&](const Code& next, std::size_t kind, SlotMask before, SlotMask after, int from, int to) {
-    const auto byte = [](auto value) { return static_cast<std::uint8_t>(value); };
-    out.push_back(next);
-    names.push_back({byte(kind), byte(from), byte(to), byte(below(before, from)), byte(below(after, to))});
+  with_metric([&]<BlockMetric metric>() {
+    Placement placement;
+    each_move<metric>(code, placement, [&](const Code& next, std::size_t kind, int from, int to) {
+      const SlotMask before = placement.anchors[kind];
+      const auto byte = [](auto value) { return static_cast<std::uint8_t>(value); };
+      out.push_back(next);
+      names.push_back({byte(kind), byte(from), byte(to), byte(below(before, from)),
+                       byte(below(before & ~bit(from), to))});
+    });
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "packed_words.hpp"
 #include "parallel.hpp"
 #include "radix.hpp"
 
@@ -23,27 +24,6 @@ std::uint32_t distance(Bytes distances, std::size_t i, std::size_t unit) {
   return unit == 1 ? distances[i] : distances[2 * i] | std::uint32_t{distances[2 * i + 1]} << 8;
 }
 
-// The order of `count` items by their codes, which are the first `words` of the `stride` words of each.
-std::vector<std::uint32_t> sorted_order(const std::uint64_t* items, std::size_t count, std::size_t stride,
-                                        std::size_t words) {
-  struct Entry {
-    std::uint64_t first;  // word of the code: most differ in it
-    std::uint32_t item;
-  };
-  if (count > std::numeric_limits<std::uint32_t>::max())
-    throw InvalidArgument("too many codes to sort at once");
-  std::vector<Entry> entries(count);
-  for (std::size_t i = 0; i < count; ++i) entries[i] = {items[i * stride], static_cast<std::uint32_t>(i)};
-  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
-    if (a.first != b.first) return a.first < b.first;
-    const std::uint64_t *one = items + a.item * stride, *other = items + b.item * stride;
-    return std::lexicographical_compare(one, one + words, other, other + words);
-  });
-  std::vector<std::uint32_t> order(count);
-  for (std::size_t i = 0; i < count; ++i) order[i] = entries[i].item;
-  return order;
-}
-
 template <class Code>
 class ReaderOf final : public MapReader {
  public:
@@ -61,6 +41,7 @@ class ReaderOf final : public MapReader {
   struct Found {
     Code code;
     std::uint16_t depth;
+    auto operator<=>(const Found&) const = default;
   };
   struct Source {
     RunReader<Code> run;
@@ -79,7 +60,7 @@ class ReaderOf final : public MapReader {
   std::vector<Code> bounds_;
   std::size_t bound_ = 0;
   bool sampled_ = false;
-  std::vector<Found> found_, one_, other_;
+  std::vector<Found> found_, other_;
   std::size_t given_ = 0;
   std::span<const Found> shown_;  // by the last call of next(); in found_
 };
@@ -113,9 +94,8 @@ void ReaderOf<Code>::sample(std::size_t states) {
         samples.push_back(reader.head());
         until = step;
       }
-  SortBuffers<Code> buffers;
-  const auto sorted = sorted_unique<Code>({std::span<const Code>(samples)}, buffers);
-  for (std::size_t i = kSamples; i < sorted.size(); i += kSamples) bounds_.push_back(sorted[i]);
+  std::ranges::sort(samples);
+  for (std::size_t i = kSamples; i < samples.size(); i += kSamples) bounds_.push_back(samples[i]);
   sampled_ = true;
 }
 
@@ -134,19 +114,11 @@ void ReaderOf<Code>::gather(int threads) {
   ++bound_;
   found_.erase(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(given_));
   given_ = 0;
-  const std::vector<std::span<const Found>> spans(parts.begin(), parts.end());
-  if constexpr (std::is_same_v<Code, Key>) {
-    const auto sorted = radix_sorted(spans, one_, other_, [](const Found& found) { return found.code; });
-    found_.insert(found_.end(), sorted.begin(), sorted.end());
-  } else {
-    static_assert(sizeof(Found) == sizeof(Code) + sizeof(std::uint64_t));
-    one_.clear();
-    for (const auto span : spans) one_.insert(one_.end(), span.begin(), span.end());
-    const auto* words = reinterpret_cast<const std::uint64_t*>(one_.data());
-    constexpr std::size_t kWords = sizeof(Code) / sizeof(std::uint64_t);
-    for (const std::uint32_t i : sorted_order(words, one_.size(), kWords + 1, kWords))
-      found_.push_back(one_[i]);
-  }
+  const std::size_t left = found_.size();  // all less than those to come
+  for (const auto& part : parts) found_.insert(found_.end(), part.begin(), part.end());
+  constexpr std::size_t kWords = sizeof(Code) / sizeof(Word);
+  radix_sort(std::span(found_).subspan(left), other_, kWords,
+             [](const Found& found, std::size_t word) { return word_of(found.code, word); });
 }
 
 template <class Code>

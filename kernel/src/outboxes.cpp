@@ -162,9 +162,9 @@ class BoxesOf final : public Outboxes {
   }
 
   std::size_t bytes() const override {
-    std::size_t codes = 0;
-    for (const auto& [one, other] : buffers_) codes += one.size() + other.size();
-    return lanes_.bytes() + codes * sizeof(Code);
+    std::size_t bytes = lanes_.bytes();
+    for (const RunMaker<Code>& maker : makers_) bytes += maker.bytes();
+    return bytes;
   }
 
   std::size_t filled_bytes() const override { return lanes_.filled_bytes(); }
@@ -187,21 +187,17 @@ class BoxesOf final : public Outboxes {
     in_lanes(shards.size(), threads, bytes / sizeof(Code), [&](std::size_t lane, std::uint64_t i) {
       std::vector<std::span<const Code>> parts;
       for (std::size_t l = 0; l < lanes_.size(); ++l) put_parts(lanes_[l].boxes[shards[i]], parts);
-      std::span<Code> run = sorted_unique(parts, buffers_[lane]);
+      RunMaker<Code>& maker = makers_[lane];
+      const std::size_t states = maker.find(parts, exclude[i], width_, most);
       for (std::size_t l = 0; l < lanes_.size(); ++l) Lanes::empty(lanes_[l], lanes_[l].boxes[shards[i]]);
-      for (const Bytes blob : exclude[i]) {
-        if (run.empty()) break;
-        run = subtract<Code>(run, decode_run<Code>(blob, width_));
-      }
-      const auto kept = run.first(static_cast<std::size_t>(std::min<std::uint64_t>(most, run.size())));
-      fresh[i] = {run.size(), encode_run<Code>(kept, width_)};
+      fresh[i] = {states, encode_run<Code>(maker.run(), width_)};
     });
     return fresh;
   }
 
   void trim() override {
     lanes_.trim();
-    for (auto& buffers : buffers_) buffers = {};
+    for (RunMaker<Code>& maker : makers_) maker = {};
   }
 
  private:
@@ -215,7 +211,7 @@ class BoxesOf final : public Outboxes {
     const auto lanes =
         std::max<std::size_t>(1, std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), pieces));
     lanes_.prepare(lanes, sharding_.shards());
-    buffers_.resize(lanes_.size());
+    makers_.resize(lanes_.size());
     std::atomic<std::uint64_t> next{0};
     const int useful = useful_threads(codes, threads, kCodesPerThread);
     in_parallel(lanes, useful, [&](std::uint64_t lane) {
@@ -246,7 +242,7 @@ class BoxesOf final : public Outboxes {
       if (shard >= first_shard && shard < end_shard) append(lane, lane.boxes[shard], codes.first(same));
       codes = codes.subspan(same);
     }
-    if (lane.pieces > lane.limit) shrink(lane, buffers_[in]);
+    if (lane.pieces > lane.limit) shrink(lane, makers_[in]);
   }
 
   // One code is the most frequent: it is copied without a loop.
@@ -259,14 +255,14 @@ class BoxesOf final : public Outboxes {
     }
   }
 
-  void shrink(Lane& lane, SortBuffers<Code>& buffers) {
+  void shrink(Lane& lane, RunMaker<Code>& maker) {
     std::vector<std::span<const Code>> parts;
     for (Box& box : lane.boxes) {
       parts.clear();
       put_parts(box, parts);
-      const std::span<Code> run = sorted_unique(parts, buffers);
+      maker.find(parts, {}, width_);
       Lanes::empty(lane, box);
-      append(lane, box, run);
+      append(lane, box, maker.kept());
     }
     lane.limit = std::max(lane.limit, 2 * lane.pieces);
   }
@@ -274,7 +270,7 @@ class BoxesOf final : public Outboxes {
   std::size_t width_;
   Sharding sharding_;
   Lanes lanes_;
-  std::vector<SortBuffers<Code>> buffers_;  // by lane
+  std::vector<RunMaker<Code>> makers_;  // by lane
 };
 
 }  // namespace

@@ -1,82 +1,76 @@
-// Sorting by 64-bit codes, digit by digit, from the lowest that differs anywhere.
+// Sorting by words: digit by digit of the highest bits that differ, then those that these do not tell apart.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
-
-#include "farthest/types.hpp"
 
 namespace farthest {
 
-// The same of items whose codes differ in the bits `differing` alone, by digits of so many bits.
-template <int kDigitBits, class Item, class CodeOf>
-std::span<Item> sorted_by_digits(const std::vector<std::span<const Item>>& parts, std::size_t size,
-                                 Key differing, std::vector<Item>& one, std::vector<Item>& other,
-                                 CodeOf code_of) {
-  constexpr std::size_t kDigits = (64 + kDigitBits - 1) / kDigitBits, kValues = std::size_t{1} << kDigitBits;
-  std::array<int, kDigits> shifts{};
-  std::size_t digits = 0;
-  for (Key left = differing; left != 0; ++digits) {
-    shifts[digits] = std::countr_zero(left);
-    const int end = shifts[digits] + kDigitBits;
-    left = end >= 64 ? 0 : left >> end << end;
+// For each digit and value the place of the next item.
+struct RadixPlaces {
+  static constexpr int kDigitBits = 11, kMostDigits = 4;
+  std::array<std::array<std::uint32_t, std::size_t{1} << kDigitBits>, kMostDigits> of;
+};
+
+template <class Item, class WordOf>
+void radix_sort_from(std::size_t word, std::span<Item> items, Item* other, std::size_t words,
+                     const WordOf& word_of, RadixPlaces& places) {
+  constexpr std::size_t kFew = 48;  // so many are compared
+  constexpr int kMoreBits = 4;      // than there are items: most are then told apart
+  constexpr int kDigitBits = RadixPlaces::kDigitBits;
+  if (items.size() <= kFew) return std::sort(items.begin(), items.end());
+  std::uint64_t differing = 0;
+  for (; word < words && differing == 0; ++word) {
+    const std::uint64_t first = word_of(items[0], word);
+    for (const Item& item : items) differing |= word_of(item, word) ^ first;
   }
-  std::array<std::array<std::uint32_t, kValues>, kDigits> places{};
-  const auto digit = [&](const Item& item, std::size_t d) {
-    return code_of(item) >> shifts[d] & (kValues - 1);
-  };
-  for (const auto part : parts)
-    for (const Item& item : part)
-      for (std::size_t d = 0; d < digits; ++d) ++places[d][digit(item, d)];
-  if (other.size() < size) other.resize(size);
-  for (std::size_t d = 0; d < digits; ++d) {
+  if (differing == 0) return;
+  const std::size_t by = word - 1;
+  const int bits = std::min({static_cast<int>(std::bit_width(differing)) - std::countr_zero(differing),
+                             static_cast<int>(std::bit_width(items.size())) + kMoreBits,
+                             RadixPlaces::kMostDigits * kDigitBits});
+  const int shift = static_cast<int>(std::bit_width(differing)) - bits;
+  const int digits = (bits + kDigitBits - 1) / kDigitBits, digit_bits = (bits + digits - 1) / digits;
+  const std::uint64_t mask = (std::uint64_t{1} << digit_bits) - 1;
+  for (int d = 0; d < digits; ++d) std::fill_n(places.of[static_cast<std::size_t>(d)].begin(), mask + 1, 0);
+  for (const Item& item : items) {
+    std::uint64_t rest = word_of(item, by) >> shift;
+    for (int d = 0; d < digits; ++d, rest >>= digit_bits)
+      ++places.of[static_cast<std::size_t>(d)][rest & mask];
+  }
+  Item *from = items.data(), *to = other;
+  for (int d = 0; d < digits; ++d) {
+    auto& place = places.of[static_cast<std::size_t>(d)];
     std::uint32_t begin = 0;
-    for (auto& place : places[d]) {
-      const std::uint32_t count = place;
-      place = begin;
-      begin += count;
-    }
-    Item* const out = d % 2 == 0 ? one.data() : other.data();
-    const auto scatter = [&](std::span<const Item> items) {
-      for (const Item& item : items) out[places[d][digit(item, d)]++] = item;
-    };
-    if (d == 0)
-      std::ranges::for_each(parts, scatter);
-    else
-      scatter({d % 2 == 0 ? other.data() : one.data(), size});
+    for (std::size_t value = 0; value <= mask; ++value) begin += std::exchange(place[value], begin);
+    const int at = shift + d * digit_bits;
+    for (std::size_t i = 0; i < items.size(); ++i) to[place[word_of(from[i], by) >> at & mask]++] = from[i];
+    std::swap(from, to);
   }
-  return {digits % 2 == 1 ? one.data() : other.data(), size};
+  if (from != items.data()) std::copy_n(from, items.size(), items.data());
+  if (shift == 0 && word == words) return;
+  const auto high = [&](const Item& item) { return word_of(item, by) >> shift; };
+  for (std::size_t begin = 0, end; begin < items.size(); begin = end) {
+    for (end = begin + 1; end < items.size() && high(items[end]) == high(items[begin]);) ++end;
+    if (end - begin > 1)
+      radix_sort_from(shift == 0 ? word : by, items.subspan(begin, end - begin), other, words, word_of,
+                      places);
+  }
 }
 
-// Sorts the items of all parts by code_of(item), a number. The result lies in one of the two buffers, which
-// grow as needed.
-template <class Item, class CodeOf>
-std::span<Item> radix_sorted(const std::vector<std::span<const Item>>& parts, std::vector<Item>& one,
-                             std::vector<Item>& other, CodeOf code_of) {
-  // Below so many items comparing is faster than counting, and below so many short digits, whose counters are
-  // fewer, are faster than long ones.
-  constexpr std::size_t kFew = 64, kShort = 8192;
-  std::size_t size = 0;
-  Key differing = 0, first = 0;
-  for (const auto part : parts) {
-    if (part.empty()) continue;
-    if (size == 0) first = code_of(part.front());
-    for (const Item& item : part) differing |= code_of(item) ^ first;
-    size += part.size();
-  }
-  if (one.size() < size) one.resize(size);
-  if (size < kFew || differing == 0) {
-    auto end = one.begin();
-    for (const auto part : parts) end = std::ranges::copy(part, end).out;
-    std::ranges::sort(one.begin(), end, {}, code_of);
-    return {one.data(), size};
-  }
-  return size < kShort ? sorted_by_digits<8>(parts, size, differing, one, other, code_of)
-                       : sorted_by_digits<11>(parts, size, differing, one, other, code_of);
+// Sorts fewer than 2^32 items, which `<` compares as the numbers word_of(item, 0) to word_of(item, words - 1)
+// do, the first before the others. `other`: memory that grows as needed.
+template <class Item, class WordOf>
+void radix_sort(std::span<Item> items, std::vector<Item>& other, std::size_t words, const WordOf& word_of) {
+  if (other.size() < items.size()) other.resize(items.size());
+  const auto places = std::make_unique_for_overwrite<RadixPlaces>();
+  radix_sort_from(0, items, other.data(), words, word_of, *places);
 }
 
 }  // namespace farthest

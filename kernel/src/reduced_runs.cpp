@@ -1,9 +1,9 @@
 #include "farthest/reduced_runs.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
+#include "code_boxes.hpp"
 #include "packed_words.hpp"
 #include "parallel.hpp"
 
@@ -11,77 +11,6 @@ namespace farthest {
 namespace {
 
 constexpr std::size_t kContents = 256;
-
-// Codes are divided by their hash into boxes of about so many, which stay in the cache with their table.
-constexpr std::size_t kBoxCodes = 8192, kMostBoxes = 2048;
-
-constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
-
-inline std::uint64_t hash_of(Key code) { return code * kMultiplier; }
-
-template <std::size_t Words>
-std::uint64_t hash_of(const WideCode<Words>& code) {
-  std::uint64_t hash = 0;
-  for (const std::uint64_t word : code) hash = (hash ^ word ^ (hash >> 32)) * kMultiplier;
-  return hash;
-}
-
-// Faster than load_code for the narrowest strings, which are of two words.
-template <class Code>
-Code loaded(const std::uint8_t* bytes, std::size_t width) {
-  if constexpr (std::is_same_v<Code, WideCode<2>>) {
-    if (width > 8) return {load_word(bytes), load_word(bytes + width - 8) << 8 * (16 - width)};
-  }
-  return load_code<Code>(bytes, width);
-}
-
-// Of one thread, used again from shard to shard.
-template <class Code>
-struct Boxes {
-  std::vector<std::vector<Code>> boxes;
-  std::vector<std::size_t> old;      // of each box the first codes, which are not new
-  std::vector<std::uint32_t> table;  // by hash: the place of a code in the box, and one; 0: none
-  std::vector<Code> kept;
-  int bits = 0;
-
-  void begin(std::size_t codes) {
-    bits = static_cast<int>(std::bit_width(std::min(codes / kBoxCodes, kMostBoxes - 1)));
-    boxes.resize(std::max(boxes.size(), count()));
-    for (auto& box : boxes) box.clear();
-    kept.clear();
-  }
-  std::size_t count() const { return std::size_t{1} << bits; }
-  void put(const Code& code) {
-    boxes[bits == 0 ? 0 : static_cast<std::size_t>(hash_of(code) >> (64 - bits))].push_back(code);
-  }
-  void end_of_old() {
-    old.clear();
-    for (std::size_t box = 0; box < count(); ++box) old.push_back(boxes[box].size());
-  }
-
-  // The codes of a box that are not old, each once.
-  std::span<const Code> fresh(std::size_t number) {
-    std::vector<Code>& box = boxes[number];
-    const int table_bits = static_cast<int>(std::bit_width(box.size())) + 1;
-    const std::size_t mask = (std::size_t{1} << table_bits) - 1;
-    table.assign(mask + 1, 0);
-    std::uint32_t count = 0;
-    const auto take = [&](std::span<const Code> codes) {
-      for (const Code& code : codes) {
-        std::size_t at = hash_of(code) << bits >> (64 - table_bits);
-        while (table[at] != 0 && !equal(box[table[at] - 1], code)) at = (at + 1) & mask;
-        if (table[at] != 0) continue;
-        box[count] = code;
-        table[at] = ++count;
-      }
-    };
-    const std::span<const Code> all(box);
-    take(all.first(old[number]));
-    const std::uint32_t first = count;
-    take(all.subspan(old[number]));
-    return all.subspan(first, count - first);
-  }
-};
 
 template <class Code>
 class RunsOf final : public ReducedRuns {
@@ -131,7 +60,7 @@ class RunsOf final : public ReducedRuns {
       throw InvalidArgument("no such shard");
     std::vector<FoundCodes> found(shards.size());
     const auto lanes = std::min<std::size_t>(shards.size(), static_cast<std::size_t>(std::max(threads, 1)));
-    std::vector<Boxes<Code>> boxes(lanes);
+    std::vector<CodeBoxes<Code>> boxes(lanes);
     std::atomic<std::size_t> next{0};
     in_parallel(lanes, threads, [&](std::uint64_t lane) {
       for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < shards.size();)
@@ -202,22 +131,23 @@ class RunsOf final : public ReducedRuns {
   }
 
   FoundCodes step_one(const RunShard& shard, const std::vector<Bytes>& layer,
-                      const std::vector<Bytes>& exclude, std::uint64_t most, Boxes<Code>& boxes) const {
+                      const std::vector<Bytes>& exclude, std::uint64_t most, CodeBoxes<Code>& boxes) const {
     std::size_t bytes = 0;
     for (const Bytes codes : exclude) bytes += codes.size();
     for (const RunLink& link : shard.links) bytes += layer[link.source].size();
     boxes.begin(bytes / width_);
     for (const Bytes codes : exclude)
       for (std::size_t at = 0; at < codes.size(); at += width_)
-        boxes.put(loaded<Code>(codes.data() + at, width_));
+        boxes.put(load_code<Code>(codes.data() + at, width_));
     boxes.end_of_old();
     for (const RunLink& link : shard.links) {
       const Bytes codes = layer[link.source];
       const Code* images = &images_[link.map * images_of_map_];
       for (std::size_t at = 0; at < codes.size(); at += width_)
-        boxes.put(image(images, loaded<Code>(codes.data() + at, width_)));
+        boxes.put(image(images, load_code<Code>(codes.data() + at, width_)));
     }
     FoundCodes found;
+    std::vector<Code> kept;
     std::uint64_t pairs = 0;
     for (std::size_t box = 0; box < boxes.count(); ++box) {
       const std::span<const Code> fresh = boxes.fresh(box);
@@ -226,9 +156,9 @@ class RunsOf final : public ReducedRuns {
       if (most == std::numeric_limits<std::uint64_t>::max())
         store(fresh, found.codes);
       else
-        keep_least(fresh, most, boxes.kept);
+        keep_least(fresh, most, kept);
     }
-    if (!boxes.kept.empty()) store(boxes.kept, found.codes);
+    if (!kept.empty()) store(kept, found.codes);
     found.classes = pairs / (shard.fixing.size() + 1);
     if (pairs % (shard.fixing.size() + 1) != 0)
       throw InvalidArgument("a shard is not closed under its symmetries");
@@ -241,19 +171,6 @@ class RunsOf final : public ReducedRuns {
     for (const std::uint32_t map : shard.fixing)
       for (const Code& code : codes) found += is_fixed(maps_[map].data(), code) ? 1 : 0;
     return found;
-  }
-
-  static void keep_least(std::span<const Code> codes, std::uint64_t most, std::vector<Code>& kept) {
-    for (const Code& code : codes) {
-      if (kept.size() < most) {
-        kept.push_back(code);
-        std::ranges::push_heap(kept);
-      } else if (most != 0 && code < kept.front()) {
-        std::ranges::pop_heap(kept);
-        kept.back() = code;
-        std::ranges::push_heap(kept);
-      }
-    }
   }
 
   void store(std::span<const Code> codes, std::vector<std::uint8_t>& out) const {

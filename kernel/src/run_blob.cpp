@@ -216,31 +216,11 @@ Run<Code> decode_run(Bytes blob, std::size_t width) {
   return run;
 }
 
-CountedRun run_of(Bytes codes, std::size_t width) {
-  return with_code(width, [&]<class Code>(Code) -> CountedRun {
-    const auto loaded = load_codes<Code>(codes, width);
-    SortBuffers<Code> buffers;
-    const auto run = sorted_unique<Code>({std::span<const Code>(loaded)}, buffers);
-    return {run.size(), encode_run<Code>(run, width)};
-  });
-}
-
 void write_codes(Bytes blob, std::size_t width, std::span<std::uint8_t> out) {
   with_code(width, [&]<class Code>(Code) {
     RunReader<Code> reader(blob, width);
     for (; out.size() >= width; out = out.subspan(width), reader.advance())
       store_code(reader.head(), out.data(), width);
-  });
-}
-
-CountedRun merge_runs(const std::vector<Bytes>& runs, const std::vector<Bytes>& exclude, std::size_t width) {
-  return with_code(width, [&]<class Code>(Code) -> CountedRun {
-    std::vector<Run<Code>> decoded;
-    for (const Bytes blob : runs) decoded.push_back(decode_run<Code>(blob, width));
-    SortBuffers<Code> buffers;
-    auto run = sorted_unique<Code>({decoded.begin(), decoded.end()}, buffers);
-    for (const Bytes blob : exclude) run = subtract<Code>(run, decode_run<Code>(blob, width));
-    return {run.size(), encode_run<Code>(run, width)};
   });
 }
 

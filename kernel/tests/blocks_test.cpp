@@ -90,6 +90,43 @@ TEST(metrics_of_blocks_reach_more_and_more) {
   }
 }
 
+// Of 12 squares on 36 cells there are too many sets for tables.
+TEST(kinds_of_many_sets_move_as_others) {
+  CellLinks links;
+  for (auto& way : links) way.fill(-1);
+  for (int cell = 0; cell < 36; ++cell) {
+    const auto i = static_cast<std::size_t>(cell);
+    if (cell >= 6) links[0][i] = static_cast<std::int8_t>(cell - 6);
+    if (cell < 30) links[1][i] = static_cast<std::int8_t>(cell + 6);
+    if (cell % 6 > 0) links[2][i] = static_cast<std::int8_t>(cell - 1);
+    if (cell % 6 < 5) links[3][i] = static_cast<std::int8_t>(cell + 1);
+  }
+  const Blocks blocks(36, links, {12, 1}, {15, 15}, {squares(36), squares(36)}, BlockMetric::step);
+  SlotMask squares_at = 0b001101001011000100000010001000110011;
+  for (int i = 0; i < 20; ++i, squares_at = (squares_at << 5 | squares_at >> 31) & first_slots(36)) {
+    Placement placement;
+    placement.anchors[0] = squares_at;
+    placement.anchors[1] = bit(lowest(~squares_at));
+    placement.covered = placement.anchors[0] | placement.anchors[1];
+    const auto code = blocks.encode<Key>(placement);
+    Placement again;
+    CHECK(blocks.decode(code, again) && again.anchors[0] == squares_at && again.covered == placement.covered);
+    std::set<Key> expected;
+    for (std::size_t kind = 0; kind < 2; ++kind)
+      for (SlotMask left = placement.anchors[kind]; left != 0; left &= left - 1)
+        for (const auto& way : links) {
+          const int to = way[static_cast<std::size_t>(lowest(left))];
+          if (to < 0 || (placement.covered & bit(to)) != 0) continue;
+          Placement after = placement;
+          after.anchors[kind] ^= (left & -left) | bit(to);
+          expected.insert(blocks.encode<Key>(after));
+        }
+    std::vector<Key> next;
+    blocks.neighbours<Key>(std::span(&code, 1), next);
+    CHECK(next.size() == expected.size() && std::set(next.begin(), next.end()) == expected);
+  }
+}
+
 TEST(blocks_of_no_state_have_no_neighbours) {
   const Blocks blocks = sample(BlockMetric::move);
   std::vector<std::uint64_t> next;

@@ -72,58 +72,88 @@ TEST(codes_of_each_width_come_back_and_keep_their_order) {
   CHECK_THROWS((with_code(kMaxWidth + 1, [](auto) { return 0; })));
 }
 
+// A run of those that were found, which must be as many.
+template <class Code>
+Run<Code> made(RunMaker<Code>& maker, const std::vector<std::span<const Code>>& parts,
+               const std::vector<Bytes>& old = {}, std::size_t width = sizeof(Code)) {
+  const std::size_t states = maker.find(parts, old, width);
+  CHECK(states == maker.kept().size());
+  const auto run = maker.run();
+  return {run.begin(), run.end()};
+}
+
 TEST(any_codes_are_sorted_whatever_parts_they_come_in) {
   Random random(32);
   for_widths([&]<class Code>(std::size_t width, Code) {
-    SortBuffers<Code> buffers;
-    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{40}, std::size_t{3000}}) {
-      const auto codes = some_codes<Code>(width, width > 100 ? count / 10 : count, random);
+    RunMaker<Code> maker;
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{40}, std::size_t{20000}}) {
+      const auto codes = some_codes<Code>(width, width > 100 ? count / 50 : count, random);
       const std::size_t middle = codes.empty() ? 0 : random.below(codes.size());
       const std::span<const Code> all(codes);
-      const auto sorted = sorted_unique<Code>({all.first(middle), {}, all.subspan(middle)}, buffers);
-      CHECK(std::ranges::equal(sorted, run_of(codes)));
+      CHECK(made(maker, {all.first(middle), {}, all.subspan(middle)}) == run_of(codes));
     }
   });
 }
 
 TEST(numbers_are_sorted_whichever_digits_differ) {
   Random random(33);
-  SortBuffers<Key> buffers;
+  RunMaker<Key> maker;
   for (int low = 0; low < 64; low += 9)
     for (int high = low; high < 64; high += 13) {
       std::vector<Key> codes;
       const Key mask = (high == 63 ? ~Key{0} : (Key{1} << (high + 1)) - 1) & ~((Key{1} << low) - 1);
       const Key same = random.below(~Key{0}) & ~mask;
-      for (int i = 0; i < 10000; ++i) codes.push_back((random.below(~Key{0}) & mask) | same);
-      for (const std::size_t size : {std::size_t{80}, std::size_t{1000}, codes.size()}) {
-        const std::vector<Key> some(codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(size));
-        CHECK(std::ranges::equal(sorted_unique<Key>({std::span<const Key>(some)}, buffers), run_of(some)));
-      }
+      for (int i = 0; i < 1000; ++i) codes.push_back((random.below(~Key{0}) & mask) | same);
+      CHECK(made(maker, {std::span<const Key>(codes)}) == run_of(codes));
     }
 }
 
 TEST(numbers_close_together_are_sorted) {
   Random random(35);
-  SortBuffers<Key> buffers;
+  RunMaker<Key> maker;
   for (const Key range : {Key{1}, Key{63}, Key{64}, Key{65}, Key{1000}, Key{63990}, Key{64010}, Key{1} << 30})
     for (const Key first : {Key{0}, Key{12345}, ~Key{0} - range + 1}) {
       std::vector<Key> codes{first + range - 1, first};
       for (int i = 0; i < 1000; ++i) codes.push_back(first + random.below(range));
-      CHECK(std::ranges::equal(sorted_unique<Key>({std::span<const Key>(codes)}, buffers), run_of(codes)));
+      CHECK(made(maker, {std::span<const Key>(codes)}) == run_of(codes));
     }
 }
 
-TEST(runs_are_taken_out_of_runs) {
+TEST(codes_that_share_long_beginnings_are_sorted) {
+  // Each code has a bit more than the one before: any digit tells few of them from the others.
+  constexpr std::size_t kWidth = 128;
+  std::vector<WideCode<16>> codes;
+  for (std::size_t bit = 8 * kWidth; bit-- > 0;) {
+    auto& code = codes.emplace_back(codes.empty() ? WideCode<16>{} : codes.back());
+    code[bit / 64] |= std::uint64_t{1} << (63 - bit % 64);
+  }
+  const auto wanted = run_of(codes);
+  std::ranges::reverse(codes);
+  RunMaker<WideCode<16>> maker;
+  CHECK(made(maker, {std::span<const WideCode<16>>(codes)}) == wanted);
+}
+
+TEST(codes_of_old_runs_are_not_found) {
   Random random(34);
   for_widths([&]<class Code>(std::size_t width, Code) {
-    auto run = run_of(some_codes<Code>(width, 200, random));
-    auto other = some_codes<Code>(width, 100, random);
-    for (std::size_t i = 0; i < run.size(); i += 3) other.push_back(run[i]);
-    other = run_of(other);
-    Run<Code> wanted;
-    std::ranges::set_difference(run, other, std::back_inserter(wanted));
-    CHECK(std::ranges::equal(subtract<Code>(run, other), wanted));
-    CHECK(subtract<Code>(other, other).empty());
+    const bool wide = width > 100;
+    for (const std::size_t count : {std::size_t{50}, std::size_t{20000}}) {
+      const auto codes = run_of(some_codes<Code>(width, wide ? 50 : count, random));
+      auto other = some_codes<Code>(width, 100, random);
+      for (std::size_t i = 0; i < codes.size(); i += 3) other.push_back(codes[i]);
+      other = run_of(other);
+      Run<Code> wanted;
+      std::ranges::set_difference(codes, other, std::back_inserter(wanted));
+      const std::size_t half = other.size() / 2;
+      const Blob one = encode_run<Code>(std::span(other).first(half), width);
+      const Blob two = encode_run<Code>(std::span(other).subspan(half), width);
+      RunMaker<Code> maker;
+      CHECK(made(maker, {std::span<const Code>(codes)}, {one, two}, width) == wanted);
+      CHECK(maker.find({std::span<const Code>(codes)}, {one, two}, width, 5) == wanted.size());
+      wanted.resize(std::min<std::size_t>(wanted.size(), 5));
+      CHECK(std::ranges::equal(maker.run(), wanted));
+      CHECK(made(maker, {std::span<const Code>(other)}, {one, two}, width).empty());
+    }
   });
 }
 

@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 
+from cases import for_each
 from deployment.compose import ROOT, services
 from deployment.dockerfile import Stage, read_stages, sent
 
@@ -57,7 +58,7 @@ def test_what_is_copied_exists_and_is_sent(stages: list[Stage]) -> None:
             assert sent(source), source
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         ".env",

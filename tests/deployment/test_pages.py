@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from cases import for_each
 from deployment.compose import ROOT, services
 from farthest.cli.app import cli
 
@@ -58,7 +59,7 @@ def anchors(page: str) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@for_each("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
     for target, anchor in links(page):
         assert (ROOT / target).exists(), f"{page}: {target}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from deployment.compose import PASSWORDS, config, interpolated, normal, seconds, services
 from farthest.environment import SETTINGS
 
@@ -17,7 +18,7 @@ GIVEN_BY_COMPOSE = {"entrypoint", "networks"}
 LONGER_IN_COMPOSE = {"build"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "wanted"),
     [
         ("a ${SET} b $SET-c", "a value b value-c"),
@@ -35,19 +36,19 @@ def test_variables(text: str, wanted: str) -> None:
     assert interpolated({"$SET": [text, 1, None]}, VARIABLES) == {"$SET": [wanted, 1, None]}
 
 
-@pytest.mark.parametrize("text", ["${EMPTY:?what to do}", "${UNSET:?what to do}", "${UNSET?what to do}"])
+@for_each("text", ["${EMPTY:?what to do}", "${UNSET:?what to do}", "${UNSET?what to do}"])
 def test_a_required_variable(text: str) -> None:
     with pytest.raises(ValueError, match=r"required variable \w+ is missing a value: what to do$"):
         interpolated([{"key": text}], VARIABLES)
 
 
-@pytest.mark.parametrize("text", ["$", "$1", "${}", "${SET", "${SET:}", "${SET:+x}", "${UNSET:-${SET}}"])
+@for_each("text", ["$", "$1", "${}", "${SET", "${SET:}", "${SET:+x}", "${UNSET:-${SET}}"])
 def test_what_is_no_variable(text: str) -> None:
     with pytest.raises(ValueError, match="no such variable"):
         interpolated(text, VARIABLES)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("short", "long"),
     [
         ({"command": "a 'b c'"}, {"command": ["a", "b c"]}),
@@ -79,7 +80,7 @@ def test_forms(short: dict[str, Any], long: dict[str, Any]) -> None:
     assert normal(short) == normal(long) == long
 
 
-@pytest.mark.parametrize(
+@for_each(
     "raw",
     [
         {"environment": {"A": True}},
@@ -99,8 +100,8 @@ def test_times() -> None:
     assert [seconds(text) for text in ("30s", "2m", "2m0s", "1h0m1.5s")] == [30, 120, 120, 3601.5]
 
 
-@pytest.mark.parametrize("profiles", [(), ("monitoring",), ("monitoring", "web")])
-@pytest.mark.parametrize(
+@for_each("profiles", [(), ("monitoring",), ("monitoring", "web")])
+@for_each(
     "variables",
     [
         PASSWORDS,
@@ -108,7 +109,6 @@ def test_times() -> None:
         {setting.name: f"{setting.name} $$ $x" for setting in SETTINGS} | PASSWORDS,
         {"WORKER_LIMIT": "3gb", "POSTGRES_PORT": "5433", "FARTHEST_VERSION": "1.2"} | PASSWORDS,
     ],
-    ids=["unset", "empty", "settings", "others"],
 )
 def test_as_compose(profiles: tuple[str, ...], variables: dict[str, str]) -> None:
     result = config(*profiles, variables=variables)

@@ -16,6 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import farthest
+from cases import for_each
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, TOKEN, Client
 from farthest.models.database import open_database
 from farthest.puzzles import catalogue
@@ -490,7 +491,7 @@ def test_what_is_pasted_and_cannot_be_enumerated(client: Client, text: str, told
     assert "/tmp" not in answer.text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "states"),
     [
         ("[ (1,2,3,4,5),\r\n (1,2) ]", 120),
@@ -550,7 +551,7 @@ def test_a_row_of_dots_is_no_step_of_an_address(client: Client) -> None:
     assert text in Page(client().get(address).text).text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("told", "again"),
     [
         (Told(error="it ended before a solution was found", ended=True), True),

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 import farthest
+from cases import for_each
 from explorer.conftest import CUT, KINDS, LAYERS, QUEUED, THREE, TOKEN, Client
 from farthest.cli.app import cli
 from farthest.errors import SettingError
@@ -27,7 +28,7 @@ BEARER = {"authorization": f"Bearer {TOKEN}"}
 HERE = "http://127.0.0.1:8080"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keywords", "said"),
     [
         ({"host": "0.0.0.0"}, "set FARTHEST_WEB_TOKEN"),
@@ -43,7 +44,7 @@ def test_what_would_let_strangers_in_is_refused(keywords: dict[str, Any], said: 
         WebSettings(**keywords)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "keywords",
     [
         {},
@@ -58,7 +59,7 @@ def test_what_is_allowed(keywords: dict[str, Any]) -> None:
     WebSettings(**keywords)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("origin", "public"),
     [
         ("*", False),

@@ -79,7 +79,10 @@ def test_all_distances_are_made_where_they_are_few(
 
 @pytest.mark.parametrize(
     ("puzzle", "board", "length"),
-    [("8-puzzle", EASY, 30), ("pyraminx", "moves: R L U' B R' U L B' R U", 9)],
+    [
+        ("8-puzzle", EASY, 30),
+        pytest.param("pyraminx", "moves: R L U' B R' U L B' R U", 9, marks=pytest.mark.slow),
+    ],
 )
 def test_tables_are_made_and_kept(
     run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch, puzzle: str, board: str, length: int

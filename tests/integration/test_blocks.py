@@ -40,7 +40,7 @@ def test_from_the_command_line(run: Run) -> None:
     assert "the cells of B C F G are not whole pieces" in error
 
 
-@pytest.mark.parametrize("name", ["pennant", "pegs-triangle-15"])
+@pytest.mark.parametrize("name", ["pennant", pytest.param("pegs-triangle-15", marks=pytest.mark.night)])
 def test_what_the_start_leads_to_is_kept_with_the_job(run: Run, run_json: RunJson, name: str) -> None:
     """The same by a map from the start: its boards are looked up in that to the goal."""
     from_start, to_goal = run_json("enumerate", name), run_json("enumerate", name, "--to", "goal")
@@ -132,8 +132,9 @@ def test_solutions_can_be_played(folder: Path, direction: str) -> None:
         start = puzzle.definition.format_board(puzzle.definition.origin_boards[1] or ())
         boards = list(made.path(start if direction == "to" else made.farthest()[0]))
         assert (boards[0], len(boards)) == (start, 61 if direction == "to" else 70)
+        space = compile_space(puzzle)
         for board, after in pairwise(boards):
-            moves = compile_space(puzzle).neighbours(
+            moves = space.neighbours(
                 np.array([puzzle.definition.parse_board(board)], dtype=np.uint8), toward=False
             )
             assert after in [text for _, _, found in moves for text in puzzle.definition.texts(found)]

@@ -8,6 +8,7 @@ from typing import Any
 import click
 import pytest
 
+from cases import for_each
 from farthest.cli.app import cli
 from farthest.worker.registry import Work, WorkerRecord
 from field_tables import with_tables
@@ -17,7 +18,21 @@ PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 COMMANDS = sorted(cli.commands)
 SEEN_BY_ALL = {"--help", "-h", "--json", "--database", "--allow-module"}
-IMPORT_NOTHING = {"jobs", "show", "delete", "watch", "cancel", "plot", "workers", "migrate", "completion"}
+IMPORT_NOTHING = {
+    *(
+        "jobs",
+        "show",
+        "delete",
+        "watch",
+        "cancel",
+        "plot",
+        "workers",
+        "migrate",
+        "completion",
+        "survey",
+        "surveys",
+    )
+}
 """Commands that run no class of a puzzle, whatever is allowed."""
 NO_JSON = {"coordinator", "worker", "completion", "serve"}
 """Services, which log, and what is for shells."""
@@ -35,7 +50,7 @@ def test_no_other_commands_are_documented() -> None:
     assert sorted(re.findall(r"^## farthest (\w+)", TEXT, re.MULTILINE)) == COMMANDS
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_a_command(name: str) -> None:
     command = cli.commands[name]
     text = section(name)
@@ -54,9 +69,7 @@ def test_a_command(name: str) -> None:
     assert re.search(rf"\bfarthest {name}\b", command.help), "the help has an example"
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{page.name}" for page in sorted(PAGE.parent.glob("*.md")))]
-)
+@for_each("page", ["README.md", *(f"docs/{page.name}" for page in sorted(PAGE.parent.glob("*.md")))])
 def test_the_commands_that_are_shown(page: str) -> None:
     """They are commands with these options; each part of a pipe is looked at."""
     text = (PAGE.parents[1] / page).read_text(encoding="utf-8")
@@ -109,6 +122,8 @@ def fields(value: Any) -> set[str]:
         ("path", ["1", "0 3 / 1 2"]),
         ("states", ["1", "--farthest"]),
         ("diameter", ["1"]),
+        ("survey", ["rush-hour-3x3"]),
+        ("surveys", ["1", "--top", "1"]),
         ("random", ["3-puzzle"]),
         ("export", ["1", "states.csv"]),
         ("plot", ["1", "layers.svg"]),
@@ -127,6 +142,8 @@ def fields(value: Any) -> set[str]:
 def test_every_json_field(run_json: RunJson, command: str, arguments: list[str]) -> None:
     run_json("enumerate", "3-puzzle")
     run_json("submit", "3-puzzle")
+    if command == "surveys":
+        run_json("survey", "rush-hour-3x3")
     if command == "resume":
         run_json("cancel", "2")
     text = section(command)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from farthest.cli.options import byte_size
 from farthest.cli.printing import side_by_side
 from farthest.cli.progress import LineReporter, LiveReporter
@@ -175,7 +176,6 @@ def test_a_file(run_json: RunJson, folder: Path) -> None:
         (["eight-kinds", "--database", "no/such/folder.db"], "folder"),
         (["eight-kinds", "--database", "nosuch://x"], "nosuch"),
         (["missing.toml"], "missing.toml"),
-        (["15-puzzle"], "memory"),
         ([], "PUZZLE"),
     ],
 )
@@ -232,7 +232,7 @@ def test_the_live_line_tells_what_is_read_and_resumed() -> None:
         reporter.stop()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "size"),
     [
         ("4GiB", 4 * 2**30),

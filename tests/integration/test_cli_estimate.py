@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from cases import for_each
 from farthest.cli.app import cli
 from farthest.coordinator.enumeration import guess
 from farthest.coordinator.enumeration.job import enumerate_puzzle
@@ -253,7 +254,7 @@ def test_people_read_the_same(tmp_path: Path) -> None:
     assert "messages" in result.stdout
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "status", "message"),
     [
         (["sliding-5x5"], 2, "more than the 4.6e18 that keys can number"),

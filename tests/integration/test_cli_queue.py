@@ -277,9 +277,9 @@ def test_watch_waits_for_another_coordinator(run: Run, database: Database) -> No
 
 
 def test_migrate(run: Run, run_json: RunJson, folder: Path) -> None:
-    assert run("migrate", "--database", "new.db").stdout == "new.db is up to date (schema 0010).\n"
+    assert run("migrate", "--database", "new.db").stdout == "new.db is up to date (schema 0011).\n"
     assert (folder / "new.db").exists()
-    assert run_json("migrate", "--database", "new.db") == {"database": "new.db", "schema": "0010"}
+    assert run_json("migrate", "--database", "new.db") == {"database": "new.db", "schema": "0011"}
 
 
 def test_workers_are_threads_unless_told(run: Run) -> None:

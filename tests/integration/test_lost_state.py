@@ -380,7 +380,7 @@ def test_a_redis_that_is_certainly_too_small_is_refused(
         redis.close()
 
 
-@pytest.mark.parametrize(("kept", "margin"), [(False, True), (True, True), (False, False), (True, False)])
+@pytest.mark.parametrize(("kept", "margin"), [(False, True), (True, False)])
 def test_a_full_redis_ends_a_run_of_some_layers_with_those_before(
     redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch, kept: bool, margin: bool
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import farthest
+from cases import for_each
 from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
@@ -50,8 +51,8 @@ def test_a_stopped_pattern_begins_again(tmp_path: Path) -> None:
         assert (again.job, again.digest, again.resumed_from) == (1, undisturbed.digest, None)
 
 
-@pytest.mark.parametrize("name", ["15-puzzle@1.6.11", "24-puzzle@1.7.12"])
-@pytest.mark.parametrize("isa", ["portable", ""])
+@for_each("name", ["15-puzzle@1.6.11", "24-puzzle@1.7.12"])
+@for_each("isa", ["portable", ""])
 def test_digests_do_not_depend_on_threads_or_instructions(isa: str, name: str) -> None:
     with compiled(isa):
         digests = {enumerate_puzzle(load(name), None, Settings(threads=threads)).digest for threads in (1, 4)}

@@ -31,7 +31,9 @@ from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
+from farthest.stores import scattering
 from farthest.stores.contract import step
+from farthest.stores.folder import scatter_store
 from farthest.stores.folder.journal import EnumerationFolder, UnitFiles, UnitPlace, UnitTable
 from farthest.stores.folder.scatter_store import ScatterFolderStore, StepLoad, step_loads
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
@@ -234,24 +236,36 @@ class Links:
 @given(
     st.lists(st.lists(st.integers(0, 19), max_size=3), min_size=20, max_size=20),
     st.sampled_from([2**20, 9000]),
+    st.sampled_from([None, 2, 5]),
 )
 def test_layers_are_those_of_a_plain_search(
-    tmp_path_factory: pytest.TempPathFactory, links: list[list[int]], memory: int
+    tmp_path_factory: pytest.TempPathFactory, links: list[list[int]], memory: int, last: int | None
 ) -> None:
+    """Of the ``last`` one the least states are kept, here one a shard."""
     layers, seen = [{0}], {0}
     while layers[-1]:
         layers.append({to for state in layers[-1] for to in links[state]} - seen)
         seen |= layers[-1]
     path = tmp_path_factory.mktemp("runs") / "layers"
-    folder = EnumerationFolder(path, {}, 3)
-    store = ScatterFolderStore(Links(links), folder, memory)  # type: ignore[arg-type]
-    for depth in range(1, len(layers)):
-        for unit in store.units(depth, store.begin(depth, store.reachable(depth))):
-            step(store, depth, unit)
-        assert sum(store.counts(depth).values()) == len(layers[depth])
-        if depth % 3 == 2 and layers[depth]:  # as after a kill
-            store.leave()
-            store = ScatterFolderStore(Links(links), EnumerationFolder(path, {}, 3), memory)  # type: ignore[arg-type]
+
+    def opened() -> ScatterFolderStore:
+        return ScatterFolderStore(Links(links), EnumerationFolder(path, {}, 3), memory, last=last)  # type: ignore[arg-type]
+
+    store = opened()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (scattering, scatter_store):
+            patch.setattr(module, "LEAST_KEPT", 1)
+        for depth in range(1, len(layers) if last is None else min(last + 1, len(layers))):
+            for unit in store.units(depth, store.begin(depth, store.reachable(depth))):
+                step(store, depth, unit)
+            counts = store.counts(depth)
+            assert sum(counts.values()) == len(layers[depth])
+            if depth % 3 == 2 and layers[depth]:  # as after a kill
+                store.leave()
+                store = opened()
+            kept = [int.from_bytes(key, "big") for key in store.keys(depth, 99)]  # type: ignore[arg-type]
+            assert kept[:1] == sorted(layers[depth])[:1]
+            assert len(kept) == (len(counts) if depth == last else len(layers[depth]))
     store.drop()
 
 

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from redis import Redis
 
+from cases import for_each
 from cluster import Service, until
 from farthest import retry
 from farthest.cli.app import cli
@@ -315,14 +316,14 @@ def test_a_second_worker_of_a_name_is_refused(nodes: RedisNodes, start: Start, t
     until(lambda: [one.pid for one in list_workers(nodes)] == [again.pid] or None, 30, "it alone is there")
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a/b", "x@y"])
+@for_each("name", ["", "a b", "a/b", "x@y"])
 def test_wrong_names_are_refused(name: str) -> None:
     result = CliRunner().invoke(cli, ["worker", "--name", name])
     assert result.exit_code == 2
     assert "--name" in result.output
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "settings"),
     [
         ("redis://here", {"broker_url": "redis://here:6379/0"}),

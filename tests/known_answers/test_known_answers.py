@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
@@ -76,7 +77,7 @@ def test_histogram_only(entry: dict[str, Any]) -> None:
     check(entry, Settings(histogram_only=True))
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["name"])
+@for_each("entry", ENTRIES)
 def test_entries_are_whole_and_those_of_the_package(entry: dict[str, Any]) -> None:
     layers = entry["layers"]
     assert sum(layers) == entry["states"]

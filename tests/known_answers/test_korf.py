@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import farthest
+from cases import for_each
 from farthest.puzzles.board_sets import board_set
 
 BOARDS = {known.number: (known.text, known.length) for known in board_set("korf-100").boards}
@@ -17,7 +18,7 @@ def test_the_lengths_sum_up_as_published() -> None:
     assert sum(length for _, length in BOARDS.values()) == 5305
 
 
-@pytest.mark.parametrize("number", [12, 42, 55, 79])
+@for_each("number", [12, 42, 55, 79])
 def test_the_easiest(number: int) -> None:
     board, length = BOARDS[number]
     found = farthest.solve(PUZZLE, board, heuristic="manhattan", threads=1, store=False)

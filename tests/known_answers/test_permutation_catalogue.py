@@ -9,7 +9,7 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.puzzles.puzzle import Puzzle
 
-QUICK_STATES = 1_000_000
+QUICK_STATES, SLOW_STATES = 1_000_000, 50_000_000
 SLOW = {"coxeter-e6"}
 """They take longer than others of so many states."""
 MOST_STATES = 100_000_000
@@ -21,7 +21,11 @@ def cases() -> list[Any]:
             puzzle,
             layers,
             id=puzzle.name,
-            marks=[pytest.mark.slow] if sum(layers) > QUICK_STATES or puzzle.name in SLOW else [],
+            marks=pytest.mark.night
+            if sum(layers) > SLOW_STATES
+            else pytest.mark.slow
+            if sum(layers) > QUICK_STATES or puzzle.name in SLOW
+            else [],
         )
         for puzzle in catalogued()
         for layers in {known.layers for known in puzzle.known if known.layers}

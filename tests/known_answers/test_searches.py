@@ -5,6 +5,7 @@ of solutions by plain deepening, by IDA* and from the stored map.
 import pytest
 
 import farthest
+from cases import for_each
 from farthest.coordinator.search.settings import SearchOutcome
 
 FARTHEST = ["┘─└/│□│/┐─┌", "┘│└/│□─/┐─┌", "┘│└/─□─/┐│┌", "┘│└/─□│/┐─┌", "┘─└/─□│/┐│┌", "┘─└/│□─/┐│┌"]
@@ -55,7 +56,7 @@ def test_eight_kinds_by_plain_deepening() -> None:
     )
 
 
-@pytest.mark.parametrize(("board", "count"), list(zip(FARTHEST, SOLUTIONS, strict=True)))
+@for_each(("board", "count"), list(zip(FARTHEST, SOLUTIONS, strict=True)))
 def test_the_farthest_of_eight_kinds(board: str, count: int) -> None:
     outcome = farthest.solve("eight-kinds", board, all_solutions=True)
     assert (outcome.length, len(solutions(outcome))) == (30, count)
@@ -118,7 +119,7 @@ def test_the_algorithms_of_the_report() -> None:
     assert guided.length >= 24
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("puzzle", "board"),
     [
         ("8-puzzle", "123456870"),

@@ -11,6 +11,7 @@ import numpy.typing
 import pytest
 
 import farthest
+from cases import for_each
 
 
 def test_importing_costs_nothing() -> None:
@@ -177,7 +178,7 @@ def test_what_a_puzzle_may_be(tmp_path: Path) -> None:
         farthest.solve(Stranger)  # type: ignore[arg-type]  # what is tested
 
 
-@pytest.mark.parametrize(
+@for_each(
     "board",
     ["867/254/301", "start", " start ", BOARD, list(BOARD), numpy.array(BOARD), numpy.array(BOARD, "u1")],
 )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.frames import frame_of, unpacked
 
 if sys.version_info >= (3, 14):
@@ -17,8 +18,8 @@ else:
     from backports import zstd
 
 
-@pytest.mark.parametrize("size", [0, 1, 2**16 - 1, 2**16, 3 * 2**16 + 1])
-@pytest.mark.parametrize("checksum", [False, True])
+@for_each("size", [0, 1, 2**16 - 1, 2**16, 3 * 2**16 + 1])
+@for_each("checksum", [False, True])
 def test_what_was_compressed_comes_back(size: int, checksum: bool) -> None:
     data = bytes(index * index % 251 for index in range(size))
     frame = frame_of(data, checksum=checksum)
@@ -59,7 +60,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@for_each("name", HOSTILE)
 def test_no_frame_takes_more_room_than_is_expected(name: str) -> None:
     tracemalloc.start()
     try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
@@ -32,7 +33,7 @@ def test_each_run_has_one_row() -> None:
     assert sorted(rows()) == [file.name for file in RUNS]
 
 
-@pytest.mark.parametrize("file", RUNS, ids=lambda file: file.stem)
+@for_each("file", RUNS)
 def test_a_row_says_what_its_file_says(file: Path) -> None:
     run = json.loads(file.read_text())
     _, states, farthest, published, _, seconds, memory, disk = rows()[file.name]
@@ -50,7 +51,7 @@ def test_a_row_says_what_its_file_says(file: Path) -> None:
         assert total == f"{distances:,}"
 
 
-@pytest.mark.parametrize("file", RUNS, ids=lambda file: file.stem)
+@for_each("file", RUNS)
 def test_the_layers_are_those_that_are_published(file: Path) -> None:
     run = json.loads(file.read_text())
     own = file.with_suffix(".toml")

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.cli.printing import print_drawings
 from farthest.logs import PlainFormatter
 from farthest.puzzles.picture import COLOURS
@@ -43,12 +44,12 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_what_is_unsafe_becomes_an_escape(text: str) -> None:
     assert safe(f"{text}.") == f"{HOSTILE[text]}."
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@for_each("text", HARMLESS)
 def test_what_is_harmless_stays(text: str) -> None:
     assert safe(text) == text
 

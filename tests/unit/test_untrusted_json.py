@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.untrusted_json import DEPTH, DIGITS, read_json, read_json_object
 
 PLAIN = st.recursive(
@@ -54,7 +55,7 @@ def test_nesting_is_bounded() -> None:
     assert read_json(json.dumps(["[" * 900])) == ["[" * 900]  # in a text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "wrong"),
     [
         ("[1, 2", "not JSON"),
@@ -78,7 +79,7 @@ def test_what_is_not_plain_is_refused(text: str | bytes, wrong: str) -> None:
         read_json(text, 8 if "1234567" in str(text) else 10_000)
 
 
-@pytest.mark.parametrize("text", ["[1]", "1", '"a"', "null"])
+@for_each("text", ["[1]", "1", '"a"', "null"])
 def test_an_object_is_expected(text: str) -> None:
     with pytest.raises(ValueError, match="not a JSON object"):
         read_json_object(text)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import naive
+from cases import for_each
 from farthest.errors import BoardError, ResourceError, StorageError
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
@@ -421,7 +422,7 @@ BAD_LAYOUTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", BAD_LAYOUTS)
+@for_each("kind", BAD_LAYOUTS)
 def test_bad_layouts_are_found(kind: str) -> None:
     puzzle = make_puzzle(rows=grid_rows(2, 3), goals=[[0, 1, 2, 3, 4, 5]])
     right = plain_layout(puzzle, parity=True)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest.families.permutation.definition import permutation
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
@@ -66,7 +67,7 @@ def test_boards_without_a_key() -> None:
     assert model(SAMPLES["sums, by slot"]).codes(turned.clip(0, 1)).tolist() == [none]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "changed"),
     [
         ("turned, to", {"version": 2}),

@@ -29,15 +29,38 @@ inline constexpr int kDirections = 4;
 using CellLinks =
     std::array<std::array<std::int8_t, kMaxSlots>, kDirections>;  // neighbour of a cell, -1 none
 
+// One cell in one direction: the cells that the piece enters, and its anchor then, as a bit. Where there is
+// no such step it enters none and stays.
+struct BlockStep {
+  SlotMask entered = 0;
+  SlotMask to = 0;
+};
+
+// The anchors of a kind's pieces, and the cells that they cover; none where two pieces would lie on one cell.
+struct BlockSet {
+  SlotMask anchors = 0;
+  SlotMask covered = 0;
+};
+
 struct BlockKind {
   int count = 0;                             // pieces
-  unsigned ways = 0;                         // directions that they may go, bit i = direction i
   SlotMask anchors = 0;                      // where they fit
   std::array<SlotMask, kMaxSlots> covers{};  // for each anchor the cells of a piece there
+  std::array<std::array<BlockStep, kDirections>, kMaxSlots> steps{};  // for each anchor
+  std::array<SlotMask, kMaxSlots> beside{};  // for each anchor the cells that some step enters
+  std::uint64_t radix = 0;                   // ranks
+  // Where they are not too many:
+  std::vector<BlockSet> sets;         // for each rank
+  std::vector<std::uint32_t> row_of;  // for each rank and piece the row of the set without it
+  std::vector<std::uint32_t> rows;    // for each set of a piece less and each cell the rank with it
+  // The rank's place in a code: in this word, times the weight. share: 2^64 / weight.
+  std::size_t word = 0;
+  std::uint64_t weight = 0, share = 0;
 };
 
 // The pieces of a state: for each kind its anchors, and all cells that are covered.
 struct Placement {
+  std::array<std::uint64_t, kMaxSlots> ranks;
   std::array<SlotMask, kMaxSlots> anchors{};
   SlotMask covered = 0;
 };
@@ -88,24 +111,21 @@ class Blocks {
   std::vector<Code> placements(const Placement& fixed, std::uint64_t limit) const;
 
  private:
-  using Ranks = std::array<std::uint64_t, kMaxSlots>;
-
   void weigh();
   template <class Code>
-  bool read_ranks(const Code& code, Ranks& ranks) const;
+  bool read_ranks(const Code& code, std::array<std::uint64_t, kMaxSlots>& ranks) const;
   template <class Code>
-  Code with_rank(Code code, std::size_t kind, std::uint64_t before, std::uint64_t after) const;
-  template <class Code, class Found>
-  void each_move(const Code& code, Found found) const;
-  SlotMask reach(const BlockKind& kind, int from, SlotMask others) const;
+  Code with_rank(Code code, std::size_t kind, std::uint64_t more) const;
+  template <BlockMetric metric, class Code, class Found>
+  void each_move(const Code& code, Placement& placement, Found found) const;
+  template <class Visit>
+  void with_metric(Visit visit) const;
   template <class Code>
   bool fill(std::size_t kind, int left, int next, Placement& placement, std::uint64_t limit,
             std::vector<Code>& out) const;
 
   int cells_;
-  CellLinks beside_;
   std::vector<BlockKind> kinds_;
-  std::vector<std::uint64_t> radix_;
   BlockMetric metric_;
   std::size_t width_ = sizeof(Key);
   // Of numbers:

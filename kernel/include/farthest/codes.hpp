@@ -32,6 +32,15 @@ bool equal(const WideCode<Words>& one, const WideCode<Words>& other) {
   return differing == 0;
 }
 
+// Whether one code is before another.
+inline bool less(Key one, Key other) { return one < other; }
+template <std::size_t Words>
+bool less(const WideCode<Words>& one, const WideCode<Words>& other) {
+  for (std::size_t word = 0; word + 1 < Words; ++word)
+    if (one[word] != other[word]) return one[word] < other[word];
+  return one[Words - 1] < other[Words - 1];
+}
+
 inline void check_width(std::size_t width) {
   if (width == 0 || width > kMaxWidth) throw InvalidArgument("codes must have 1 to 1024 bytes");
 }
@@ -84,7 +93,11 @@ Code load_code(const std::uint8_t* bytes, std::size_t width) {
   } else {
     std::size_t i = 0;
     for (; i + 8 <= width; i += 8) code[i / 8] = load_word(bytes + i);
-    for (; i < width; ++i) code[i / 8] |= std::uint64_t{bytes[i]} << (56 - i % 8 * 8);
+    if (i < width && width > 8) {  // the last eight bytes at once
+      code[i / 8] = load_word(bytes + width - 8) << 8 * (i + 8 - width);
+    } else {
+      for (; i < width; ++i) code[i / 8] |= std::uint64_t{bytes[i]} << (56 - i % 8 * 8);
+    }
   }
   return code;
 }
@@ -96,7 +109,12 @@ void store_code(const Code& code, std::uint8_t* bytes, std::size_t width) {
   } else {
     std::size_t i = 0;
     for (; i + 8 <= width; i += 8) store_word(code[i / 8], bytes + i);
-    for (; i < width; ++i) bytes[i] = static_cast<std::uint8_t>(code[i / 8] >> (56 - i % 8 * 8));
+    if (i < width && width > 8) {
+      const std::size_t more = 8 * (width - i);
+      store_word(code[i / 8 - 1] << more | code[i / 8] >> (64 - more), bytes + width - 8);
+    } else {
+      for (; i < width; ++i) bytes[i] = static_cast<std::uint8_t>(code[i / 8] >> (56 - i % 8 * 8));
+    }
   }
 }
 

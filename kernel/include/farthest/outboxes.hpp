@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "farthest/expander.hpp"
-#include "farthest/run_blob.hpp"
+#include "farthest/runs.hpp"
 
 namespace farthest {
 

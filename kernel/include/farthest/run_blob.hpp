@@ -15,9 +15,15 @@
 // the same blob.
 #pragma once
 
-#include "farthest/runs.hpp"
+#include <span>
+#include <vector>
+
+#include "farthest/codes.hpp"
 
 namespace farthest {
+
+template <class Code>
+using Run = std::vector<Code>;
 
 using Blob = std::vector<std::uint8_t>;
 
@@ -68,16 +74,9 @@ struct CountedRun {
   Blob blob;
 };
 
-// The run of codes that lie one after another. Throws InvalidArgument.
-CountedRun run_of(Bytes codes, std::size_t width);
-
 // Writes the least codes of a run one after another, as many as `out` has room for: no more than it has
 // states. Throws InvalidArgument where it is damaged.
 void write_codes(Bytes blob, std::size_t width, std::span<std::uint8_t> out);
-
-// The run of the codes that are in any of `runs` and in none of `exclude`. Throws InvalidArgument where one
-// is damaged.
-CountedRun merge_runs(const std::vector<Bytes>& runs, const std::vector<Bytes>& exclude, std::size_t width);
 
 // Writes a run code by code, ascending, which the caller answers for.
 template <class Code>

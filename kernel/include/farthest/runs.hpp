@@ -1,28 +1,48 @@
-// Runs: ascending sequences of codes, none twice. A layer of a shard is one run.
+// Making runs: ascending sequences of codes, none twice. A layer of a shard is one run.
 #pragma once
 
-#include <span>
-#include <vector>
+#include <memory>
 
-#include "farthest/codes.hpp"
+#include "farthest/run_blob.hpp"
 
 namespace farthest {
 
 template <class Code>
-using Run = std::vector<Code>;
+class CodeBoxes;  // code_boxes.hpp
 
-// Memory for sorting, used again from call to call.
+// Makes runs of codes that come in any order. Its memory is used again from run to run.
 template <class Code>
-struct SortBuffers {
-  std::vector<Code> one, other;
+class RunMaker {
+ public:
+  RunMaker();
+  RunMaker(RunMaker&&) noexcept;
+  RunMaker& operator=(RunMaker&&) noexcept;
+  ~RunMaker();
+
+  // Finds the codes of the parts that none of the runs `old`, which are blobs, has, each once: fewer than
+  // 2^32. Returns their number, and keeps the least `most`. Throws InvalidArgument where a run is damaged.
+  std::size_t find(const std::vector<std::span<const Code>>& parts, const std::vector<Bytes>& old,
+                   std::size_t width, std::uint64_t most = ~std::uint64_t{0});
+
+  // Those that were kept, ascending, until find is called again; or in any order.
+  std::span<const Code> run();
+  std::span<const Code> kept() const { return kept_; }
+
+  // Bytes of memory.
+  std::size_t bytes() const;
+
+ private:
+  std::unique_ptr<CodeBoxes<Code>> boxes_;
+  std::vector<Code> kept_, other_;
+  std::vector<Word> marks_;
+  bool ascending_ = true;
 };
 
-// The run of all codes in the parts: fewer than 2^32. It lies in the buffers until the next call.
-template <class Code>
-std::span<Code> sorted_unique(const std::vector<std::span<const Code>>& parts, SortBuffers<Code>& buffers);
+// The run of codes that lie one after another. Throws InvalidArgument.
+CountedRun run_of(Bytes codes, std::size_t width);
 
-// Takes the codes of `other` out of `run`, whose rest lies at its beginning. Returns that.
-template <class Code>
-std::span<Code> subtract(std::span<Code> run, std::span<const Code> other);
+// The run of the codes that are in any of `runs` and in none of `exclude`. Throws InvalidArgument where one
+// is damaged.
+CountedRun merge_runs(const std::vector<Bytes>& runs, const std::vector<Bytes>& exclude, std::size_t width);
 
 }  // namespace farthest

@@ -110,6 +110,15 @@ def complete_algorithms(
     return _last_part(list(ALGORITHMS), incomplete)
 
 
+def complete_starts(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Names of sets of starts."""
+    return _items(
+        ((f"rush-hour-{size}x{size}", "all boards of Rush Hour") for size in (3, 4, 5, 6)), incomplete
+    )
+
+
 def complete_set(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:

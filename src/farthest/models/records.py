@@ -429,6 +429,47 @@ class JobRecord:
         return self.status
 
 
+@dataclass(frozen=True, slots=True)
+class SurveyRecord:
+    """A row of ``survey``. ``starts_of``: JSON of the set of starts (``farthest.survey``), which is done in so many
+    ``parts``."""
+
+    name: str
+    starts_of: str
+    parts: int
+    created: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyPartRecord:
+    """A row of ``survey_part``: a part that is done. ``totals``: JSON, counts for each number of pieces. ``digest``
+    covers it and its components."""
+
+    part: int
+    seconds: float
+    totals: str
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentRecord:
+    """A row of ``component``, the ``number``-th of a part.
+
+    ``board``: the hardest, or where no goal can be reached the one that the component was found from, with ``moves``
+    null. ``minimal``: whether each other piece is needed to make it as hard; null where that was not asked. ``layers``:
+    the states at each distance from the nearest goal, with commas between.
+    """
+
+    part: int
+    number: int
+    pieces: int
+    states: Big
+    moves: int | None
+    minimal: bool | None
+    board: str
+    layers: str
+
+
 def now() -> datetime:
     """The current time; leases on several hosts need clocks that agree to within a few seconds."""
     return datetime.now(UTC)

@@ -38,6 +38,7 @@ from farthest.models.records import (
     BIG,
     DIGITS,
     ChunkRecord,
+    ComponentRecord,
     Field,
     IterationRecord,
     JobRecord,
@@ -47,10 +48,12 @@ from farthest.models.records import (
     SolutionRecord,
     StateRecord,
     SubtreeRecord,
+    SurveyPartRecord,
+    SurveyRecord,
     fields_of,
 )
 
-SCHEMA_VERSION = "0010"
+SCHEMA_VERSION = "0011"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
 _MOST_DIGITS = 4000
@@ -234,6 +237,40 @@ verification = Table(
     Column("seconds", Float, nullable=False),
     Column("checks", Text, nullable=False),  # JSON: what was proved
     Column("record_digest", String(64), nullable=False),
+)
+
+# Surveys: many small spaces as one task. Its parts are stored as they are done; their digests cover their components.
+survey = Table(
+    "survey",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    *_columns(SurveyRecord),
+    sqlite_autoincrement=True,
+)
+
+
+def _survey_id() -> Column[Any]:
+    return Column("survey_id", ForeignKey("survey.id", ondelete="CASCADE"), nullable=False)
+
+
+survey_part = Table(
+    "survey_part",
+    metadata,
+    _survey_id(),
+    *_columns(SurveyPartRecord),
+    PrimaryKeyConstraint("survey_id", "part"),
+    sqlite_with_rowid=False,
+)
+
+component = Table(
+    "component",
+    metadata,
+    _survey_id(),
+    *_columns(ComponentRecord),
+    PrimaryKeyConstraint("survey_id", "part", "number"),
+    Index("ix_component_moves", "survey_id", "moves", "states"),
+    Index("ix_component_states", "survey_id", "states"),
+    sqlite_with_rowid=False,
 )
 
 # The same as Alembic's, so that a new database gets its version without importing Alembic.

@@ -46,6 +46,13 @@ class SortedRun(NamedTuple):
 NO_STATES = SortedRun(0, b"")
 
 
+def least_of(width: int, run: SortedRun) -> SortedRun:
+    """The run of its least LEAST_KEPT codes. Raises ValueError where it is damaged."""
+    if run.states <= LEAST_KEPT:
+        return run
+    return SortedRun(*_kernel.run_of(width, _kernel.run_codes(width, run.data, LEAST_KEPT)))
+
+
 def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int, SortedRun]:
     """Adds a run to those of all states found. Each of them is at least twice as long as the next, so a state is merged
     a few times, however many layers there are. Returns how many of the runs stay, and the run that takes the place of
@@ -55,6 +62,11 @@ def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int
         stay -= 1
         run = SortedRun(*_kernel.merge_runs(width, [runs[stay].data, run.data]))
     return stay, run
+
+
+def has_expander(space: ScatterSpace) -> bool:
+    """Whether the kernel finds the successors of the space's states."""
+    return getattr(space, "expander", None) is not None
 
 
 ALL = 2**64 - 1

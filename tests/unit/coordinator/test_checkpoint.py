@@ -2,11 +2,12 @@
 
 import pytest
 
+from cases import for_each
 from farthest.coordinator.enumeration.record import LITTLE_SECONDS, READ_BYTES, Checkpoint
 from farthest.models.records import LayerRecord
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("seconds", "reading", "read"),
     [
         ((0.0, 0.5, 0.5), 0.9, True),
@@ -15,7 +16,6 @@ from farthest.models.records import LayerRecord
         ((0.0, 0.0, 0.0), LITTLE_SECONDS * 1.1, False),
         ((0.0, None, 0.5), 100.0, True),
     ],
-    ids=["layers took longer", "layers took less", "little to read", "no longer little", "not measured"],
 )
 def test_what_takes_longer_decides(seconds: tuple[float | None, ...], reading: float, read: bool) -> None:
     layers = [LayerRecord(depth, 1, one) for depth, one in enumerate(seconds)]

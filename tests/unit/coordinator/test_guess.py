@@ -19,7 +19,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guess, "WALK_SECONDS", 60.0)
 
 
-@pytest.mark.parametrize(("name", "states"), [("8-puzzle", 181_440), ("pancake-8", 40_320)])
+@pytest.mark.parametrize(("name", "states"), [("pancake-8", 40_320)])
 def test_walks_that_mix_tell_the_number(name: str, states: int) -> None:
     found = guess._sampled(compile_space(load(name), None))
     assert found is not None

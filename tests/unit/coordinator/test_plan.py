@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from farthest.coordinator.enumeration.choice import space_for
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import Plan, plan
@@ -18,7 +19,7 @@ from farthest.spaces.contract import gather, is_packed
 from farthest.stores.blocks import cut_for_workers
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "options", "packed"),
     [
         ("cube-3x3x3-domino", {"max_depth": 6}, True),
@@ -153,9 +154,7 @@ def test_layers_in_files_that_do_not_fit_say_what_they_need(
         assert needs.layers_disk > GIB
 
 
-@pytest.mark.parametrize(
-    ("name", "measured"), [("sliding-3x4", 0.21), ("sliding-3x4-slide", 0.35), ("pancake-12", 0.58)]
-)
+@for_each(("name", "measured"), [("sliding-3x4", 0.21), ("sliding-3x4-slide", 0.35), ("pancake-12", 0.58)])
 def test_redis_at_its_fullest_by_the_model_of_workers(name: str, measured: float) -> None:
     """Bytes a state of Redis's whole memory, as they were measured: docs/scaling.md."""
     space = gather(compile_space(load(name)))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.search.contract import Node, PieceResult, Way
 from farthest.search.deepening import Frontier, Place, Totals
 from search_trees import TreeEngine
@@ -125,7 +126,7 @@ def test_pieces_under_way_after_the_first_solution_are_not_waited_for() -> None:
     assert (frontier.totals.nodes, frontier.new_solutions) == (7, [("only",)])
 
 
-@pytest.mark.parametrize("way", [("R", (3, 4)), (), ((0, 15),)])
+@for_each("way", [("R", (3, 4)), (), ((0, 15),)])
 def test_ways_come_back_from_json(way: Way) -> None:
     node = Node((1, 2), 3, 4, way)
     assert msgspec.json.decode(msgspec.json.encode(node), type=Node) == node

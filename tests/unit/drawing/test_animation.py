@@ -3,8 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-import pytest
-
+from cases import for_each
 from farthest.drawing.path import FIRST, GLIDE, LAST, SECONDS, animated_svg, tracks
 from farthest.drawing.svg import CELL
 from farthest.families.user_input import drawn_board
@@ -36,7 +35,7 @@ def at(rules: str, number: int, percent: float) -> tuple[float, float]:
     return float(steps[last][1]), float(steps[last][2])
 
 
-@pytest.mark.parametrize("name", PATHS)
+@for_each("name", PATHS)
 def test_pieces_are_where_each_board_has_them(name: str) -> None:
     drawn = pictures_of(name)
     document = animated_svg([(str(i), picture) for i, picture in enumerate(drawn)], name)

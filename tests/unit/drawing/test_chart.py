@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.drawing.chart import HEIGHT, WIDTH, Chart
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -46,7 +47,7 @@ def test_a_linear_scale_is_proportional() -> None:
     assert second == pytest.approx(2 * third, abs=0.2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("most", "labels"),
     [
         (1, ["0", "1"]),

@@ -4,10 +4,10 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import click
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.drawing.outline import label_place, loops
 from farthest.drawing.svg import svg
 from farthest.drawing.terminal import coloured
@@ -35,7 +35,7 @@ def first_board(puzzle: Puzzle) -> tuple[int, ...]:
     return goals[0] if goals else start or ()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_every_puzzle_of_the_catalogue_can_be_drawn(name: str) -> None:
     puzzle = catalogue.load(name)
     board = first_board(puzzle)
@@ -98,7 +98,7 @@ WILD = {
 }
 
 
-@pytest.mark.parametrize("family", WILD)
+@for_each("family", WILD)
 def test_wildcards_are_drawn(family: str) -> None:
     name, board = WILD[family]
     assert any("*" in shape.text for shape in board_picture(catalogue.load(name), board).shapes)

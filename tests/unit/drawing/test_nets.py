@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cases import for_each
 from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import permutation
 from farthest.families.user_input import drawn_board
@@ -195,7 +196,7 @@ def test_stickers_go_as_on_the_body(name: str, data: st.DataObject) -> None:
     assert stickers(puzzle, drawn_board(puzzle, f"moves: {text}")) == expected
 
 
-@pytest.mark.parametrize("name", DEEP)
+@for_each("name", DEEP)
 def test_each_face_of_the_goal_has_one_colour(name: str) -> None:
     puzzle = catalogue.load(name)
     colours: dict[int, set[Any]] = {}
@@ -295,7 +296,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "problem"), WRONG)
+@for_each(("text", "line", "problem"), WRONG)
 def test_a_wrong_net_is_refused_with_its_line(text: str, line: int, problem: str) -> None:
     with pytest.raises(PuzzleError) as refused:
         parse_puzzle(HEAD + text, "two.toml")
@@ -323,7 +324,7 @@ def test_identical_pieces_have_the_same_colours() -> None:
         parse_puzzle(text, "two.toml")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "colour", "untold"),
     [
         ("cube-3x3x3@corners", "grey", 24),

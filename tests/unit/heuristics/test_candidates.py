@@ -4,6 +4,7 @@ from itertools import chain
 
 import pytest
 
+from cases import for_each
 from farthest.coordinator.enumeration.resources import layers_by_growth
 from farthest.coordinator.search.judging import judged
 from farthest.families.sliding.definition import sliding
@@ -15,9 +16,7 @@ from farthest.search.solvable import layers_of_boards
 from farthest.spaces import compile_space
 
 
-@pytest.mark.parametrize(
-    ("name", "size"), [("8-puzzle", 4), ("15-puzzle", 7), ("24-puzzle", 6), ("sliding-3x4", 5)]
-)
+@for_each(("name", "size"), [("8-puzzle", 4), ("15-puzzle", 7), ("24-puzzle", 6), ("sliding-3x4", 5)])
 def test_groups_are_a_partition_into_connected_ones(name: str, size: int) -> None:
     definition = sliding(load(name))
     groups = grown_groups(definition, size)
@@ -51,14 +50,12 @@ def test_the_best_within_the_memory(name: str, memory: int, first: str) -> None:
     assert max(fitting, key=lambda each: (round(each.mean, 2), -each.bytes)).text == first
 
 
-@pytest.mark.parametrize(
-    "name", ["pancake-9", "lights-3x3", "hanoi-3-4", "eight-kinds", "8-puzzle@plain:1-4"]
-)
+@for_each("name", ["pancake-9", "lights-3x3", "hanoi-3-4", "eight-kinds", "8-puzzle@plain:1-4"])
 def test_puzzles_without_candidates(name: str) -> None:
     assert candidates(load(name), 2**28) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("puzzle", "pattern", "expected"),
     [
         ("cube-3x3x3", "FR=FL=BL=BR.turns:corners.edges", 3),

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest.families.hanoi.definition import Hanoi
 from farthest.heuristics.contract import UNREACHABLE, WholePatternMap
 from farthest.heuristics.registry import open_heuristic
@@ -71,7 +72,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@for_each("name", TABLES)
 def test_sums(name: str) -> None:
     """They are what their patterns' distances add up to; never more than the distance; no move takes away more than
     1."""

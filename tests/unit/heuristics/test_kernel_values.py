@@ -4,10 +4,10 @@ from random import Random
 
 import hypothesis
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
 import naive
+from cases import for_each
 from farthest.families.sliding.definition import sliding
 from farthest.heuristics.registry import applicable, open_heuristic
 from farthest.puzzles.catalogue import load
@@ -42,7 +42,7 @@ def test_sliding_puzzles_of_every_kind(puzzle: Puzzle, random: Random) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "sliding-2x3-slide",
@@ -73,9 +73,7 @@ def test_arrangements(name: str) -> None:
     assert checked >= 2
 
 
-@pytest.mark.parametrize(
-    "name", ["8-puzzle", "15-puzzle", "eight-kinds", "red-and-white", "sliding-4x6", "wilson-theta"]
-)
+@for_each("name", ["8-puzzle", "15-puzzle", "eight-kinds", "red-and-white", "sliding-4x6", "wilson-theta"])
 def test_the_catalogue(name: str) -> None:
     puzzle = load(name)
     definition = sliding(puzzle)

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import naive
+from cases import for_each
 from farthest.errors import MissingMapError
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.symmetries import pattern_images
@@ -104,7 +105,7 @@ def test_one_additive_pattern() -> None:
         assert maps.asked == [f"{NAME}@{text}"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "admissible"),
     [
         ("@1-2+@3-5", True),
@@ -169,7 +170,7 @@ def test_mirror_images_look_up_other_pieces() -> None:
     assert second.distances is first.distances
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "tokens", "same"),
     [
         ("sliding-3x3", "1-2", ["1.2", "2.5", "3.6", "5.8", "6.7", "7.8"]),
@@ -210,9 +211,7 @@ def test_the_first_of_the_maps_that_are_there_is_shared() -> None:
     assert maps.asked == ["sliding-3x3@2.5"] * 2
 
 
-@pytest.mark.parametrize(
-    "text", ["@1-2+@3-5", "sym:@1-2,zero", "@1.5,misplaced+manhattan", "sym:linear-conflict"]
-)
+@for_each("text", ["@1-2+@3-5", "sym:@1-2,zero", "@1.5,misplaced+manhattan", "sym:linear-conflict"])
 def test_the_kernel_has_the_same_values(text: str) -> None:
     puzzle = make_puzzle(goals=[(0, 1, 2, 3, 4, 5, 6, 7, 8)], rows=grid_rows(3, 3))
     if "5" in text:

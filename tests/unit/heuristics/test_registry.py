@@ -7,6 +7,7 @@ import pytest
 
 import families
 import farthest
+from cases import for_each
 from farthest.errors import FarthestError, SettingError
 from farthest.families.permutation.definition import permutation
 from farthest.families.sliding.definition import sliding
@@ -24,7 +25,7 @@ def opened(text: str, puzzle: Puzzle) -> object:
     return open_heuristic(text, puzzle, puzzle.definition.origin_boards[0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "default", "names"),
     [
         ("8-puzzle", "linear-conflict", "zero misplaced nearest manhattan matching linear-conflict"),
@@ -57,7 +58,7 @@ def test_gaps_need_one_modulus() -> None:
     assert farthest.solve(puzzle, "b+1 a+1 c").length == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "default"),
     [("8-puzzle", "manhattan"), ("eight-kinds", "nearest"), ("pancake-6", "gap"), ("hoppers", "zero")],
 )
@@ -65,7 +66,7 @@ def test_the_default_of_a_star_is_one_that_its_kernel_takes(name: str, default: 
     assert default_heuristic(load(name), "astar") == default
 
 
-@pytest.mark.parametrize("name", families.PUZZLES)
+@for_each("name", families.PUZZLES)
 def test_defaults_can_be_opened(name: str) -> None:
     puzzle = families.PUZZLES[name]()
     board = families.a_board(puzzle)
@@ -73,7 +74,7 @@ def test_defaults_can_be_opened(name: str) -> None:
     assert heuristic.values(np.array([board], dtype=np.uint8)).tolist() == [0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "claims"),
     [
         ("manhattan", (True, True)),
@@ -170,7 +171,7 @@ def test_mirror_images() -> None:
     assert symmetries(sliding(alike), sliding(alike).goals) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("puzzle", "text", "message"),
     [
         ("8-puzzle", "manhatan", "heuristic 'manhatan': is not known; did you mean 'manhattan'?"),
@@ -255,7 +256,7 @@ def test_names_of_partitions(name: str, partition: str, pieces: int) -> None:
     assert [str(len(each)) for each in labels] == partition.split("-")
 
 
-@pytest.mark.parametrize("name", ["15-puzzle", "sliding-4x4-slide", "sliding-2x8", "8-puzzle-blank-first"])
+@for_each("name", ["15-puzzle", "sliding-4x4-slide", "sliding-2x8", "8-puzzle-blank-first"])
 def test_other_puzzles_have_no_partitions(name: str) -> None:
     assert partitions(load(name)) == []
     assert in_full("7-8", load(name)) == "7-8"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import families
 import naive
+from cases import for_each
 from farthest.families.sliding.definition import sliding
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.heuristics.registry import applicable, open_heuristic
@@ -128,7 +129,7 @@ def test_small_puzzles_of_every_family(name: str) -> None:
         check_a_part(puzzle)
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@for_each("name", OTHERS)
 def test_goals_of_other_kinds(name: str) -> None:
     check_a_part(parse_puzzle(OTHERS[name], "o.toml"))
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cases import for_each
 from farthest import _kernel
 
 ISAS = _kernel.available_isas()
@@ -85,7 +86,7 @@ def test_a_bitmap_without_ones_has_no_bytes() -> None:
         _kernel.decode_bitmap(bytes(TRAILER), bytearray(64))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("density", "most"), [(0.001, 1.05), (0.005, 1.05), (0.03, 1.05), (0.12, 1.06), (0.17, 1.1), (0.97, 1.05)]
 )
 def test_independent_bits_take_little_more_than_their_entropy(density: float, most: float) -> None:
@@ -100,7 +101,7 @@ def one_at(*places: int) -> NDArray[np.uint8]:
     return np.packbits(bits, bitorder="little")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bitmap", "array"),
     [
         # 512 bits, a one: 9 bits of the Rice code are as they are.
@@ -255,7 +256,7 @@ def test_buffers_are_of_any_items() -> None:
     assert np.array_equal(out.view(np.uint8), bitmap)
 
 
-@pytest.mark.parametrize("wrong", [None, "text", np.zeros(128, np.uint8)[::2]])
+@for_each("wrong", [None, "text", np.zeros(128, np.uint8)[::2]])
 def test_what_is_no_buffer_is_refused(wrong: Any) -> None:
     with pytest.raises((TypeError, ValueError, BufferError)):
         _kernel.encode_bitmap(wrong)
@@ -268,15 +269,15 @@ def test_blobs_are_not_decoded_into_what_cannot_be_written() -> None:
         _kernel.decode_bitmap(b"", bytes(64))
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@for_each("isa", ISAS)
 def test_xxh3_is_that_of_the_published_library(isa: str) -> None:
     data = random.Random(9).randbytes(5000)
     for size in [*range(301), 1023, 1024, 1025, 1087, 1088, 1089, 2048, 2049, 4999]:
         assert _kernel.xxh3(data[:size], isa) == xxhash.xxh3_64_intdigest(data[:size])
 
 
-@pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize("size", [2**16, 2**20 + 1, 2**22 - 63])
+@for_each("isa", ISAS)
+@for_each("size", [2**16, 2**20 + 1, 2**22 - 63])
 def test_xxh3_of_much(size: int, isa: str) -> None:
     data = random.Random(size).randbytes(size)
     for view in (memoryview(data), memoryview(data)[1:]):

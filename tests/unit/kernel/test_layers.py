@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 from kernel_samples import Bitmap, make_space
 
@@ -189,7 +190,7 @@ def test_layers_of_wrong_type_are_refused(bits: Any, marks: Any, first: Any, sha
         _kernel.Layer(SPACE, bits, marks, first, shards)
 
 
-@pytest.mark.parametrize("offset", [1, 4, 7])
+@for_each("offset", [1, 4, 7])
 def test_misaligned_words_are_refused(offset: int) -> None:
     memory = bytearray(8 * WORDS + 8)
     start = (-np.frombuffer(memory, dtype=np.uint8).ctypes.data + offset) % 8
@@ -239,19 +240,19 @@ OF_ANY_LAYER: list[Call] = [
 ]
 
 
-@pytest.mark.parametrize("call", STEPS + OF_KEYS + OF_ANY_LAYER)
+@for_each("call", STEPS + OF_KEYS + OF_ANY_LAYER)
 def test_layers_of_another_space_are_refused(call: Call) -> None:
     with pytest.raises(ValueError, match="another space"):
         call(Bitmap(OTHER).layer)
 
 
-@pytest.mark.parametrize("call", STEPS)
+@for_each("call", STEPS)
 def test_steps_without_the_shards_that_they_need_are_refused(call: Call) -> None:
     with pytest.raises(ValueError, match="shard"):
         call(Bitmap(SPACE, (), 5, 1).layer)
 
 
-@pytest.mark.parametrize("call", OF_KEYS)
+@for_each("call", OF_KEYS)
 def test_keys_outside_of_a_layer_are_refused(call: Call) -> None:
     with pytest.raises(ValueError, match="keys out of range"):
         call(Bitmap(SPACE, (), 5, 1).layer)
@@ -300,7 +301,7 @@ for call in {NONE_INSTEAD_OF_A_LAYER!r}:
     assert run.stdout.splitlines() == NONE_INSTEAD_OF_A_LAYER
 
 
-@pytest.mark.parametrize("shards", [[6], [0, 2**63], [2**64 - 1]])
+@for_each("shards", [[6], [0, 2**63], [2**64 - 1]])
 def test_steps_of_shards_that_are_none_are_refused(shards: list[int]) -> None:
     layer = Bitmap(SPACE).layer
     with pytest.raises(ValueError, match="shard"):
@@ -326,13 +327,13 @@ def test_too_many_layers_are_refused() -> None:
     assert _kernel.step(SPACE, [0], [frontier], [fresh], layers[:2], layers[:18]) == [0]
 
 
-@pytest.mark.parametrize("key", [60, 61, 2**63, 2**64 - 1])
+@for_each("key", [60, 61, 2**63, 2**64 - 1])
 def test_keys_that_are_none_cannot_be_inserted(key: int) -> None:
     with pytest.raises(ValueError, match=str(key)):
         _kernel.insert(SPACE, Bitmap(SPACE).layer, key)
 
 
-@pytest.mark.parametrize(("first", "count"), [(0, 61), (60, 1), (61, 0), (2**63, 0), (2**64 - 1, 2)])
+@for_each(("first", "count"), [(0, 61), (60, 1), (61, 0), (2**63, 0), (2**64 - 1, 2)])
 def test_distances_of_keys_out_of_range_are_refused(first: int, count: int) -> None:
     layer, distances = Bitmap(SPACE).layer, np.zeros(count, dtype=np.uint8)
     with pytest.raises(ValueError, match="range"):
@@ -344,9 +345,7 @@ def test_distances_of_keys_out_of_range_are_refused(first: int, count: int) -> N
             _kernel.mark(SPACE, layer, first, distances, depth)
 
 
-@pytest.mark.parametrize(
-    ("shift", "parity"), [(2, []), (-1, []), (1, []), (1, [0] * 5), (1, [0] * 7), (2**31 - 1, [0] * 6)]
-)
+@for_each(("shift", "parity"), [(2, []), (-1, []), (1, []), (1, [0] * 5), (1, [0] * 7), (2**31 - 1, [0] * 6)])
 def test_expand_refuses_wrong_codes(shift: int, parity: list[int]) -> None:
     with pytest.raises(ValueError, match="shift"):
         _kernel.expand(SPACE, [Bitmap(SPACE).layer], shift, parity, 0, np.zeros(60, dtype=np.uint8))
@@ -355,7 +354,7 @@ def test_expand_refuses_wrong_codes(shift: int, parity: list[int]) -> None:
             _kernel.collect(SPACE, [Bitmap(SPACE).layer], shift, 0, np.zeros(60, dtype=np.uint8))
 
 
-@pytest.mark.parametrize("dtype", ["i1", "u4", "u8", "f4", "f8", "?", "c16"])
+@for_each("dtype", ["i1", "u4", "u8", "f4", "f8", "?", "c16"])
 def test_distances_of_other_types_are_refused(dtype: str) -> None:
     layer, distances = Bitmap(SPACE).layer, np.zeros(60, dtype=dtype)
     with pytest.raises((ValueError, TypeError)):
@@ -393,7 +392,7 @@ def test_too_few_or_too_many_planes_are_refused() -> None:
     assert (out == 255).all()
 
 
-@pytest.mark.parametrize("count", [31, 32, 33, 64, 100])
+@for_each("count", [31, 32, 33, 64, 100])
 def test_more_planes_than_numbers_have_bits(count: int) -> None:
     planes = [Bitmap(SPACE) for _ in range(count)]
     try:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 
 CLASSES = bytes(range(4)) + b"\xff" * 252
@@ -27,7 +28,7 @@ def space(**changes: Any) -> _kernel.ArrangementSpace:
     return _kernel.ArrangementSpace(**(arguments | {"moves": [([2, 1, 0, 3], 0, 0)]} | changes))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"orbits": [(0b0101, 3)]},
@@ -73,7 +74,7 @@ def test_boards_with_orientations_go_where_they_are_told() -> None:
     assert (back == 2**64 - 1).all()
 
 
-@pytest.mark.parametrize("turns", [[4, 5, 6], [4, 5, 6, 10], [4, 5, 6, 7, 8]])
+@for_each("turns", [[4, 5, 6], [4, 5, 6, 10], [4, 5, 6, 7, 8]])
 def test_positions_of_orientations_that_do_not_fit_are_refused(turns: list[int]) -> None:
     kernel, keys = space(), np.zeros(1, dtype=np.uint64)
     boards = np.zeros(10, dtype=np.uint8)

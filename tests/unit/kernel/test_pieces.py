@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cases import for_each
 from farthest import _kernel
 from kernel_samples import Bitmap, make_space
 
@@ -125,7 +126,7 @@ def test_keys_outside_of_a_piece_are_refused(space: _kernel.Space, seed: int) ->
             _kernel.insert(space, layer, key)
 
 
-@pytest.mark.parametrize(("first", "shards"), [(1, 2), (0, 3), (0, 6), (2, 0)])
+@for_each(("first", "shards"), [(1, 2), (0, 3), (0, 6), (2, 0)])
 def test_planes_of_different_shards_are_refused(first: int, shards: int) -> None:
     planes = [Bitmap(SPACE, (), 0, 2).layer, Bitmap(SPACE, (), first, shards).layer]
     for order in (planes, planes[::-1]):

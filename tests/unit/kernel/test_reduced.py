@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 from kernel_samples import Bitmap, KernelMove
 
@@ -64,7 +65,7 @@ def test_arrangements_of_representatives_have_the_layers_of_all() -> None:
     assert sum(classes) < sum(states)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("starts", [9]),
@@ -123,7 +124,7 @@ def test_layers_of_a_space_of_digits() -> None:
             layers(space, [0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("words_per_line", 0),
@@ -162,7 +163,7 @@ def test_digits_refuse_what_does_not_fit(name: str, value: Any) -> None:
         _kernel.ReducedSpace(**{**CUT, name: value})
 
 
-@pytest.mark.parametrize("name", ["first", "sources", "weights", "held_maps"])
+@for_each("name", ["first", "sources", "weights", "held_maps"])
 def test_arrays_of_other_types_are_refused(name: str) -> None:
     for value in (CUT[name].astype(np.float64), CUT[name].reshape(1, -1), None):
         with pytest.raises(TypeError):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 from kernel_samples import make_space
 
@@ -24,7 +25,7 @@ def arrays(**changed: Any) -> list[Any]:
     return [SPACE, *given.values()]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changed",
     [
         {"words": np.zeros(2 * SPACE.words + 1, dtype=np.uint64)},

@@ -9,6 +9,7 @@ from itertools import count, takewhile
 
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 
 Code = int | bytes
@@ -86,7 +87,7 @@ def test_dense_runs_are_bitmaps() -> None:
     assert len(run_of(kind, range(0, 80000, 20))) < 4020
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("codes", "run"),
     [
         ([], "00 00"),
@@ -133,7 +134,7 @@ def test_a_damaged_run_is_refused_or_another_run(kind: Kind) -> None:
             assert found == sorted(set(found))
 
 
-@pytest.mark.parametrize("bits", ["d7", "56", "17", "57 00"])
+@for_each("bits", ["d7", "56", "17", "57 00"])
 def test_a_bitmap_has_its_first_and_its_last_code_and_nothing_beyond(bits: str) -> None:
     bitmap = "01 05 03 06"
     assert run_of(Kind(8), [3, 4, 5, 7, 9]) == bytes.fromhex(f"{bitmap} 57")
@@ -141,7 +142,7 @@ def test_a_bitmap_has_its_first_and_its_last_code_and_nothing_beyond(bits: str) 
         _kernel.run_codes(8, bytes.fromhex(f"{bitmap} {bits}"))
 
 
-@pytest.mark.parametrize("run", [b"", b"\x00", b"\x03\x00", b"\x02\x00", b"\x00\x01", b"\x00" + b"\xff" * 30])
+@for_each("run", [b"", b"\x00", b"\x03\x00", b"\x02\x00", b"\x00\x01", b"\x00" + b"\xff" * 30])
 def test_what_is_no_run_is_refused(run: bytes) -> None:
     with pytest.raises(ValueError, match="damaged"):
         _kernel.run_codes(8, run)
@@ -149,9 +150,7 @@ def test_what_is_no_run_is_refused(run: bytes) -> None:
         _kernel.merge_runs(8, [], [run])
 
 
-@pytest.mark.parametrize(
-    ("width", "begins", "bytes_a_state"), [(8, b"\0", 1), (1024, b"\2", 2), (8, b"\1", 1 / 8)]
-)
+@for_each(("width", "begins", "bytes_a_state"), [(8, b"\0", 1), (1024, b"\2", 2), (8, b"\1", 1 / 8)])
 def test_no_room_is_made_for_more_states_than_a_run_of_its_size_can_have(
     width: int, begins: bytes, bytes_a_state: float
 ) -> None:
@@ -168,8 +167,7 @@ def test_no_room_is_made_for_more_states_than_a_run_of_its_size_can_have(
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("room", [0, 10**9])
+@pytest.mark.parametrize(("threads", "room"), [(1, 10**9), (3, 0)])
 def test_outboxes_give_each_shard_its_run(kind: Kind, threads: int, room: int) -> None:
     boxes = _kernel.Outboxes(kind.width, 5, kind.keys, room)
     seen, shards_of = [], dict[Code, int]()

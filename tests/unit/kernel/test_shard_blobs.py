@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest import _kernel
 from kernel_samples import Bitmap, make_space
 
@@ -102,7 +103,7 @@ def test_layers_that_do_not_fit_the_blobs_are_refused() -> None:
         _kernel.decode_shards(SPACE, blobs, [piece.layer])
 
 
-@pytest.mark.parametrize("blob", [None, "text", [0] * 8, np.zeros(16, np.uint8)[::2]])
+@for_each("blob", [None, "text", [0] * 8, np.zeros(16, np.uint8)[::2]])
 def test_blobs_of_other_types_and_shapes_are_refused(blob: Any) -> None:
     with pytest.raises((TypeError, ValueError, BufferError)):
         _kernel.decode_shards(SPACE, [blob] * SPACE.shards, [Bitmap(SPACE).layer])

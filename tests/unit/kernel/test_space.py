@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import naive
 from arrangements import arrangement_space
+from cases import for_each
 from farthest import _kernel
 from farthest.families.sliding.definition import sliding
 from kernel_samples import make_space, row_moves
@@ -27,7 +28,7 @@ def test_the_portable_instruction_set_is_always_there() -> None:
     assert set(isas) <= {"portable", "avx2", "avx512"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("counts", "parity", "keys"),
     [
         ([1, 1], [], 2),
@@ -125,7 +126,7 @@ def test_boards_may_lie_anywhere_in_rows_of_bytes() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("slots", "counts", "parity", "message"),
     [
         (1, [1], [], "slots"),
@@ -152,7 +153,7 @@ def test_wrong_layouts_are_refused(slots: int, counts: list[int], parity: list[i
         _kernel.ArrangementSpace(slots, counts, parity, [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "move",
     [
         ([0, 1, 2], 0, 0),
@@ -172,7 +173,7 @@ def test_wrong_moves_are_refused(move: tuple[list[int], int, int]) -> None:
         _kernel.ArrangementSpace(4, [1, 3], [], [move])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         ("4", [1, 3], [], []),
@@ -190,14 +191,14 @@ def test_wrong_types_are_refused(arguments: tuple[Any, ...]) -> None:
         _kernel.ArrangementSpace(*arguments)
 
 
-@pytest.mark.parametrize("shard_classes", [-1, 0, 2, 1000])
+@for_each("shard_classes", [-1, 0, 2, 1000])
 def test_shards_are_cut_by_upper_classes_only(shard_classes: int) -> None:
     assert make_space([1, 3]).shard_levels == 1
     with pytest.raises(ValueError, match="shard_classes"):
         make_space([1, 3], shard_classes=shard_classes)
 
 
-@pytest.mark.parametrize("isa", ["sse9", "AVX2", "portable "])
+@for_each("isa", ["sse9", "AVX2", "portable "])
 def test_unknown_instruction_sets_are_refused(isa: str) -> None:
     with pytest.raises(ValueError, match="instruction set"):
         make_space([1, 3], isa=isa)
@@ -221,7 +222,7 @@ def zeros(count: int, dtype: str = "u8") -> NDArray[Any]:
     return np.zeros(count, dtype=dtype)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boards", "stride", "positions", "class_of", "keys"),
     [
         (BOARDS[:-1], 4, range(4), IDENTITY, zeros(3)),
@@ -246,7 +247,7 @@ def test_encode_refuses_wrong_sizes(
     assert not keys.any()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boards", "stride", "positions", "class_of", "keys"),
     [
         (BOARDS.reshape(3, 4), 4, range(4), IDENTITY, zeros(3)),
@@ -289,14 +290,14 @@ def test_boards_with_wrong_labels_have_no_key() -> None:
     assert (keys == NO_KEY).all()
 
 
-@pytest.mark.parametrize("key", [12, 13, 2**63, NO_KEY])
+@for_each("key", [12, 13, 2**63, NO_KEY])
 def test_decode_refuses_keys_that_are_none(key: int) -> None:
     out = bytearray(8)
     with pytest.raises(ValueError, match=str(key)):
         SPACE.decode(array("Q", [0, key]), 4, range(4), b"\0\1\2", out)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "count", "size"),
     [
         (0, 13, 52),
@@ -320,7 +321,7 @@ def test_empty_ranges_are_allowed() -> None:
     SPACE.encode(b"", 4, range(4), IDENTITY, array("Q"))
 
 
-@pytest.mark.parametrize("labels", [b"", b"\0\1", b"\0\1\2\3"])
+@for_each("labels", [b"", b"\0\1", b"\0\1\2\3"])
 def test_decode_refuses_labels_that_are_not_one_a_class(labels: bytes) -> None:
     with pytest.raises(ValueError, match="label_of"):
         SPACE.decode(array("Q", [0]), 4, range(4), labels, bytearray(4))
@@ -333,7 +334,7 @@ def test_decode_refuses_read_only_output() -> None:
         SPACE.decode_range(0, 1, 4, range(4), b"\0\1\2", memoryview(bytearray(4)).toreadonly())
 
 
-@pytest.mark.parametrize("shards", [[6], [0, 2**63], [NO_KEY]])
+@for_each("shards", [[6], [0, 2**63], [NO_KEY]])
 def test_prepare_refuses_shards_that_are_none(shards: list[int]) -> None:
     with pytest.raises(ValueError, match="shard"):
         make_space([1, 1, 2, 2]).prepare(shards)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 
 SWAP = ([1, 0, 2], 0, 0, [1, 1, 0])
@@ -22,7 +23,7 @@ def test_the_kernels_search() -> None:
             search.search(board, 5, 100)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("goal", "stages"),
     [
         (GOAL, []),

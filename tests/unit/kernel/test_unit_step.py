@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
@@ -85,10 +86,8 @@ def by_bitmaps(space: _kernel.Space, origin: int) -> list[list[int]]:
         layers.append(fresh)
 
 
-@pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize(
-    "puzzle", ["sliding-2x4", "pancake-7", "burnt-pancake-4", "red-and-white", "3-puzzle"]
-)
+@for_each("isa", ISAS)
+@for_each("puzzle", ["sliding-2x4", "pancake-7", "burnt-pancake-4", "red-and-white", "3-puzzle"])
 def test_blobs_give_the_layers_of_bitmaps(puzzle: str, isa: str) -> None:
     space = gather(compile_space(load(puzzle)))
     origin = space.keys_of(space.origins)[0]
@@ -110,7 +109,7 @@ def test_a_shard_of_several_pieces() -> None:
     assert stepper.blob_of([]) == b""
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@for_each("isa", ISAS)
 def test_damaged_blobs_are_refused(isa: str) -> None:
     space = make_space([1, 5, 6], shard_classes=1, isa=isa)
     space.prepare([0, 1])

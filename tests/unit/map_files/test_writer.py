@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from farthest.errors import NoRoomError, SettingError, StorageError
 from farthest.map_files.form import ResidueForm, WordOrder
 from farthest.map_files.place import checked_name
@@ -97,7 +98,7 @@ def test_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         assert "secret" not in str(error.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "../1-0123abcd.map",
@@ -117,7 +118,7 @@ def test_a_name_that_this_program_does_not_give(name: str) -> None:
 FIELDS = FORM.fields()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changed",
     [
         {"modulus": 5},

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.errors import StorageError
 from farthest.models.chunks import (
     WIDTHS,
@@ -98,7 +99,7 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@for_each("name", DAMAGED)
 def test_a_damaged_chunk_is_told_with_its_place_and_a_mend(name: str) -> None:
     row, told = DAMAGED[name]
     with pytest.raises(StorageError) as caught:
@@ -120,7 +121,7 @@ HUGE_CLAIMS = {
 }
 
 
-@pytest.mark.parametrize("name", HUGE_CLAIMS)
+@for_each("name", HUGE_CLAIMS)
 def test_what_claims_to_be_huge_is_refused_before_room_is_made_for_it(name: str) -> None:
     row, told = HUGE_CLAIMS[name]
     tracemalloc.start()
@@ -132,8 +133,8 @@ def test_what_claims_to_be_huge_is_refused_before_room_is_made_for_it(name: str)
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize(("unit", "width"), WIDTHS.items())
-@pytest.mark.parametrize("keys", [5, 2**19, 2**20 + 3])
+@for_each(("unit", "width"), WIDTHS.items())
+@for_each("keys", [5, 2**19, 2**20 + 3])
 def test_the_map_digest_is_what_the_documentation_says(unit: Unit, width: int, keys: int) -> None:
     distances = random.Random(keys).randbytes(keys * width)
     chunks = [

@@ -202,7 +202,8 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
         }
     searches = {"iteration": 0, "subtree": 0, "solution": 0, "map_file": 0}
     left = {"puzzle": 2, "job": 2, "layer": 1, "chunk": 1, "state": 1, "verification": 1}
-    assert counts == {**left, **searches}
+    surveys = {"survey": 0, "survey_part": 0, "component": 0}
+    assert counts == {**left, **searches, **surveys}
     jobs.interrupt(shared)
     jobs.delete(shared)
     assert {job.name for job in jobs.list()} == {"kept"}

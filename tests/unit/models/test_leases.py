@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from cases import for_each
 from farthest.models import leases
 from farthest.models.leases import owner_is_dead, owner_token
 
@@ -76,6 +77,6 @@ def test_without_proc_a_process_number_must_do(monkeypatch: pytest.MonkeyPatch) 
 MALFORMED = ["", "x", "/", "//", "a/b/c", f"{HOST}/x/0", f"{HOST}/{'9' * 5000}/0", f"{HOST}/{'9' * 19}/0"]
 
 
-@pytest.mark.parametrize("token", MALFORMED)
+@for_each("token", MALFORMED)
 def test_a_malformed_token_is_not_dead(token: str) -> None:
     assert not owner_is_dead(token)

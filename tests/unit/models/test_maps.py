@@ -65,7 +65,7 @@ def test_buffers_of_any_kind_are_taken(maps: Maps, job_id: int) -> None:
     assert joined(maps.chunks(job_id)) == values.tobytes()
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(min_size=1, max_size=400), st.integers(1, 90), st.data())
 def test_any_key(maps: Maps, job_id: int, distances: bytes, size: int, data: st.DataObject) -> None:
     store(maps, job_id, distances, size)

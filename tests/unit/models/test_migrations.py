@@ -65,7 +65,7 @@ REVISION = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "9999", "0010"
+revision, down_revision = "9999", "0011"
 
 
 def upgrade() -> None:
@@ -120,7 +120,7 @@ def test_an_older_database_is_brought_up_to_date_with_all_that_it_holds(place: P
         Maps(database).add_states(5, [(1, 1, "b")])
 
 
-@pytest.mark.parametrize("found", ["0011", "9999", "", "abc"])
+@pytest.mark.parametrize("found", ["0012", "9999", "", "abc"])
 @pytest.mark.parametrize("create", [True, False])
 def test_a_database_of_a_newer_version_is_refused(
     database: Database, jobs: Jobs, place: Path, job_id: int, found: str, create: bool

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import OperationalError
 
+from cases import for_each
 from farthest.errors import NoRoomError, StorageError, UnavailableError
 from farthest.models import database as database_module
 from farthest.models.chunks import Chunk
@@ -143,7 +144,7 @@ class ServerError(Exception):
         self.sqlstate = sqlstate
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sqlstate", "kind", "told"),
     [
         ("53200", NoRoomError, "the database's server has no memory left (the server's words)"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.errors import StorageError
 from farthest.models.chunks import (
     CHUNK_BYTES,
@@ -122,7 +123,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@for_each("name", WRONG)
 def test_a_wrong_piece_is_not_encoded(name: str) -> None:
     wrong, message = WRONG[name]
     with pytest.raises(ValueError, match=message):
@@ -151,7 +152,7 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@for_each("name", DAMAGED)
 def test_damage_is_told(name: str) -> None:
     row, message = DAMAGED[name]
     with pytest.raises(StorageError, match=f"job 7: the chunk of keys 0 to 2 is damaged: .*{message}"):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, Kind
 from farthest.families.blocks.picture import picture
@@ -82,7 +83,7 @@ def test_a_goal_that_places_all_pieces_is_one_board() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "2113/2113/4665/4775/7007",
@@ -224,9 +225,7 @@ WRONG: list[tuple[str, list[str], str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("lines", "place", "problem", "mend"), [case[1:] for case in WRONG], ids=[c[0] for c in WRONG]
-)
+@for_each(("lines", "place", "problem", "mend"), [case[1:] for case in WRONG])
 def test_wrong_definitions(lines: list[str], place: str, problem: str, mend: str) -> None:
     with pytest.raises(PuzzleError) as raised:
         puzzle(*lines)
@@ -253,7 +252,7 @@ def test_wrong_names_of_rush_hour_boards() -> None:
         load("rush-AAo")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "problem"),
     [
         ("", "it is empty"),
@@ -306,7 +305,7 @@ def test_an_exit_is_where_it_is() -> None:
         definition(START).parse_board(5)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("board", "problem"),
     [
         (5, "got int"),
@@ -338,7 +337,7 @@ GOOD: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "problem"),
     [
         ({"signs": ("",)}, "1 cells; expected 2 to 64"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.errors import BoardError
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.catalogue import load
@@ -122,7 +123,7 @@ def test_every_permitted_token_survives(definition: Sliding) -> None:
     assert definition.parse_board(definition.format_board(board)) == board
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["6 4 5 / 2 0 2 / 3 4 1", "645202341", "645/202/341", "645 202 341", "6,4,5;2,0,2;3,4,1", "645|202|341"],
 )
@@ -135,7 +136,7 @@ def test_forms_of_the_seed(text: str) -> None:
     assert definition.format_board(definition.parse_board(text)) == "645/202/341"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["┘│└/─□─/┐│┌", "┘│└ ─□─ ┐│┌", "┘│└\n─□─\n┐│┌\n", "┘│└─□─┐│┌", "┘ │ └ / ─ _ ─ / ┐ │ ┌", "┘│└|─0─|┐│┌"],
 )

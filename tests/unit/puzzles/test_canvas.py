@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cases import for_each
 from farthest.errors import BoardError
 from farthest.families.permutation.definition import permutation
 from farthest.puzzles import catalogue
@@ -44,7 +45,7 @@ def text_of(canvas: Canvas) -> str:
     )
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@for_each("name", BOARDS)
 def test_a_drawn_board_is_read(name: str) -> None:
     puzzle = catalogue.load(name)
     given = BOARDS[name] if BOARDS[name] != "start" or puzzle.definition.has_origin("start") else "goal"
@@ -72,7 +73,7 @@ def test_puzzles_that_are_typed() -> None:
         assert family(puzzle.family).canvas(puzzle.definition, None) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("stickers: yyy", "3 stickers, expected 24"),

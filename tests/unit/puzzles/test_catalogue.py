@@ -11,6 +11,7 @@ import pytest
 
 import naive
 from arrangements import sliding_names
+from cases import for_each
 from catalogued import catalogued
 from farthest.errors import PuzzleError
 from farthest.families.sliding.definition import sliding
@@ -52,7 +53,7 @@ def test_every_kind_of_definition_is_there() -> None:
     assert any(puzzle.origin.direction == "from" for puzzle in puzzles)
 
 
-@pytest.mark.parametrize("name", [*sliding_names(), *PLAIN, "sliding-4x4", "sliding-8x2-slide"])
+@for_each("name", [*sliding_names(), *PLAIN, "sliding-4x4", "sliding-8x2-slide"])
 def test_known_answers_agree_with_each_other(name: str) -> None:
     puzzle = load(name)
     arrangements = factorial(sliding(puzzle).cells) // prod(map(factorial, sliding(puzzle).counts))
@@ -63,7 +64,7 @@ def test_known_answers_agree_with_each_other(name: str) -> None:
             assert sliding(puzzle).format_board(sliding(puzzle).parse_board(board)) == board
 
 
-@pytest.mark.parametrize("name", SMALL)
+@for_each("name", SMALL)
 def test_known_answers_of_small_puzzles(name: str) -> None:
     puzzle = load(name)
     known = puzzle.known[0]
@@ -193,7 +194,7 @@ def test_titles_are_those_of_the_puzzles() -> None:
     assert catalogue.titles() == {name: load(name).title for name in catalogue.names()}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "name"),
     [
         ("15 puzzle", "15-puzzle"),
@@ -227,7 +228,7 @@ def test_few_names_are_those_of_several_puzzles() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "names"),
     [
         ("pancakes", ["pancake-N", "burnt-pancake-N"]),

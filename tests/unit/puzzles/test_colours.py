@@ -8,6 +8,7 @@ from itertools import permutations, product
 
 import pytest
 
+from cases import for_each
 from farthest.errors import PuzzleError
 from farthest.families.permutation.colours import recoloured
 from farthest.families.permutation.definition import Permutation, permutation
@@ -131,7 +132,7 @@ def test_pieces_that_cannot_be_told(squares: str, problem: str) -> None:
 TABLE = '[permutation]\nof = "{}"\ncolours = {}\n'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("of", "colours", "problem"),
     [
         ("cube-3x3x3", '{ pink = "white" }', "line 6.* has no 'pink'; its colours are blue, green"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from cases import for_each
 from farthest.errors import PuzzleError
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.catalogue import load, names
@@ -61,7 +62,7 @@ def test_good_square() -> None:
     assert Sliding(**SQUARE).cells == 4
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "problem"),
     [
         ({"counts": (1,), "tokens": ("0",)}, "1 cells; expected 2 to 64"),
@@ -104,7 +105,7 @@ def test_wrong_bodies(change: dict[str, Any], problem: str) -> None:
     assert problem in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "problem"),
     [
         ({"family": "chess"}, "family 'chess' is not known; expected one of sliding"),
@@ -127,7 +128,7 @@ def test_slide_needs_a_grid() -> None:
 GOOD = json.loads(load("8-puzzle").to_json())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

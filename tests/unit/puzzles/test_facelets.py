@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from cases import for_each
 from farthest.errors import BoardError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.net import board_colours
@@ -27,7 +28,7 @@ def test_a_published_solution() -> None:
     assert board == permutation(cube).goals[0]
 
 
-@pytest.mark.parametrize("name", ["cube-3x3x3", "cube-3x3x3<U,R>", "cube-2x2x2-qtm"])
+@for_each("name", ["cube-3x3x3", "cube-3x3x3<U,R>", "cube-2x2x2-qtm"])
 def test_facelets_are_the_colours_of_the_net(name: str) -> None:
     cube, rng = load(name), random.Random(1)
     definition = permutation(cube)
@@ -63,7 +64,7 @@ def test_places_in_the_order_of_other_programs() -> None:
     assert read(after_r) == board_given(cube, "moves: R")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "problem"),
     [
         ("cube-3x3x3", SOLVED[1:], "53 facelets, expected 54; write a sign for each sticker"),

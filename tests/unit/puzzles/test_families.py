@@ -1,14 +1,13 @@
 """The families' tables of functions: each name is one that a family may offer, and leads to a function."""
 
-import pytest
-
+from cases import for_each
 from farthest.puzzles.family import Family, families, family
 from farthest.puzzles.puzzle import FAMILIES
 
 OFFERED = {name for name in vars(Family) if not name.startswith("_")} | {"table", "definition", "patterns"}
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@for_each("name", FAMILIES)
 def test_functions_are_there(name: str) -> None:
     found = family(name)
     assert found.name == name

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from farthest.errors import PuzzleError
 from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks
 from farthest.puzzles.catalogue import load
@@ -70,7 +71,7 @@ def test_a_code_in_a_file(tmp_path: Path) -> None:
     assert read(tmp_path, text, "x.toml").definition == load("klotski-1A9BF0C").definition
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "message"),
     [
         (

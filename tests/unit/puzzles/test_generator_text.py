@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import farthest
+from cases import for_each
 from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import permutation
 from farthest.puzzles.catalogue import load
 from permutations import distances
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "moves", "states"),
     [
         ("(1,2,3)(4,5);(1,5)", "g1 g2 g1'", 120),
@@ -37,7 +38,7 @@ def test_texts(text: str, moves: str, states: int) -> None:
     assert load(text).name == puzzle.name
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("(1,2,3)(4,5", "number 1: a cycle has no end"),
@@ -66,7 +67,7 @@ def test_wrong_texts(text: str, message: str) -> None:
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "moves", "points"),
     [
         ({"a": [[1, 2, 3], [4, 5]], "b": [[1, 5]]}, "a b a'", "1 2 3 4 5"),
@@ -93,7 +94,7 @@ def test_metrics_in_python() -> None:
         assert len(definition.generators) == count
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "message"),
     [
         ([], "there are none"),
@@ -144,7 +145,7 @@ LEFT, SHIFT, SWAP = [1, 2, 3, 4, 5, 0], [1, 2, 3, 0, 4, 5], [1, 0, 2, 3, 4, 5]
 TWO_SIDES = [[3, 1, 2, 0, 4, 5], [4, 3, 2, 1, 0, 5], [5, 4, 3, 2, 1, 0]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("graph", "moves"),
     [
         (Graph([LEFT, SWAP], ["L", "(0,1)"], [*range(6)], "one way"), "L 0-1"),
@@ -162,7 +163,7 @@ def test_cayley_graphs(graph: Graph, moves: str) -> None:
     assert puzzle.name == farthest.Permutations(graph).name
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("graph", "message"),
     [
         (Graph([], [], [1, 0, 0, 1]), "those of this graph are matrices, expected permutations"),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import farthest
+from cases import for_each
 from families import PUZZLES, a_board
 from farthest.errors import BoardError, FarthestError
 from farthest.families.user_input import board_given, origin_given, target_given
@@ -63,7 +64,7 @@ def test_a_class_that_does_not_tell_what_comes_before_undoes_nothing() -> None:
         board_given(PUZZLES["python, many moves to one board"](), "moves: (a)'")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "same"),
     [
         ("cube-2x2x2-htm", "scramble: R U' F2 R2", "moves: R' R2 U3 F' F^-1 R'2"),
@@ -100,7 +101,7 @@ def test_ways_to_write_moves(name: str, text: str, same: str) -> None:
     assert board_given(puzzle, text) == board_given(puzzle, same)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "told"),
     [
         ("cube-2x2x2-htm", "moves: R U X", r"moves 'R U X': move 3, 'X': expected one of U R F, and"),
@@ -169,7 +170,7 @@ LETTERS = st.sampled_from(
 
 
 @pytest.mark.parametrize("name", ["cube-2x2x2-htm", "8-puzzle", "jugs-8-5-3", "hanoi-4-3"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(LETTERS, max_size=14).map("".join), st.booleans())
 def test_any_text_is_moves_or_an_error(name: str, text: str, based: bool) -> None:
     puzzle = farthest.load_puzzle(name)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import permutation
 from farthest.families.sliding.definition import sliding
@@ -17,7 +18,7 @@ from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "canonical"),
     [
         ("15-puzzle@1-7", "15-puzzle@1-7"),
@@ -85,7 +86,7 @@ def test_a_plain_pattern_makes_the_other_pieces_alike() -> None:
     assert definition.format_board(definition.goals[0]) == "┌··/│□│/···"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "states"),
     [
         ("cube-2x2x2-htm@URF=UFL.ULB", 7 * 15 * 27),
@@ -169,7 +170,7 @@ def test_a_pattern_of_a_file(tmp_path: Path) -> None:
     assert load(f"{file}@1.2").name == "p@1.2"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "message"),
     [
         ("15-puzzle@", "15-puzzle@: no pieces after @; expected PUZZLE@TOKENS such as @1.2"),

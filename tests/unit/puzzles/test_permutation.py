@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from catalogued import catalogued
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation.definition import Permutation, permutation
@@ -35,7 +36,7 @@ def moves_of(table: str, metric: str = "generator") -> dict[str, tuple[tuple[int
 GENERATORS = "[permutation.generators]\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "expected"),
     [
         (f'slots = 4\n{GENERATORS}R = "(1 2 3)"', ((1, 2, 0, 3), (0, 0, 0, 0))),
@@ -131,7 +132,7 @@ def test_a_set_without_orientations_that_matter_has_none() -> None:
     assert [move.name for move in definition.generators] == ["R", "R'"]
 
 
-@pytest.mark.parametrize("name", [*NAMES, *samples()])
+@for_each("name", [*NAMES, *samples()])
 def test_definitions_come_back_from_json(name: str) -> None:
     each = samples().get(name) or load(name)
     again = Puzzle.from_json(each.to_json())

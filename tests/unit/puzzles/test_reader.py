@@ -1,7 +1,6 @@
 """Definitions that are read: every key of the format, and the forms in which boards may be drawn."""
 
-import pytest
-
+from cases import for_each
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
@@ -45,7 +44,7 @@ def test_what_may_be_left_out() -> None:
     assert sliding(puzzle).start is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "goal",
     [
         '["1 2 3", "4 5 0"]',
@@ -96,9 +95,7 @@ def test_set_of_goals_on_a_graph() -> None:
     assert definition.goals == ((1, 2, 0), (2, 1, 0))
 
 
-@pytest.mark.parametrize(
-    "more", ['pieces = "321"', 'pieces = "0 1 2 3"', 'start = "32/10"', "pieces = [[1, 2, 3]]"]
-)
+@for_each("more", ['pieces = "321"', 'pieces = "0 1 2 3"', 'start = "32/10"', "pieces = [[1, 2, 3]]"])
 def test_wildcards(more: str) -> None:
     definition = sliding(read(f'goal = ["1 *", "* 0"]\n{more}'))
     assert definition.goals == ((1, WILDCARD, WILDCARD, 0),)
@@ -112,7 +109,7 @@ def test_pieces_known_from_another_goal() -> None:
     assert definition.goals == ((1, WILDCARD, WILDCARD, 0), (1, 2, 3, 0))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "origin"),
     [
         ("to goal", Origin("to", "goal")),

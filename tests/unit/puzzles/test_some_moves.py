@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.moves import Move, identity, inverse, product
@@ -63,7 +64,7 @@ def test_slots_that_stay_are_left_out_and_pieces_that_cannot_turn_are_not_turned
     assert permutation(load(f"{CUBE}<U,R,F>")).moduli == (3, 2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("moves", "order"),
     [  # J. Scherphuis, Puzzle Pages (jaapsch.net), Cube subgroups
         ("U,D", 16),
@@ -88,7 +89,7 @@ def test_orders_of_groups_of_the_cube(moves: str, order: int) -> None:
     assert definition.reachable(definition.goals) == order
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "cube-2x2x2-htm<U,R2>",
@@ -158,7 +159,7 @@ def _with(definition: Permutation, moves: list[Move]) -> Permutation:
     return replace(definition, generators=tuple(unique.values()))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         f"{CUBE}<U,R>",
@@ -181,7 +182,7 @@ def test_boards_look_as_the_whole_puzzle_does_after_the_same_moves(name: str) ->
         assert pictures[0] == pictures[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "message"),
     [
         ("cube-3x3x3<U,R", "no > at the end"),
@@ -233,7 +234,7 @@ def test_a_file_may_name_another_puzzle() -> None:
     assert permutation(started).start is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "message"),
     [
         ('of = "cube-3x3x3"\nslots = 4', "line 6, [permutation] slots: slots and of are both given"),

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy
 import pytest
 
+from cases import for_each
 from farthest import PuzzleSpace
 from farthest.errors import PuzzleError
 from farthest.families.python.definition import Python
@@ -53,7 +54,7 @@ def test_all_types() -> None:
     assert option_values(Everything, from_text(to_text(options_of(made)))) == values
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "message"),
     [
         ({}, "n is missing, expected a whole number; write options = { n = ... }"),
@@ -94,7 +95,7 @@ def test_a_field_that_options_cannot_be() -> None:
         option_values(Wrong, {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         ({"n": 2**63}, "a number of more than 64 bits"),
@@ -109,7 +110,7 @@ def test_what_is_not_plain_or_too_large(options: dict[str, Any], message: str) -
         to_text(options)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "3",
@@ -124,7 +125,6 @@ def test_what_is_not_plain_or_too_large(options: dict[str, Any], message: str) -
         '{"n": ' + "[" * 10 + "]" * 10 + "}",
         json.dumps({"n": "x" * 70_000}),
     ],
-    ids=range(11),
 )
 def test_stored_options_are_bounded(text: str) -> None:
     with pytest.raises(PuzzleError, match="options: "):

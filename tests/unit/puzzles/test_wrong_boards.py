@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import for_each
 from farthest.errors import BoardError
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
@@ -64,7 +65,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "text", "problem", "mend"), [pytest.param(*c[1:], id=c[0]) for c in CASES])
+@for_each(("name", "text", "problem", "mend"), [c[1:] for c in CASES])
 def test_message_names_board_problem_and_mend(name: str, text: str, problem: str, mend: str) -> None:
     puzzle = load(name)
     with pytest.raises(BoardError) as raised:
@@ -78,7 +79,7 @@ def test_message_names_board_problem_and_mend(name: str, text: str, problem: str
     assert len(message) < 400
 
 
-@pytest.mark.parametrize(("name", "text", "problem", "mend"), [pytest.param(*c[1:], id=c[0]) for c in CASES])
+@for_each(("name", "text", "problem", "mend"), [c[1:] for c in CASES])
 def test_many_boards_refuse_the_same(name: str, text: str, problem: str, mend: str) -> None:
     puzzle = load(name)
     definition = sliding(puzzle)
@@ -96,7 +97,7 @@ def test_without_a_name_the_message_names_the_board() -> None:
         sliding(load("8-puzzle")).parse_board("12")
 
 
-@pytest.mark.parametrize("board", [None, 123456780, b"123456780", [1, 2, 3]])
+@for_each("board", [None, 123456780, b"123456780", [1, 2, 3]])
 def test_no_text(board: object) -> None:
     definition = sliding(load("8-puzzle"))
     with pytest.raises(BoardError, match="expected a text such as '867/254/301', got "):
@@ -105,7 +106,7 @@ def test_no_text(board: object) -> None:
         definition.parse_boards([board])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("labels", "problem"),
     [
         ([1, 2, 3], "board for 8-puzzle: 3 labels, expected 9, one per cell"),

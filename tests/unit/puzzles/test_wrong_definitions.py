@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from farthest.errors import PuzzleError
 from farthest.puzzles.reader import parse_puzzle, read_puzzle
 
@@ -222,7 +223,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "place", "problem", "mend"), [pytest.param(*c[1:], id=c[0]) for c in CASES])
+@for_each(("text", "place", "problem", "mend"), [c[1:] for c in CASES])
 def test_message_names_place_problem_and_mend(text: str, place: str, problem: str, mend: str) -> None:
     with pytest.raises(PuzzleError) as raised:
         parse_puzzle(text, "wrong.toml")

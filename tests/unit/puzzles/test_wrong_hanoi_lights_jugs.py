@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
@@ -123,7 +124,7 @@ def definition(family: str, table: str) -> Puzzle:
     return parse_puzzle(f'name = "x"\nfamily = "{family}"\n[{family}]\n{table}\n', "x.toml")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("family", "table", "message"),
     [
         *(("hanoi", *case) for case in HANOI),
@@ -148,7 +149,7 @@ def test_goal_that_is_not_there() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "message"),
     [
         ("hanoi-1-5", "'hanoi-1-5': expected 2 to 64 pegs and 1 to 64 discs; choose such numbers"),
@@ -167,7 +168,7 @@ def test_wrong_names(name: str, message: str) -> None:
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "message"),
     [
         ("hanoi-3-3", "", "0 pegs, expected 3, one per disc; write the peg of each disc"),
@@ -203,7 +204,7 @@ def test_wrong_boards(name: str, text: str, message: str) -> None:
     assert name in str(raised.value)
 
 
-@pytest.mark.parametrize("name", ["hanoi-3-3", "lights-2x3", "die-hard-jugs"])
+@for_each("name", ["hanoi-3-3", "lights-2x3", "die-hard-jugs"])
 def test_wrong_numbers(name: str) -> None:
     definition = load(name).definition
     for board in (
@@ -221,7 +222,7 @@ def test_wrong_numbers(name: str) -> None:
         definition.parse_board(3)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "texts"),
     [
         ("hanoi-3-3", ["012", "0 1 2", "0,1,2", "1/2/3", "1 | 2 | 3"]),
@@ -241,7 +242,7 @@ def test_reasonable_forms(name: str, texts: list[str]) -> None:
     assert all(isinstance(line, str) for line in definition.draw_board(board))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name", ["hanoi-3-3", "hanoi-cyclic-4-2", "lights-torus-3x3-c3", "lights-2x2-multi", "die-hard-jugs"]
 )
 def test_json(name: str) -> None:
@@ -250,8 +251,8 @@ def test_json(name: str) -> None:
     assert Puzzle.from_json(puzzle.to_json()) == puzzle
 
 
-@pytest.mark.parametrize("name", ["hanoi-3-3", "lights-2x2", "die-hard-jugs"])
-@pytest.mark.parametrize("damage", ["drop", "text", "long"])
+@for_each("name", ["hanoi-3-3", "lights-2x2", "die-hard-jugs"])
+@for_each("damage", ["drop", "text", "long"])
 def test_damaged_json(name: str, damage: str) -> None:
     import json
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from cases import for_each
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
@@ -68,7 +69,7 @@ def puzzle_of(table: str, head: str = "") -> Puzzle:
     return parse_puzzle(f'name = "p"\nfamily = "pegs"\n{head}[pegs]\n{table}\n', "p.toml")
 
 
-@pytest.mark.parametrize(("table", "message"), WRONG)
+@for_each(("table", "message"), WRONG)
 def test_wrong_tables(table: str, message: str) -> None:
     with pytest.raises(PuzzleError) as caught:
         puzzle_of(table)
@@ -85,7 +86,7 @@ def test_wrong_metric_and_origin() -> None:
         puzzle_of('goal = "..o"')
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("", "0 holes, expected 10"),
@@ -129,7 +130,7 @@ def test_wrong_stored_definitions() -> None:
         Puzzle.from_json(json.dumps({**good, "pegs": full}))
 
 
-@pytest.mark.parametrize("name", ["hoppers", "pegs-english", "pegs-french", "pegs-triangle-15"])
+@for_each("name", ["hoppers", "pegs-english", "pegs-french", "pegs-triangle-15"])
 def test_boards_in_any_form_are_read_back(name: str) -> None:
     puzzle = load(name)
     assert Puzzle.from_json(puzzle.to_json()) == puzzle

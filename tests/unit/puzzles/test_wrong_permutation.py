@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.reader import parse_puzzle
@@ -86,7 +87,7 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("table", "line", "expected"), TABLES)
+@for_each(("table", "line", "expected"), TABLES)
 def test_wrong_tables(table: str, line: int, expected: str) -> None:
     with pytest.raises(PuzzleError, match=expected) as caught:
         parse_puzzle(HEAD + table, "wrong.toml")
@@ -209,7 +210,7 @@ def test_wrong_generator_lists(text: str, line: int, expected: str, suffix: str,
     check_file(tmp_path / f"wrong{suffix}", text, line, expected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("", "no pieces"),
@@ -232,7 +233,7 @@ def test_wrong_boards(text: str, expected: str) -> None:
         parse_puzzle(toml, "right.toml").definition.parse_board(text, name="wrong")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "pancake-1",

@@ -1,9 +1,9 @@
 """Many boards written at a time are written as one at a time."""
 
 import numpy
-import pytest
 
 from arrangements import sliding_names
+from cases import for_each
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles import catalogue
 from farthest.queries.stored_map import label_rows
@@ -11,7 +11,7 @@ from farthest.queries.stored_map import label_rows
 NAMES = [*sliding_names(), "sliding-3x4", "sliding-1x9-slide"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_text_is_canonical_and_is_read_back(name: str) -> None:
     puzzle = catalogue.load(name)
     pieces = numpy.repeat(numpy.arange(len(sliding(puzzle).tokens)), sliding(puzzle).counts).astype(

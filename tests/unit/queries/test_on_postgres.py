@@ -19,7 +19,7 @@ CASES = [
     ("red-and-white", None, None),
     ("sliding-2x3-slide", None, None),
     ("8-puzzle", None, 9),
-    ("eight-kinds", None, None),
+    pytest.param(("eight-kinds", None, None), marks=pytest.mark.slow),
     ("jugs-8-5-3", None, None),
     ("rush-BBoooooooooCAAoooCooooooooDDoooooooo", None, 4),  # a sparse map
 ]

@@ -206,7 +206,7 @@ def heuristics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Prob
 
 @pytest.mark.parametrize("name", [name for name, *_ in SEARCHED])
 @given(data=st.data())
-@settings(deadline=None, max_examples=5)
+@settings(deadline=None, max_examples=3)
 def test_searches_are_those_of_the_whole_map(
     heuristics: dict[str, tuple[Problem, list[Heuristic]]], name: str, data: st.DataObject
 ) -> None:

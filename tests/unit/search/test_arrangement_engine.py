@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import farthest
+from cases import for_each
 from families import ARCS, BLANKS
 from farthest import _kernel
 from farthest.errors import ResourceError
@@ -129,7 +130,7 @@ def test_all_solutions_whatever_the_pieces(name: str) -> None:
         assert (split.length, split.solutions, set(split.listed)) == (*model, set(whole.listed))
 
 
-@pytest.mark.parametrize("name", PUZZLES)
+@for_each("name", PUZZLES)
 def test_the_kernel_has_the_values_of_heuristics(name: str) -> None:
     puzzle = puzzle_of(name)
     goals = puzzle.definition.origin_boards[0]
@@ -252,7 +253,7 @@ def stored(puzzle: Puzzle) -> Stored:
     return Stored(puzzle, space, distances)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "pattern"),
     [
         ("pancakes", "1-3"),
@@ -289,7 +290,7 @@ CUBES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "patterns", "moves", "most"), CUBES, ids=[name for name, *_ in CUBES])
+@for_each(("name", "patterns", "moves", "most"), CUBES)
 def test_searches_by_coordinates_are_those_of_the_engine_for_any_family(
     name: str, patterns: list[str], moves: str, most: int
 ) -> None:

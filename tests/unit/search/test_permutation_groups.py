@@ -4,8 +4,7 @@ import random
 from collections import Counter
 from math import factorial
 
-import pytest
-
+from cases import for_each
 from every_board import evenly_spread
 from farthest.families.permutation.groups import Element, Group, inverse, product
 from farthest.random_source import RandomSource
@@ -33,7 +32,7 @@ def some_permutation(rng: random.Random, points: int, moved: int) -> Element:
     return tuple(found)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_small_groups(seed: int) -> None:
     rng = random.Random(seed)
     points = rng.randrange(1, 7)

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import farthest
+from cases import for_each
 from families import PUZZLES, a_board
 from farthest.errors import PuzzleError, ResourceError
 from farthest.heuristics.contract import UNREACHABLE
@@ -74,7 +75,7 @@ def test_the_example_breadth_and_depth_first() -> None:
     assert len(boards_along(EIGHT, problem.board, deep.moves, is_goal)) == deep.length + 1
 
 
-@pytest.mark.parametrize("name", PUZZLES)
+@for_each("name", PUZZLES)
 def test_every_family(name: str) -> None:
     """From one board to one of the farthest of those nearest to it, and to all with that many moves."""
     puzzle = PUZZLES[name]()

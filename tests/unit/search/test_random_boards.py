@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import farthest
+from cases import for_each
 from every_board import evenly_spread, joined_to
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.catalogue import load
@@ -87,7 +88,7 @@ def test_seeds() -> None:
         random_boards(puzzle, 1, -1)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 7, 2**53, 2**53 + 1, 2**60 - 1, 10**40])
+@for_each("limit", [1, 2, 3, 7, 2**53, 2**53 + 1, 2**60 - 1, 10**40])
 def test_numbers_below_a_limit(limit: int) -> None:
     rng = RandomSource(11)
     drawn = [rng.below(limit) for _ in range(300)]
@@ -127,7 +128,7 @@ def test_other_targets() -> None:
         random_boards(load("sliding-2x2"), 1, 1, "start")
 
 
-@pytest.mark.parametrize("name", ["sliding-8x8", "pancake-40", "cube-2x2x2-htm", "lights-8x8", "hanoi-4-60"])
+@for_each("name", ["sliding-8x8", "pancake-40", "cube-2x2x2-htm", "lights-8x8", "hanoi-4-60"])
 def test_large_puzzles(name: str) -> None:
     puzzle = load(name)
     boards = random_boards(puzzle, 5, 1)

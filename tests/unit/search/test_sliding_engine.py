@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import farthest
+from cases import for_each
 from farthest import _kernel
 from farthest.families.sliding.definition import sliding
 from farthest.heuristics.contract import Component, Heuristic, PatternTable
@@ -132,7 +133,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "heuristic"), CASES)
+@for_each(("name", "text", "heuristic"), CASES)
 def test_as_by_plain_recursion(name: str, text: str, heuristic: str) -> None:
     problem = open_problem(name, text, heuristic)
     engine = open_engine(problem)

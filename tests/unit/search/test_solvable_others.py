@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import for_each
 from every_board import every_board, joined_to
 from farthest.errors import PuzzleError
 from farthest.puzzles.catalogue import load
@@ -48,7 +49,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("family", "table"), CASES, ids=[*LIGHTS, *HANOI, *PEGS])
+@for_each(("family", "table"), CASES)
 def test_every_board(family: str, table: str) -> None:
     puzzle = puzzle_of(family, table)
     goals, solvable = targets(puzzle, "goal"), joined_to(puzzle, "goal")
@@ -59,7 +60,7 @@ def test_every_board(family: str, table: str) -> None:
         assert (why_unsolvable(puzzle, board, goals) is None) == (board in solvable), board
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "board", "begins"),
     [
         (
@@ -104,7 +105,7 @@ def test_puzzles_that_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
         draw_solvable(puzzle)
 
 
-@pytest.mark.parametrize("name", ["Ring", "Doubling", "OneWay"])
+@for_each("name", ["Ring", "Doubling", "OneWay"])
 def test_spaces_of_users(name: str) -> None:
     puzzle = puzzle_of("python", f'class = "python_spaces:{name}"')
     board, target = (puzzle.definition.parse_board(text) for text in ("1", "2"))

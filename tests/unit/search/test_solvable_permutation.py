@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from cases import for_each
 from every_board import every_board, joined_to
 from farthest.errors import PuzzleError
 from farthest.families.permutation import solvable as moved_pieces
@@ -47,21 +48,19 @@ def check(puzzle: Puzzle, boards: list[Board]) -> None:
         assert (why_unsolvable(puzzle, board, goals) is None) == (board in solvable), (puzzle, board)
 
 
-@pytest.mark.parametrize("name", PUZZLES)
+@for_each("name", PUZZLES)
 def test_every_board(name: str) -> None:
     check(PUZZLES[name], every_board(PUZZLES[name]))
 
 
-@pytest.mark.parametrize(
-    "name", ["pancake-5", "burnt-pancake-3", "topspin-5-3", "topspin-6-4", "lrx-5", "cuboid-1x3x3"]
-)
+@for_each("name", ["pancake-5", "burnt-pancake-3", "topspin-5-3", "topspin-6-4", "lrx-5", "cuboid-1x3x3"])
 def test_puzzles_by_name(name: str) -> None:
     puzzle = load(name)
     boards = every_board(puzzle)
     check(puzzle, boards[:: 1 + len(boards) // 200])
 
 
-@pytest.mark.parametrize("name", ["cube-2x2x2-htm", "dino-cube", "skewb", "pyraminx"])
+@for_each("name", ["cube-2x2x2-htm", "dino-cube", "skewb", "pyraminx"])
 def test_large_puzzles(name: str) -> None:
     """Boards some moves from the goal can be solved; with two pieces exchanged, or one turned, most cannot."""
     puzzle, rng = load(name), random.Random(1)
@@ -84,7 +83,7 @@ def test_large_puzzles(name: str) -> None:
     assert refused >= 10
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("corners", "edges", "reason"),
     [
         (

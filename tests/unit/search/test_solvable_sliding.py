@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from every_board import every_board, joined_to
 from farthest.families.sliding import solvable as blank_walks
 from farthest.families.sliding import solvable as solvable_sliding
@@ -81,7 +82,7 @@ def joined(puzzle: Puzzle) -> dict[Board, set[Board]]:
     return found
 
 
-@pytest.mark.parametrize("name", PUZZLES)
+@for_each("name", PUZZLES)
 def test_every_board(name: str) -> None:
     puzzle = PUZZLES[name]
     goals = targets(puzzle, "goal")
@@ -161,7 +162,7 @@ def test_many_graphs() -> None:
     assert sum(map(check_classes, puzzles)) > 150
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "board", "begins"),
     [
         ("8-puzzle", "123456870", "parity: where all pieces are distinct"),

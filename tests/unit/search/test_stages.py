@@ -4,6 +4,7 @@ import numpy
 import pytest
 
 import farthest
+from cases import for_each
 from farthest.families.permutation.definition import permutation
 from farthest.families.user_input import board_given
 from farthest.search.contract import Problem
@@ -54,7 +55,7 @@ def test_each_direction_solves_the_board(name: str) -> None:
         boards_along(puzzle, board, direction.way(found), target_test(problem))
 
 
-@pytest.mark.parametrize("name", ["megaminx", "cube-3x3x3-edges", "cube-3x3x3-three-colours", "15-puzzle"])
+@for_each("name", ["megaminx", "cube-3x3x3-edges", "cube-3x3x3-three-colours", "15-puzzle"])
 def test_puzzles_without_stages(name: str) -> None:
     puzzle = farthest.load_puzzle(name)
     goals, _ = puzzle.definition.origin_boards

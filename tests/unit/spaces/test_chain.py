@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import farthest
+from cases import for_each
 from farthest import _kernel
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.group_spaces import ChainSpace
@@ -28,8 +29,8 @@ def space_of(puzzle: Puzzle, direction: Direction) -> ChainSpace:
     return ChainSpace(puzzle, Origin(direction), [board], levels)
 
 
-@pytest.mark.parametrize("direction", ["from", "to"])
-@pytest.mark.parametrize("name", GROUPS)
+@for_each("direction", ["from", "to"])
+@for_each("name", GROUPS)
 def test_successors_are_those_of_the_boards(name: str, direction: Direction) -> None:
     space = space_of(farthest.Permutations(GROUPS[name], inverses=False), direction)
     keys = np.arange(space.keys, dtype=np.uint64)

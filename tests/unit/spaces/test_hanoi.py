@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import for_each
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.families.hanoi.definition import Hanoi
@@ -69,7 +70,7 @@ def test_discs_of_several_tables() -> None:
     assert not layer
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("form", "published"),
     [
         ("hanoi-3-{}", (1, 3, 7, 15, 31, 63, 127)),  # OEIS A000225
@@ -95,7 +96,7 @@ def test_cyclic_to_the_next_peg() -> None:
         assert distance(layers, (1,) * discs) == expected
 
 
-@pytest.mark.parametrize("name", ["hanoi-3-6", "hanoi-adjacent-3-5", "hanoi-4-6", "hanoi-4-1"])
+@for_each("name", ["hanoi-3-6", "hanoi-adjacent-3-5", "hanoi-4-6", "hanoi-4-1"])
 def test_known_answers(name: str) -> None:
     puzzle = load(name)
     layers = [len(layer) for layer in space_layers(puzzle, puzzle.origin)]

@@ -9,6 +9,7 @@ from hypothesis import given
 
 import naive
 from arrangements import arrangement_space
+from cases import for_each
 from farthest.errors import ResourceError, StorageError
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin
@@ -39,7 +40,7 @@ def test_chosen_layouts_give_every_reachable_board_a_key(puzzle: Any) -> None:
     assert space.keys_of(boards[::7]) == list(range(0, space.keys, 7))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "halved"),
     [
         ("8-puzzle", True),
@@ -104,7 +105,7 @@ def test_a_stored_layout_is_used_again() -> None:
     assert space.keys == 24
 
 
-@pytest.mark.parametrize(
+@for_each(
     "damage",
     [{"version": 2}, {"version": None}, {"slots": None}, {"counts": 7}, {"parity": 3}],
 )
@@ -146,7 +147,7 @@ def test_rows_of_text_are_written_in_place() -> None:
             assert rows[6 * i] == rows[6 * i + 5] == ord("#")
 
 
-@pytest.mark.parametrize("key", [12, 2**63, NO_KEY])
+@for_each("key", [12, 2**63, NO_KEY])
 def test_keys_out_of_range_are_refused(key: int) -> None:
     space = arrangement_space(load("3-puzzle"))
     assert space.keys == 12

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.families.lights.definition import Lights
@@ -62,7 +63,7 @@ def test_naive(table: str, metric: str) -> None:
         check_dense(puzzle, lambda board: naive_moves(puzzle, board), Origin("from", "start"))
 
 
-@pytest.mark.parametrize("table", TABLES)
+@for_each("table", TABLES)
 def test_why_unreachable(table: str) -> None:
     """Where the number of colours is prime, the reason is given exactly for the boards out of reach."""
     puzzle = puzzle_of(table)

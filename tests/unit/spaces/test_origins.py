@@ -9,6 +9,7 @@ from hypothesis import given
 import farthest
 import naive
 from arrangements import arrangement_space
+from cases import for_each
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import origin_boards
@@ -70,15 +71,13 @@ def test_a_missing_start_is_told() -> None:
         arrangement_space(puzzle, Origin("to", "start"))
 
 
-@pytest.mark.parametrize("where", ["", "nowhere", "0 1 / 2", "0 1 / 2 2", "0 1 2 3 0"])
+@for_each("where", ["", "nowhere", "0 1 / 2", "0 1 / 2 2", "0 1 2 3 0"])
 def test_an_origin_that_is_not_a_board_is_told(where: str) -> None:
     with pytest.raises(BoardError):
         arrangement_space(load("3-puzzle"), Origin("to", where))
 
 
-@pytest.mark.parametrize(
-    "name", ["3-puzzle", "hakoiri-musume-step", "hanoi-3-2", "pegs-triangle-15", "pancake-4"]
-)
+@for_each("name", ["3-puzzle", "hakoiri-musume-step", "hanoi-3-2", "pegs-triangle-15", "pancake-4"])
 def test_an_origin_that_is_not_a_board_is_told_alike_in_all_families(name: str) -> None:
     with pytest.raises(BoardError, match=f"nowhere.*{name}"):
         compile_space(load(name), Origin("to", "nowhere"))
@@ -90,7 +89,6 @@ def test_an_origin_that_is_not_a_board_is_told_alike_in_all_families(name: str) 
         ("sliding-2x3", ["goal", "3 4 5 / 0 1 2", "moves: U L"]),
         ("hanoi-4-4", ["goal", "start", "1 2 3 1"]),
         ("jugs-8-5-3", ["start", "5 0 3"]),
-        ("pegs-triangle-15", ["start", "goal"]),
         ("8-puzzle@1-3", ["goal", "3 · · / · · · / 2 1 ·"]),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import naive
+from cases import for_each
 from farthest.errors import MemoryUsedUpError, ResourceError, StorageError
 from farthest.families.permutation.definition import permutation
 from farthest.puzzles.catalogue import load
@@ -103,7 +104,7 @@ def wide() -> Puzzle:
 KNOWN = KnownAnswer(None, None, None, None, "three moves without relations", first_layers=(1, 3, 9, 27))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "width", "depth"),
     [
         ("sliding-4x4", 8, 8),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
@@ -133,7 +134,7 @@ def test_distances_are_those_of_a_plain_search(name: str, tokens: str, isa: str)
     check_distances(name, tokens, isa)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@for_each("isa", ISAS)
 def test_distances_from_the_goal_go_with_one_way_passages(isa: str) -> None:
     check_distances("one-way", "1.2.4", isa, Origin("from"))
 

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, StorageError
 from farthest.families.pegs.definition import Pegs
@@ -104,9 +105,14 @@ def space_layers(space: Space) -> list[set[Board]]:
     return layers
 
 
-@pytest.mark.parametrize("origin", ORIGINS)
-@pytest.mark.parametrize("metric", ["jump", "chain"])
-@pytest.mark.parametrize("table", BOARDS.values(), ids=BOARDS)
+@for_each(
+    ("table", "metric", "origin"),
+    [
+        (table, ("jump", "chain")[(i + j) % 2], origin)
+        for i, table in enumerate(BOARDS.values())
+        for j, origin in enumerate(ORIGINS)
+    ],
+)
 def test_layers_are_those_of_the_naive_model(table: str, metric: str, origin: str) -> None:
     puzzle = puzzle_of(table, metric)
     space = compile_space(puzzle, origin_of(origin))
@@ -178,7 +184,7 @@ def test_bits_are_taken_where_one_class_and_one_number_of_pegs_are_the_origin() 
     assert english.keys == 2**29  # four parities of 33 holes
 
 
-@pytest.mark.parametrize("name", ["pegs-english", "pegs-triangle-15", "hoppers"])
+@for_each("name", ["pegs-english", "pegs-triangle-15", "hoppers"])
 def test_parities_never_change(name: str) -> None:
     definition = load(name).defined_as(Pegs)
     changes = tuple(1 << a | 1 << b | 1 << c for a, b, c in definition.jumps)

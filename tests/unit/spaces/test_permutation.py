@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, ResourceError, StorageError
 from farthest.families.permutation.definition import Permutation, permutation
@@ -76,9 +77,7 @@ def test_distances_are_those_of_the_plain_model(name: str) -> None:
     check(SAMPLES[name])
 
 
-@pytest.mark.parametrize(
-    "name", ["pancake-6", "burnt-pancake-4", "reversals-5", "topspin-6-4", "topspin-7-4-free", "lrx-6"]
-)
+@for_each("name", ["pancake-6", "burnt-pancake-4", "reversals-5", "topspin-6-4", "topspin-7-4-free", "lrx-6"])
 def test_puzzles_of_any_size(name: str) -> None:
     check(load(name))
 
@@ -102,7 +101,7 @@ def test_a_ring_that_is_turned_freely(size: int, width: int) -> None:
     assert texts == {" ".join(map(str, after[1:])): depth for after, depth in found.items()}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "cube-2x2x2-htm@turns:all",
@@ -138,7 +137,7 @@ def test_any_pattern_of_small_puzzles(data: st.DataObject) -> None:
     check(replace(pattern, origin=puzzle.origin))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "two orbits, to",
@@ -202,9 +201,7 @@ def test_what_never_changes_spares_keys() -> None:
     assert keys("slots apart") == 24 * 27 * 4
 
 
-@pytest.mark.parametrize(
-    "name", ["moduli mixed, to", "some ignored, from", "two orbits, from", "one kind turned, to"]
-)
+@for_each("name", ["moduli mixed, to", "some ignored, from", "two orbits, from", "one kind turned, to"])
 def test_neighbours_are_named_as_the_player_moves(name: str) -> None:
     puzzle = SAMPLES[name]
     definition, space = permutation(puzzle), compile_space(puzzle)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
@@ -59,7 +60,7 @@ def test_boards_without_a_key_have_none() -> None:
         assert (space.decode(codes[right]) == boards[right]).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"version": 2}, "version 2; expected 1"),

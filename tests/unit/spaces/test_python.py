@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import python_spaces
+from cases import for_each
 from farthest import _kernel
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
@@ -206,7 +207,7 @@ def test_moves_that_cannot_be_taken_back_far_from_the_start(
         enumerate_puzzle(puzzle, None, settings)
 
 
-@pytest.mark.parametrize("size", [1, 2, 5])
+@for_each("size", [1, 2, 5])
 def test_a_state_at_two_depths_is_told_wherever_chunks_meet(size: int) -> None:
     space: Any = compile_space(puzzle_of("Lasso", options="{ dense = false }"))
     layers = [np.array(codes, dtype=np.uint64).tobytes() for codes in ([3], [1, 4], [2, 4])]

@@ -10,6 +10,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from numpy.typing import NDArray
 
+from cases import for_each
 from farthest import spaces
 from farthest.coordinator.attempt import Interrupted
 from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
@@ -50,7 +51,7 @@ def plain_space(puzzle: Puzzle) -> PermutationSpace:
     return PermutationSpace(puzzle, puzzle.origin, origins, layout)
 
 
-@pytest.mark.parametrize("seed", [5, 14, 33, 106, *night(0, 18, 26, 45, 84, 122)])
+@pytest.mark.parametrize("seed", [14, 106, *night(0, 5, 18, 26, 33, 45, 84, 122)])
 def test_layers_and_distances_are_those_of_the_whole_space(seed: int) -> None:
     puzzle = symmetric_puzzle(seed)
     assert puzzle is not None
@@ -59,7 +60,7 @@ def test_layers_and_distances_are_those_of_the_whole_space(seed: int) -> None:
     compare(plain_space(puzzle), reduced)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 5, 10, 22, *night(2, 12, 13, 18, 20, 35, 46, 51)])
+@pytest.mark.parametrize("seed", [1, 10, 22, *night(0, 2, 5, 12, 13, 18, 20, 35, 46, 51)])
 def test_every_group_of_other_puzzles(seed: int) -> None:
     """Orbits that are exchanged, orientations that are ignored, orders that are the bits of lines."""
     puzzle = other_symmetric_puzzle(seed)
@@ -276,7 +277,7 @@ def test_states_that_are_not_closed_under_symmetries_end_the_enumeration() -> No
         sum(next_layer(store, ThreadsExecutor(1), depth) for depth in range(1, 9))
 
 
-@pytest.mark.parametrize("width", [0, 1, 5])
+@for_each("width", [0, 1, 5])
 def test_distinct_rows_are_those_of_numpy_and_no_structured_array(width: int) -> None:
     rows = np.random.default_rng(3).integers(-1, 2, (300, width), dtype=np.int64)
     once, which = distinct_rows(rows)

@@ -62,15 +62,14 @@ def test_layers_and_distances_are_those_of_all_boards(
     layers = space_layers(puzzle, origin)
     depth = {board: number for number, layer in enumerate(layers) for board in layer}
     boards = np.array(list(depth), dtype=np.uint8)
-    found = set()
+    found, isas = set(), _kernel.available_isas()
     for order in [*orders, 7, 36]:
         space = reduced_space(puzzle, origin, order)
         if space is None:
             continue
         found.add(space.order)
-        for isa in _kernel.available_isas():
-            counts, of_keys = distances(space, isa)
-            assert counts == [len(layer) for layer in layers]
+        counts, of_keys = distances(space, isas[len(found) % len(isas)])
+        assert counts == [len(layer) for layer in layers]
         keys = space.encode(boards)
         assert of_keys[keys.astype(np.int64)].tolist() == list(depth.values())
         assert (space.encode(space.decode(keys)) == keys).all()

@@ -114,7 +114,7 @@ def _in_order(space: ReducedRunsSpace, boards: Boards) -> Boards:
     [
         ("cube-3x3x3-slices", 7, 48, 5),  # all pieces differ: with inverses
         ("cube-3x3x3-half-turns", 4, 96, 178),
-        ("fto", 3, 48, 17),  # by the places of two pieces; others are alike
+        ("fto", 2, 48, 17),  # by the places of two pieces; others are alike
         ("mathieu-m22", 6, 2, 242),
     ],
 )

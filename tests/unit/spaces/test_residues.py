@@ -4,12 +4,11 @@ import random
 from itertools import product
 from math import prod
 
-import pytest
-
+from cases import for_each
 from farthest.families.lights.space import annihilator
 
 
-@pytest.mark.parametrize("modulus", [2, 3, 4, 5, 6, 8, 9, 12])
+@for_each("modulus", [2, 3, 4, 5, 6, 8, 9, 12])
 def test_sums_of_rows_are_what_is_annihilated(modulus: int) -> None:
     rng = random.Random(modulus)
     for columns, count in [(1, 1), (2, 1), (2, 3), (3, 2), (3, 0), (3, 3)]:

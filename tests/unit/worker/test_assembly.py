@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cases import for_each
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import Chunk
 from farthest.stores.blobs.blob import encode_blob
@@ -26,7 +27,7 @@ def assembled(
     return made.chunks(size, threads, base)
 
 
-@pytest.mark.parametrize("size", [1, 7, 64, KEYS - 1, KEYS])
+@for_each("size", [1, 7, 64, KEYS - 1, KEYS])
 def test_parts_are_cut_from_the_chunks_that_hold_them(size: int) -> None:
     whole, base = distances_of(OF, 5), base_of(OF, 5, size)
     for first, end in ((0, KEYS), (3, 4), (size // 2, min(KEYS, 3 * size)), (KEYS - 1, KEYS), (5, 5)):
@@ -35,8 +36,8 @@ def test_parts_are_cut_from_the_chunks_that_hold_them(size: int) -> None:
         assert [key for key, _ in found] == sorted({key for key, _ in found})
 
 
-@pytest.mark.parametrize("per_block", [1, 2, 5, 30])
-@pytest.mark.parametrize("size", [13, 100, 360])
+@for_each("per_block", [1, 2, 5, 30])
+@for_each("size", [13, 100, 360])
 def test_the_base_is_not_read_behind_what_was_given(per_block: int, size: int) -> None:
     """What has been given may have been replaced: see Maps.checkpoint."""
     given, base = 0, base_of(OF, 5, size)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arrangements import arrangement_space
+from cases import for_each
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.puzzles.catalogue import load
@@ -42,7 +43,7 @@ def some_keys(number: int) -> list[int]:
     )
 
 
-@pytest.mark.parametrize("number", [0, 1, 5, 17])
+@for_each("number", [0, 1, 5, 17])
 def test_what_was_encoded_is_decoded_into_each_bitmap(number: int) -> None:
     keys = some_keys(number)
     blob = encode_blob(OF.kernel, 7, 1, number, bitmap_of(keys))
@@ -67,7 +68,7 @@ def test_any_byte_changed_and_any_length_is_noticed() -> None:
             decode_blob(OF.kernel, 7, 1, blob + more, [bitmap_of([])])
 
 
-@pytest.mark.parametrize(("depth", "block", "kind"), [(8, 1, FOUND), (7, 2, FOUND), (7, 1, VISITED)])
+@for_each(("depth", "block", "kind"), [(8, 1, FOUND), (7, 2, FOUND), (7, 1, VISITED)])
 def test_a_blob_of_another_place_is_noticed(depth: int, block: int, kind: bytes) -> None:
     blob = encode_blob(OF.kernel, depth, block, 3, bitmap_of(some_keys(3)), kind)
     with pytest.raises(LostStateError, match=f"of block {block} at depth {depth}"):

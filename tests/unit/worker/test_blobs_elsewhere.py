@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from farthest.coordinator.attempt import attempt_of
 from farthest.coordinator.service import Leftovers
 from farthest.coordinator.settings import Settings
@@ -140,9 +141,7 @@ def test_marks_that_are_none(begin: Begin, mark: str) -> None:
     assert "at `$.mark`" in told(run)[0]["message"]
 
 
-@pytest.mark.parametrize(
-    "nonce", ["../../../trap", "x", "/etc/passwd", "0123abcd/", "0123abcd\n", "..", 7, None]
-)
+@for_each("nonce", ["../../../trap", "x", "/etc/passwd", "0123abcd/", "0123abcd\n", "..", 7, None])
 def test_nonces_that_would_lead_elsewhere(nonce: object) -> None:
     import json
 

@@ -11,6 +11,7 @@ import pytest
 import redis
 from redis import exceptions
 
+from cases import for_each
 from farthest.errors import (
     AccessError,
     RedisFullError,
@@ -38,7 +39,7 @@ def test_blobs_are_spread_over_the_nodes(monkeypatch: pytest.MonkeyPatch) -> Non
     assert nodes.main is nodes.clients[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "http://host/0",
@@ -126,7 +127,7 @@ def test_a_server_that_is_too_old_is_refused(redis_url: str, monkeypatch: pytest
         RedisNodes([redis_url]).check()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "kind"),
     [
         (exceptions.ConnectionError("Connection reset by peer"), UnavailableError),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bounds import little_memory
+from cases import for_each
 from farthest.coordinator.workers import Outstanding, Publisher
 from farthest.errors import LateStepError, LostStateError, StorageError
 from farthest.search.contract import Node, PieceResult
@@ -175,19 +176,19 @@ HOSTILE_PIECES = [
 ]
 
 
-@pytest.mark.parametrize("said", HOSTILE_RECORDS)
+@for_each("said", HOSTILE_RECORDS)
 def test_a_record_with_a_right_checksum_need_not_be_right(said: str) -> None:
     with pytest.raises(LostStateError, match="block 5 at depth 3 is not one of farthest's"):
         Record.of(with_checksum("c:3:5", said).encode(), 3, 5)
 
 
-@pytest.mark.parametrize("said", HOSTILE_POINTERS)
+@for_each("said", HOSTILE_POINTERS)
 def test_a_pointer_with_a_right_checksum_need_not_be_right(said: str) -> None:
     with pytest.raises(LostStateError, match="what block 5 has visited is not one of farthest's"):
         Pointer.of(with_checksum("v:5", said).encode(), 5)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("made", "said"),
     [(Node, said) for said in HOSTILE_NODES] + [(PieceResult, said) for said in HOSTILE_PIECES],
 )

@@ -6,6 +6,7 @@ from time import process_time
 
 import pytest
 
+from cases import for_each
 from farthest.errors import ResourceError, StorageError
 from farthest.models.chunks import Chunk
 from farthest.stores import contract
@@ -13,7 +14,7 @@ from farthest.stores.blocks import searches_in_place
 from farthest.stores.contract import step, unit_for
 from farthest.stores.memory.gather_store import MemoryStore
 from kernel_samples import make_space
-from store_cases import Case, case, cuts
+from store_cases import NAMES, Case, case
 
 
 def new_store(of: Case, *, distances: bool = True, memory: int | None = None) -> MemoryStore:
@@ -33,7 +34,7 @@ def expected(of: Case, depth: int) -> bytes:
     return bytes(out)
 
 
-@pytest.fixture(params=cuts(1, 2), ids=lambda p: f"{p[0]}-{p[1]}")
+@pytest.fixture(params=[(name, 1 + i % 2) for i, name in enumerate(NAMES)], ids=lambda p: f"{p[0]}-{p[1]}")
 def one_case(request: pytest.FixtureRequest) -> Case:
     return case(*request.param)
 
@@ -91,7 +92,7 @@ def test_without_distances_the_same_layers_in_less_memory(one_case: Case) -> Non
     assert counting.bytes < full.bytes
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "in_place"),
     [
         ("two colours", True),
@@ -121,7 +122,7 @@ def test_planes_beyond_the_memory_are_refused_only_for_layers_that_have_states()
         advance(new_store(of, memory=enough - 1), of, 1, last)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         (
@@ -148,9 +149,7 @@ def test_a_store_that_only_counts_has_no_distances_to_give() -> None:
         new_store(case("halved"), distances=False).distances(0)
 
 
-@pytest.mark.parametrize(
-    ("depth", "unit"), [(0, "uint8"), (254, "uint8"), (255, "uint16"), (65534, "uint16")]
-)
+@for_each(("depth", "unit"), [(0, "uint8"), (254, "uint8"), (255, "uint16"), (65534, "uint16")])
 def test_units_leave_a_number_for_not_reached(depth: int, unit: str) -> None:
     assert unit_for(depth) == unit
 

@@ -80,9 +80,9 @@ def check_to_the_end(run: GatherAttempt, of: Case, first: int) -> None:
 # Results
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_distances_and_keys_at_every_depth(begin: Begin, name: str) -> None:
-    of = case(name, 2)
+@rules
+def test_distances_and_keys_at_every_depth(begin: Begin, rule: str) -> None:
+    of = case(NAMES_BY_RULE[rule], 2)
     run, other = begin(of), MemoryStore(of.kernel, of.origins, distances=True)
     for depth in range(len(of.layers)):
         if depth:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
+from farthest.stores import scattering
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.contract import step
 from farthest.stores.redis import attempts, scatter_attempt, scatter_store
@@ -23,11 +24,14 @@ from scatter_cases import NAMES, ScatterCase, digest, expected, in_memory, scatt
 
 Begin = Callable[..., ScatterAttempt]
 
-RULES = {"none": "byte strings, graded", "two": "sparse", "all": "byte strings"}
+RULES = {"none": "byte strings, graded", "two": "sparse", "two, sent": "sparse", "all": "byte strings"}
 """A case for each way to tell what is new in a shard."""
+SENT = {"two, sent": {"outboxes": True}}
+"""The kernel finds successors, and yet there are outboxes, as byte strings always have."""
 
 rules = pytest.mark.parametrize("rule", RULES)
 names = pytest.mark.parametrize("name", NAMES)
+ways = pytest.mark.parametrize("outboxes", [None, True])
 
 
 pytestmark = pytest.mark.usefixtures("spaces_of_cases")
@@ -88,10 +92,13 @@ def states(of: ScatterCase, depth: int) -> int:
 
 
 @names
-def test_two_workers_step_every_kind_of_space(begin: Begin, connect: Callable[..., Nodes], name: str) -> None:
+@ways
+def test_two_workers_step_every_kind_of_space(
+    begin: Begin, connect: Callable[..., Nodes], name: str, outboxes: bool | None
+) -> None:
     """In turn; one of them keeps nothing in its cache. The map of any depth is right."""
     of = scatter_case(name)
-    run = begin(of)
+    run = begin(of, outboxes=outboxes)
     workers = [worker_store(run, connect(), cache) for cache in (0, 2**20)]
     for depth in range(1, len(of.layers) + 1):
         for shard in run.begin(depth, run.reachable(depth)):
@@ -107,10 +114,10 @@ def test_two_workers_step_every_kind_of_space(begin: Begin, connect: Callable[..
 def test_of_a_layer_that_is_only_counted_the_least_states_are_kept(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, rule: str
 ) -> None:
-    for module in (scatter_store, scatter_attempt):
+    for module in (scatter_store, scatter_attempt, scattering):
         monkeypatch.setattr(module, "LEAST_KEPT", 2)
     of = scatter_case(RULES[rule])
-    run = begin(of, distances=False, max_depth=3, counted=True)
+    run = begin(of, **SENT.get(rule, {}), distances=False, max_depth=3, counted=True)
     advance(run, 1, 3, worker_store(run))
     counts = run.counts(3)
     assert counts == of.counts(3, run.shards)
@@ -122,7 +129,7 @@ def test_of_a_layer_that_is_only_counted_the_least_states_are_kept(
 @rules
 def test_a_layer_that_is_given_up_leaves_those_before(begin: Begin, rule: str) -> None:
     of = scatter_case(RULES[rule])
-    run = begin(of)
+    run = begin(of, **SENT.get(rule, {}))
     worker = worker_store(run)
     advance(run, 1, 2, worker)
     shards = run.begin(3, run.reachable(3))
@@ -139,7 +146,7 @@ def test_a_layer_that_is_given_up_leaves_those_before(begin: Begin, rule: str) -
 @rules
 def test_every_command_may_be_executed_twice(begin: Begin, connect: Callable[..., Nodes], rule: str) -> None:
     of, nodes = scatter_case(RULES[rule]), connect(times=2)
-    run = begin(of, nodes)
+    run = begin(of, nodes, **SENT.get(rule, {}))
     worker = worker_store(run)
     for depth in range(1, len(of.layers) + 1):
         advance(run, depth, depth, worker)
@@ -152,13 +159,13 @@ def test_every_command_may_be_executed_twice(begin: Begin, connect: Callable[...
 @pytest.mark.parametrize("shards", [1, 17])
 def test_the_number_of_shards_does_not_show(begin: Begin, rule: str, shards: int) -> None:
     of = scatter_case(RULES[rule])
-    check_to_the_end(begin(of, shards=shards), of, 1)
+    check_to_the_end(begin(of, shards=shards, **SENT.get(rule, {})), of, 1)
 
 
 @rules
 def test_a_commit_that_comes_late_changes_nothing(begin: Begin, rule: str) -> None:
     of = scatter_case(RULES[rule])
-    run = begin(of)
+    run = begin(of, **SENT.get(rule, {}))
     worker = worker_store(run)
     advance(run, 1, 1)
     shards = run.begin(2, run.reachable(2))
@@ -222,7 +229,7 @@ def _flipped(blob: bytes) -> bytes:
 def begun(begin: Begin, rule: str) -> tuple[ScatterCase, ScatterAttempt]:
     """A run whose layer 2 is complete and whose layer 3 is under way."""
     of = scatter_case(RULES[rule])
-    run = begin(of)
+    run = begin(of, **SENT.get(rule, {}))
     advance(run, 1, 2)
     run.begin(3, run.reachable(3))
     return of, run
@@ -238,7 +245,12 @@ def open_all(run: ScatterAttempt) -> None:
 def test_damaged_blobs_are_noticed(begin: Begin, rule: str, damage: str) -> None:
     """Each one in turn is damaged, tried, and made whole again; in the end all is right."""
     of, run = begun(begin, rule)
-    kinds = {"none": [":o:2:"], "two": [":o:2:", ":b:2:", ":b:1:"], "all": [":o:2:", ":v:"]}[rule]
+    kinds = {
+        "none": [":o:2:"],
+        "two": [":b:2:", ":b:1:"],
+        "two, sent": [":o:2:", ":b:2:", ":b:1:"],
+        "all": [":o:2:", ":v:"],
+    }[rule]
     for kind in kinds:
         places = [(client, name) for client in run.nodes.clients for name in names_of(client, f"*{kind}*:*")]
         assert len(places) > 1
@@ -301,9 +313,10 @@ def test_a_run_that_redis_has_lost_is_noticed(begin: Begin, rule: str) -> None:
 
 
 @names
-def test_redis_holds_what_steps_read(begin: Begin, nodes: Nodes, name: str) -> None:
+@ways
+def test_redis_holds_what_steps_read(begin: Begin, nodes: Nodes, name: str, outboxes: bool | None) -> None:
     of = scatter_case(name)
-    run = begin(of, distances=False)
+    run = begin(of, distances=False, outboxes=outboxes)
     for depth in range(1, len(of.layers) + 1):
         advance(run, depth, depth)
         run.removals.settle()
@@ -337,7 +350,7 @@ def test_all_states_found_are_few_runs(begin: Begin, nodes: Nodes) -> None:
 @rules
 def test_the_last_layer_of_a_limited_run_is_not_expanded(begin: Begin, nodes: Nodes, rule: str) -> None:
     of = scatter_case(RULES[rule])
-    run = begin(of, max_depth=2)
+    run = begin(of, **SENT.get(rule, {}), max_depth=2)
     advance(run, 1, 2, worker_store(run))
     assert run.counts(2) == of.counts(2, run.shards)
     assert digest(run, of, 2) == expected(of, 2)

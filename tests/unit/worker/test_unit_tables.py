@@ -31,15 +31,16 @@ def test_a_table_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("classes", [None, 4])
-def test_every_changed_bit_of_table_and_trailer_is_told(tmp_path: Path, classes: int | None) -> None:
+def test_a_changed_bit_of_every_byte_of_table_and_trailer_is_told(
+    tmp_path: Path, classes: int | None
+) -> None:
     write_unit(tmp_path, PLACE, SHARDS, classes)
     file = tmp_path / PLACE.name
     whole = file.read_bytes()
     for byte in range(len(MAGIC) + BLOBS, len(whole)):
-        for bit in range(8):
-            file.write_bytes(whole[:byte] + bytes([whole[byte] ^ 1 << bit]) + whole[byte + 1 :])
-            with pytest.raises(LostStateError):
-                read_table(tmp_path, PLACE, 3)
+        file.write_bytes(whole[:byte] + bytes([whole[byte] ^ 1 << byte % 8]) + whole[byte + 1 :])
+        with pytest.raises(LostStateError):
+            read_table(tmp_path, PLACE, 3)
 
 
 def test_states_that_were_exchanged_are_told(tmp_path: Path) -> None:

@@ -194,14 +194,20 @@ class BitmapsInFiles(LayersInFiles):
 
 
 class RunsInFiles(LayersInFiles):
-    """Of a space by sorted runs, within ``memory`` bytes; ``states``: where their number is known. Raises ResourceError
-    where the memory is too small."""
+    """Of a space by sorted runs, within ``memory`` bytes; ``states``: where their number is known; ``last``: the last
+    depth that is wanted, where there is a limit. Raises ResourceError where the memory is too small."""
 
     def __init__(
-        self, space: ScatterSpace, scratch: Path, memory: int, threads: int, states: int | None = None
+        self,
+        space: ScatterSpace,
+        scratch: Path,
+        memory: int,
+        threads: int,
+        states: int | None = None,
+        last: int | None = None,
     ) -> None:
         super().__init__(space, scratch, memory, threads)
-        self._scattered = space
+        self._scattered, self._last = space, last
         if memory < PROCESS_BYTES + LEAST_MEMORY:
             raise ResourceError(
                 f"puzzle {space.puzzle.name}: its layers cannot be found within {bytes_text(memory)}, even where they "
@@ -212,7 +218,11 @@ class RunsInFiles(LayersInFiles):
 
     def _store(self, folder: EnumerationFolder) -> ScatterFolderStore:
         memory = self.memory - PROCESS_BYTES
-        return ScatterFolderStore(self._scattered, folder, memory, threads=self._threads)
+        return ScatterFolderStore(self._scattered, folder, memory, last=self._last, threads=self._threads)
+
+    def _identity(self) -> dict[str, Any]:
+        of_last = {} if self._last is None else {"last": self._last}
+        return {**super()._identity(), **of_last}
 
 
 class ReducedRunsInFiles(LayersInFiles):

@@ -295,7 +295,8 @@ class _Planner:
         from farthest.coordinator.enumeration.layers_in_files import RunsInFiles
 
         try:
-            files = RunsInFiles(space, machine.scratch, limit, machine.threads, states)
+            last = self._settings.max_depth
+            files = RunsInFiles(space, machine.scratch, limit, machine.threads, states, last)
         except ResourceError as error:
             return None if states is None else found.needing(layers_in="files").unless(error)
         unknown = "the number of states is not known in advance, and a folder is named"

@@ -40,10 +40,11 @@ SLAB = 2**20
 
 class RunFiles(UnitFiles):
     """``tables``, and ``visited`` alike for V: by the first shard of each file. ``outboxes``: of the layer under way,
-    in their order."""
+    in their order. ``last``: the last depth that is wanted, where there is a limit."""
 
-    def __init__(self, folder: EnumerationFolder, rule: Excluded) -> None:
+    def __init__(self, folder: EnumerationFolder, rule: Excluded, last: int | None = None) -> None:
         super().__init__(folder)
+        self._last = last
         self.shards = folder.units
         self._excluded = rule
         self.visited: dict[int, Tables] = {}
@@ -121,8 +122,8 @@ class RunFiles(UnitFiles):
         ]
 
     def renews(self, depth: int) -> bool:
-        """Whether the layer ``depth`` writes V."""
-        return self._excluded == "all" and depth - self._newest > RENEWED
+        """Whether the layer ``depth`` writes V, which the next one needs."""
+        return self._excluded == "all" and depth != self._last and depth - self._newest > RENEWED
 
     def _oldest_needed(self) -> int:
         """The first layer whose files are needed after the last complete one. The layer before that may be the last one

@@ -8,7 +8,7 @@ Delayed detection of duplicates (Korf, AAAI 2004; Zhou and Hansen, AAAI 2004). A
               (nothing, two layers, or all states found), and the rest is written
 
 All reading and writing is sequential. Where all successors fit the outboxes, none go to a file. A file is written while
-the next unit is stepped.
+the next unit is stepped. Of the last layer that is wanted a file has the least codes, and the numbers of states.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from farthest.stores.folder.journal import Room
 from farthest.stores.folder.run_files import SLAB, RunFiles
 from farthest.stores.folder.store import StoreInFiles
 from farthest.stores.scattering import (
+    ALL,
     BOX_BYTES,
+    LEAST_KEPT,
     NO_STATES,
     NOTHING_FOUND,
     Candidates,
@@ -35,6 +37,7 @@ from farthest.stores.scattering import (
     ShardRuns,
     SortedRun,
     least_codes,
+    least_of,
 )
 from farthest.wording import bytes_text
 
@@ -160,10 +163,13 @@ class Expansion(Candidates):
         if not self._given.isdisjoint(shards):
             self._drop()
 
-    def give(self, shards: Sequence[int], older: Sequence[Sequence[Buffer]], threads: int) -> list[SortedRun]:
-        """What the boxes have for each of the shards, without the states of the ``older`` runs of it."""
+    def give(
+        self, shards: Sequence[int], older: Sequence[Sequence[Buffer]], threads: int, most: int
+    ) -> list[SortedRun]:
+        """What the boxes have for each of the shards, without the states of the ``older`` runs of it: how many they
+        are, and the run of the least ``most``."""
         self._given.update(shards)
-        found = self.take(shards, dict(zip(shards, older, strict=True)).__getitem__, threads)
+        found = self.take(shards, dict(zip(shards, older, strict=True)).__getitem__, threads, most)
         return [found.get(shard, NO_STATES) for shard in shards]
 
 
@@ -218,19 +224,28 @@ def neighbours(shards: Sequence[int]) -> Iterator[list[int]]:
 
 
 class ScatterFolderStore(StoreInFiles[RunFiles]):
-    """``JobStore`` over files of sorted runs, which only counts. ``memory``: bytes that all may take, about."""
+    """``JobStore`` over files of sorted runs, which only counts. ``memory``: bytes that all may take, about; ``last``:
+    the last depth that is wanted, where there is a limit."""
 
     def __init__(
-        self, space: ScatterSpace, folder: EnumerationFolder, memory: int, *, threads: int = 1
+        self,
+        space: ScatterSpace,
+        folder: EnumerationFolder,
+        memory: int,
+        *,
+        last: int | None = None,
+        threads: int = 1,
     ) -> None:
         self.space = space
+        self._last = last
         self._memory = memory
         self._width = space.code_bytes
         self._loads: list[StepLoad] = []
         self._stepping = threading.Lock()  # held while a unit is stepped, or its layer expanded
 
         def open_files() -> None:
-            self._files = RunFiles(folder, excluded(graded=space.graded, undirected=space.undirected))
+            rule = excluded(graded=space.graded, undirected=space.undirected)
+            self._files = RunFiles(folder, rule, last)
             self._expansion = Expansion(space, self._files, memory, threads)
             if self._files.depth < 0:
                 origins = self._expansion.origins()
@@ -304,9 +319,10 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
                 sent = self._read(numbers, shards, room)
             with self._damage("a layer"):
                 if numbers:
-                    fresh = self._merged(shards, sent, older, threads)
+                    fresh = self._merged(shards, sent, older, threads, counted=depth == self._last)
                 else:
-                    fresh = self._expansion.give(shards, older, threads)
+                    most = LEAST_KEPT if depth == self._last else ALL
+                    fresh = self._expansion.give(shards, older, threads, most)
                 if not self._files.renews(depth):
                     return list(map(ShardRuns, fresh))
                 for runs, run in zip(older, fresh, strict=True):
@@ -333,14 +349,17 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         runs: Sequence[Sequence[Buffer]],
         older: Sequence[Sequence[Buffer]],
         threads: int,
+        *,
+        counted: bool = False,
     ) -> list[SortedRun]:
         """Of each shard the codes of any of its runs that none of the ``older`` ones has: as many at a time as the
-        memory allows."""
+        memory allows. Where they are ``counted`` their number, and the run of the least."""
         need = max(self._loads[shard].sort for shard in shards)
         together = max(1, min(threads, int(SORT_SHARE * self._memory / max(need, 1))))
 
         def merge(of: Sequence[Buffer], without: Sequence[Buffer]) -> SortedRun:
-            return SortedRun(*_kernel.merge_runs(self._width, of, without)) if of else NO_STATES
+            run = SortedRun(*_kernel.merge_runs(self._width, of, without)) if of else NO_STATES
+            return SortedRun(run.states, least_of(self._width, run).data) if counted else run
 
         with ThreadPoolExecutor(together, "farthest-merge") as pool:
             return list(pool.map(merge, runs, older))

@@ -30,6 +30,7 @@ from farthest.stores.scattering import (
     RunsStepInput,
     ShardRuns,
     SortedRun,
+    has_expander,
     least_codes,
     map_of_runs,
     read_map,
@@ -84,7 +85,7 @@ class CandidatesInTurns(Candidates):
         if free is not None:
             room = min(room, free // 3)
         passes = -(-expected // max(room, LEAST_ROOM))
-        if passes <= 1 or getattr(self._space, "expander", None) is None:
+        if passes <= 1 or not has_expander(self._space):
             return self._shards
         self.clear(max(self._least, 2 * room))
         return max(1, self._shards // passes)

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
-PROTOCOL = 9
+PROTOCOL = 10
 """The version of keys, blobs and messages. Workers and coordinators of different versions cannot work together."""
 
 SPARSE = -1
@@ -119,8 +119,9 @@ DepthOrNone = Annotated[int, msgspec.Meta(ge=NO_LIMIT, le=2**63 - 1)]
 class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What a worker needs to know of an attempt. ``keys``: SPARSE where states have none; ``max_depth``: of the last
     layer, or NO_LIMIT; ``counted``: the depth of the layer of which only the number of states and the least of them are
-    kept, or NO_LIMIT. ``blobs``: the place of its blobs, for messages alone; ``mark``: the nonce of the mark there.
-    ``part_chunks``: of a map part."""
+    kept, or NO_LIMIT; ``outboxes``: whether shards send on what their states lead to (stores/redis/scatter_store.py).
+    ``blobs``: the place of its blobs, for messages alone; ``mark``: the nonce of the mark there. ``part_chunks``: of a
+    map part."""
 
     engine: Literal["gather", "scatter"]
     puzzle: str
@@ -138,6 +139,7 @@ class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
     part_chunks: Count
     max_depth: DepthOrNone
     counted: DepthOrNone
+    outboxes: bool
     protocol: Annotated[int, msgspec.Meta(ge=PROTOCOL, le=PROTOCOL)]
     version: str
 
@@ -160,7 +162,7 @@ class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
             nodes=nodes,
             blobs=place.url,
             mark=new_nonce(),
-            **{"part_chunks": 1, "max_depth": NO_LIMIT, "counted": NO_LIMIT, **cut},
+            **{"part_chunks": 1, "max_depth": NO_LIMIT, "counted": NO_LIMIT, "outboxes": False, **cut},
         )
 
     def fields(self) -> dict[str, str]:

@@ -17,8 +17,8 @@ from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import Record
-from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep
-from farthest.stores.scattering import LEAST_KEPT, SortedRun, least_codes, map_of_runs, read_map
+from farthest.stores.redis.scatter_store import EXPANDING, ScatterStepInput, ScatterStore, ShardStep
+from farthest.stores.scattering import LEAST_KEPT, SortedRun, has_expander, least_codes, map_of_runs, read_map
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
@@ -60,12 +60,16 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         distances: bool,
         max_depth: int | None = None,
         counted: bool = False,
+        outboxes: bool | None = None,
         place: BlobPlace | None = None,
     ) -> ScatterAttempt:
         """A new attempt at depth 0. ``max_depth``: states there need not be expanded, and if ``counted`` only their
-        number is kept, and the least of them; ``place``: of its blobs, None: the nodes. Raises StorageError
-        (UnavailableError where waiting may help)."""
+        number is kept, and the least of them; ``outboxes``: whether shards send them, None where there are too
+        many shards for anything else, or Python finds successors; ``place``: of its blobs, None: the nodes. Raises
+        StorageError (UnavailableError where waiting may help)."""
         place = place or RedisPlace(nodes)
+        if outboxes is None:
+            outboxes = shards > EXPANDING or not has_expander(space)
         facts = AttemptFacts.new(
             space,
             len(nodes),
@@ -77,6 +81,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             shards=shards,
             max_depth=NO_LIMIT if max_depth is None else max_depth,
             counted=max_depth if counted and max_depth is not None else NO_LIMIT,
+            outboxes=outboxes,
         )
         store = cls(Access.begun(nodes, attempt, facts, place), space)
         store._prepare(distances=distances)
@@ -99,12 +104,16 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             raise StorageError(
                 f"layer {depth} lies beyond depth {self.facts.max_depth}, the last of this attempt"
             )
-        return sorted({part.to for record in self._complete(depth - 1).values() for part in record.outbox})
+        before = self._complete(depth - 1).values()
+        if not self.facts.outboxes:
+            return list(range(self.shards)) if any(record.nonce for record in before) else []
+        return sorted({part.to for record in before for part in record.outbox})
 
     def work(self, depth: int) -> int:
-        """What is found is expanded at once, and may be many times what it is found from."""
+        """With outboxes what is found is expanded at once, and may be many times what it is found from."""
         before = super().work(depth)
-        return before if depth == self.facts.max_depth else max(before, self.expected(depth))
+        only = depth == self.facts.max_depth or not self.facts.outboxes
+        return before if only else max(before, self.expected(depth))
 
     def expected(self, depth: int) -> int:
         """The states of a layer, if it grows as the one before did."""
@@ -205,6 +214,8 @@ OUTGROWN = 2
 AHEAD = 4
 """So many times the shards that the states fill are made at once, or as many times as the last layer grows: going over
 reads and writes all states found."""
+LARGER = 16
+"""Shards without outboxes have up to so many times the states of those with them."""
 DEEP = 2**15
 """An attempt that keeps its layers only to go over to more shards does so at this depth at the latest: a map has a
 limit."""
@@ -248,6 +259,8 @@ class GrowingAttempt(JobStore):
         """The number of shards for an attempt that has so many states; ``ahead``: times those that they fill."""
         if states <= OUTGROWN * self._shard_states * self.current.shards:
             return self.current.shards
+        if has_expander(self.current.space) and states <= EXPANDING * LARGER * self._shard_states:
+            return min(self._most, EXPANDING, OUTGROWN * states // self._shard_states)
         return min(self._most, ahead * states // self._shard_states)
 
     # ShardStore

@@ -1,9 +1,14 @@
 """The scatter store whose blobs are in Redis, for steps in any number of processes; its keys: stores/redis/attempts.py.
 
-A block is one shard. Its fresh states at a depth are a sorted run, and what they lead to is its *outbox* of that depth:
-a blob with a part for each shard that any of them leads to, itself a run. A step to depth d unites the parts that are
-for its shard, of all outboxes of depth d-1, and leaves out what is not new (``contract.Excluded``). All states found
-are several runs, which the shard's pointer names (``scattering.with_run``).
+A block is one shard. Its fresh states at a depth are a sorted run. A step to depth d finds what is for its shard in one
+of two ways, as the attempt's facts say, and leaves out what is not new (``contract.Excluded``):
+
+    few shards    it reads all runs of depth d-1, finds their successors, and keeps those of its shard. Nothing but
+                  the layers themselves is sent
+    outboxes      what the fresh states of a shard lead to is its *outbox* of that depth: a blob with a part for each
+                  shard that any of them leads to, itself a run. A step unites the parts that are for its shard
+
+All states found are several runs, which the shard's pointer names (``scattering.with_run``).
 """
 
 from __future__ import annotations
@@ -23,7 +28,15 @@ from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
 from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record
-from farthest.stores.scattering import LEAST_KEPT, NO_STATES, Candidates, SortedRun, with_run
+from farthest.stores.scattering import (
+    ALL,
+    LEAST_KEPT,
+    NO_STATES,
+    Candidates,
+    SortedRun,
+    least_of,
+    with_run,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -77,22 +90,30 @@ SENDER = struct.Struct("<I")
 ROOM = 2**27
 """Bytes of successors before repeated ones are removed early."""
 
+EXPANDING = 8
+"""Without outboxes there are at most so many shards: each layer is expanded for each of them. For a cube that is as
+much work as to sort, send and merge outboxes, and a twentieth of the bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScatterStepInput:
-    """``StepInput`` of sorted runs: the step of each shard."""
+    """``StepInput`` of sorted runs: the step of each shard; without outboxes all runs of the layer ``before``."""
 
     store: ScatterStore
     depth: int
     steps: dict[int, ShardStep]
+    before: list[SortedRun]
 
     @property
     def shards(self) -> list[int]:
         return list(self.steps)
 
     def run(self, threads: int = 1) -> list[int]:
+        if not self.store.facts.outboxes:
+            self.store.take_successors(self.depth, self.before, self.steps, threads)
         for shard, one in self.steps.items():
-            one.fresh = self.store.merged(self.depth, shard, one.incoming, one.exclude)
+            if self.store.facts.outboxes:
+                one.fresh = self.store.merged(self.depth, shard, one.incoming, one.exclude)
             if one.fresh.states:
                 self.store.expand(self.depth, one, threads)
                 self.store.remember(self.depth, shard, one)
@@ -107,8 +128,10 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         super().__init__(access, Blocks(access.facts.shards, 1))
         self.space = space
         self._width = space.code_bytes
-        # Of the last depths: for each shard, what is for it in the outboxes.
-        self._parts: dict[int, dict[int, list[Sent]]] = {}
+        # Of the layer before the one that was stepped last: its depth, records, and for each shard what is for it in
+        # the outboxes.
+        self._sealed: tuple[int, dict[int, Record]] = -1, {}
+        self._parts: dict[int, list[Sent]] = {}
 
     @classmethod
     def attach(cls, access: Access) -> Self:
@@ -138,9 +161,15 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
                 records = needed.before if earlier == depth - 1 else needed.two_before
                 for shard, run in self._layer(depth, earlier, {shard: records[shard] for shard in steps}):
                     steps[shard].exclude.append(run)
-        for shard, run in self._incoming(depth, needed, steps):
-            steps[shard].incoming.append(run)
-        return ScatterStepInput(self, depth, steps)
+        before: list[SortedRun] = []
+        if steps and self.facts.outboxes:
+            for shard, run in self._incoming(depth, needed, steps):
+                steps[shard].incoming.append(run)
+        elif steps:
+            before = [
+                run for _, run in self._layer(depth, depth - 1, self._layer_before(depth, needed.senders))
+            ]
+        return ScatterStepInput(self, depth, steps, before)
 
     def commit(self, depth: int, step_input: ScatterStepInput, counts: Sequence[int]) -> None:
         commits = {shard: self._outcome(depth, shard, one) for shard, one in step_input.steps.items()}
@@ -162,7 +191,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         outbox = tuple(Part(to, one.outbox[to].states, len(blob)) for to, blob in sealed.items())
         commit = Commit(Record.new({shard: one.fresh.states}, outbox))
         nonce = commit.record.nonce
-        stored = self._stored(depth, one.fresh)
+        stored = least_of(self._width, one.fresh) if depth == self.facts.counted else one.fresh
         blob = seal(FOUND, depth, shard, stored.states, stored.data)
         commit.blobs[self.found_name(depth, shard, nonce)] = blob
         if sealed:
@@ -175,12 +204,6 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             gone = one.visited[one.stay :]
             commit.replaced += [self.visited_name(found.depth, shard, found.nonce) for found in gone]
         return commit
-
-    def _stored(self, depth: int, fresh: SortedRun) -> SortedRun:
-        """What is stored of the fresh states of a shard: the least of those that are only counted."""
-        if depth != self.facts.counted or fresh.states <= LEAST_KEPT:
-            return fresh
-        return SortedRun(*_kernel.run_of(self._width, _kernel.run_codes(self._width, fresh.data, LEAST_KEPT)))
 
     # The step
 
@@ -197,9 +220,29 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             raise damaged(depth, shard, error) from error
         return SortedRun(*united)
 
+    def take_successors(
+        self, depth: int, before: Sequence[SortedRun], steps: Mapping[int, ShardStep], threads: int
+    ) -> None:
+        """Finds the fresh states of steps among the successors of the layer ``before``: of a layer that is only counted
+        the run of the least of them. Raises LostStateError where a run is damaged."""
+        if not steps:
+            return
+        shards, boxes = sorted(steps), self.boxes()
+        most = LEAST_KEPT if depth == self.facts.counted else ALL
+        try:
+            for first in range(0, len(before), threads):
+                runs = [run.data for run in before[first : first + threads]]
+                boxes.put(runs, threads, shards=(shards[0], shards[-1] + 1))
+                self.poll()
+            older = {shard: [run.data for run in one.exclude] for shard, one in steps.items()}
+            for shard, fresh in boxes.take(shards, older.__getitem__, threads, most).items():
+                steps[shard].fresh = fresh
+        except ValueError as error:
+            raise damaged(depth - 1, shards[0], error) from error
+
     def expand(self, depth: int, one: ShardStep, threads: int) -> None:
-        """Finds where the fresh states of a step lead to; those of the last layer nobody will ask for."""
-        if depth != self.facts.max_depth:
+        """Fills the outbox of a step, where there are any; those of the last layer nobody will ask for."""
+        if self.facts.outboxes and depth != self.facts.max_depth:
             boxes = self.boxes()
             boxes.put([one.fresh.data], threads, self.poll)
             one.outbox = boxes.take_all(threads)
@@ -256,8 +299,6 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         self, depth: int, needed: StepRecords, shards: Iterable[int]
     ) -> Iterator[tuple[int, SortedRun]]:
         """What the outboxes of the layer before have for the shards."""
-        if not shards:
-            return
         of = self._sent_to(depth, needed.senders)
         wanted = [(shard, sent) for shard in shards for sent in of.get(shard, ())]
         blobs = self.fetch_parts([sent.where for _, sent in wanted])
@@ -272,21 +313,26 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
 
     def _sent_to(self, step: int, records: int) -> dict[int, list[Sent]]:
         """What is for each shard in the outboxes that the step reads; the layer before has so many ``records``."""
+        if self._sealed[0] != step - 1:
+            self._parts = {}
+            for by, record in self._layer_before(step, records).items():
+                name, first = self.outbox_name(step - 1, by, record.nonce), 0
+                for part in record.outbox:
+                    sent = Sent(by, part, BlobPart(name, first, part.bytes))
+                    self._parts.setdefault(part.to, []).append(sent)
+                    first += part.bytes
+        return self._parts
+
+    def _layer_before(self, step: int, records: int) -> dict[int, Record]:
+        """The records of the layer before a step, of which there are to be so many; as it is sealed they stay as they
+        are."""
         depth = step - 1
-        if depth not in self._parts:  # the records of a layer that is sealed stay as they are
+        if self._sealed[0] != depth:
             found = Record.all_of(self.nodes, self.records_key(depth), depth)
             if len(found) != records:
                 self._check_under_way(step)
                 raise LostStateError(
                     f"attempt {self.attempt}: layer {depth} has {len(found)} records, expected {records}"
                 )
-            of: dict[int, list[Sent]] = {}
-            for by, record in found.items():
-                name, first = self.outbox_name(depth, by, record.nonce), 0
-                for part in record.outbox:
-                    sent = Sent(by, part, BlobPart(name, first, part.bytes))
-                    of.setdefault(part.to, []).append(sent)
-                    first += part.bytes
-            self._parts = {at: parts for at, parts in self._parts.items() if at >= depth - 1}
-            self._parts[depth] = of
-        return self._parts[depth]
+            self._sealed = depth, found
+        return self._sealed[1]

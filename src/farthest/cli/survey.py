@@ -1,0 +1,275 @@
+"""`farthest survey` and `surveys`: many small spaces as one task."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.exceptions import Exit
+
+from farthest.cli import INTERRUPTED
+from farthest.cli.options import completed, database_option, force_option, json_option, threads_option
+from farthest.cli.printing import print_facts, print_json, print_table
+from farthest.wording import counted, seconds_text
+
+if TYPE_CHECKING:
+    from farthest.coordinator.survey import SurveyProgress
+    from farthest.models.surveys import By, StoredSurvey, Surveys
+    from farthest.survey import Component, Keep
+
+
+COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
+
+
+@click.command()
+@click.argument("starts", metavar="SET", shell_complete=completed("starts"))
+@click.option(
+    "--pieces", type=click.IntRange(min=1), metavar="N", help="Boards of at most N pieces.  [default: all]"
+)
+@click.option(
+    "--row",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The row of the piece that leaves, from 1.  [default: the middle, the upper one of two]",
+)
+@click.option(
+    "--keep",
+    type=click.Choice(("minimal", "solvable", "all")),
+    default="minimal",
+    show_default=True,
+    help="Which components get a row of their own; all are counted.",
+)
+@click.option(
+    "--parts",
+    type=click.IntRange(min=1, max=10_000_000),
+    metavar="N",
+    help="Divide a new survey into N parts.  [default: some seconds each]",
+)
+@threads_option
+@database_option
+@json_option
+def survey(
+    starts: str,
+    pieces: int | None,
+    row: int | None,
+    keep: Keep,
+    parts: int | None,
+    threads: int | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Find the components of many small spaces, and the hardest board of each.
+
+    SET is rush-hour-NxN, with N from 3 to 6: all boards of Rush Hour, without walls, whose pieces have 2 or 3 cells.
+    A component is all boards that moves lead to from one of them; its hardest board takes most moves until the piece in
+    --row is at its right end. A hardest board is minimal if it is easier without any one of its other pieces. Each
+    part is stored when it is done; the same command goes on with the parts that are missing, and shows a survey that
+    is finished.
+
+    \b
+    Examples:
+      farthest survey rush-hour-5x5
+      farthest survey rush-hour-6x6 --pieces 7
+    """
+    from farthest.api.bars import progress_bar
+    from farthest.coordinator.survey import survey_by_threads
+    from farthest.machine import cores
+    from farthest.models.database import open_database
+    from farthest.models.surveys import Surveys
+    from farthest.survey import starts_named
+
+    asked = starts_named(starts, pieces, row, keep)
+    done: list[SurveyProgress] = []
+    with open_database(database, create=True) as opened, progress_bar(None) as bar:
+
+        def watch(progress: SurveyProgress) -> None:
+            done[:] = [progress]
+            told = f"{progress.done:,} of {counted(progress.parts, 'part')}, {progress.components:,} components kept"
+            bar.tell(told, progress.done / progress.parts)
+
+        try:
+            stored = survey_by_threads(asked, opened, threads=threads or cores(), parts=parts, watch=watch)
+        except KeyboardInterrupt:
+            kept = (
+                f"{done[0].done:,} of {done[0].parts:,} parts" if done else "the parts that were done before"
+            )
+            click.echo(
+                f"Interrupted; {opened.place} keeps {kept}. The same command continues from there.", err=True
+            )
+            raise Exit(INTERRUPTED) from None
+        _show(Surveys(opened), stored, as_json=as_json)
+
+
+@click.command()
+@click.argument("number", metavar="[NUMBER]", type=click.IntRange(min=1), required=False)
+@click.option("--top", type=click.IntRange(min=0), metavar="N", help="The N first components, by --by.")
+@click.option(
+    "--by",
+    type=click.Choice(("moves", "states")),
+    default="moves",
+    show_default=True,
+    help="What the components with the most of come first.",
+)
+@click.option(
+    "--pieces", type=click.IntRange(min=1), metavar="N", help="With --top: of boards with N pieces."
+)
+@click.option(
+    "--export",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    shell_complete=completed("file"),
+    help="Write all components that are kept to FILE: .csv, or .jsonl, a JSON object on each line.",
+)
+@force_option
+@click.option("--delete", is_flag=True, help="Remove the survey from the database.")
+@database_option
+@json_option
+def surveys(
+    number: int | None,
+    top: int | None,
+    by: By,
+    pieces: int | None,
+    file: Path | None,
+    force: bool,
+    delete: bool,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """List the surveys of the database, or show what one has found.
+
+    A survey that is under way can be asked too: it has what its finished parts have found.
+
+    \b
+    Examples:
+      farthest surveys
+      farthest surveys 1 --top 10
+      farthest surveys 1 --export boards.csv
+    """
+    from farthest.models.database import open_database
+    from farthest.models.surveys import Surveys
+
+    if number is None and (top is not None or pieces is not None or file is not None or delete):
+        raise click.UsageError("Which survey? Give its NUMBER; `farthest surveys` lists them.")
+    if pieces is not None and top is None:
+        raise click.UsageError("--pieces needs --top.")
+    with open_database(database, create=False) as opened:
+        known = Surveys(opened)
+        if number is None:
+            _list(known, as_json=as_json)
+        elif delete:
+            known.delete(number)
+            if as_json:
+                print_json({"survey": number, "deleted": True})
+            else:
+                click.echo(f"Deleted survey {number}.")
+        elif file is not None:
+            written = _export(known, number, file, force=force)
+            if as_json:
+                print_json({"survey": number, "file": file, "components": written})
+            else:
+                click.echo(f"Wrote {counted(written, 'component')} to {file}.")
+        elif top is not None:
+            _print_top(number, known.top(known.get(number).id, by, top, pieces), as_json=as_json)
+        else:
+            _show(known, known.get(number), as_json=as_json)
+
+
+def _list(known: Surveys, *, as_json: bool) -> None:
+    found = known.all()
+    if as_json:
+        from farthest.documents.surveys import survey_document
+
+        print_json([survey_document(known, each) for each in found])
+        return
+    print_table(
+        ("survey", "set", "parts", "done", "seconds", "kept", "created (UTC)"),
+        [
+            (
+                str(each.id),
+                each.record.name,
+                f"{each.record.parts:,}",
+                f"{each.done:,}",
+                f"{each.seconds:,.1f}",
+                f"{each.components:,}",
+                each.record.created.strftime("%Y-%m-%d %H:%M"),
+            )
+            for each in found
+        ],
+        right="rlrrrrl",
+    )
+
+
+def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
+    from farthest.documents.surveys import survey_document
+
+    document = survey_document(known, stored)
+    if as_json:
+        print_json(document)
+        return
+    totals = known.totals(stored.id)
+    whole = {name: sum(counts[name] for counts in totals.values()) for name in COUNTS}
+    whole["moves"] = max((counts["moves"] for counts in totals.values()), default=0)
+    rows = [(str(pieces), *(f"{counts[name]:,}" for name in COUNTS)) for pieces, counts in totals.items()]
+    print_table(
+        ("pieces", *COUNTS), [*rows, ("all", *(f"{whole[name]:,}" for name in COUNTS))], right="r" * 7
+    )
+    click.echo()
+    print_facts(
+        [
+            ("survey", f"{stored.id}: {stored.record.name}"),
+            ("set", ", ".join(f"{name} {value}" for name, value in document["starts_of"].items())),
+            (
+                "parts",
+                f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads",
+            ),
+            ("kept", counted(stored.components, "component")),
+            ("digest", document["digest"]),
+        ]
+    )
+
+
+def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
+    if as_json:
+        from farthest.documents.surveys import component_document
+
+        print_json({"survey": number, "components": [component_document(each) for each in found]})
+        return
+    print_table(
+        ("moves", "states", "pieces", "minimal", "board"),
+        [
+            (
+                "none" if each.moves is None else str(each.moves),
+                f"{each.states:,}",
+                str(each.pieces),
+                "" if each.minimal is None else "yes" if each.minimal else "no",
+                each.board,
+            )
+            for each in found
+        ],
+        right="rrrll",
+    )
+
+
+def _export(known: Surveys, number: int, file: Path, *, force: bool) -> int:
+    from farthest.documents.surveys import ComponentDocument, component_document
+    from farthest.queries.output_files import form_of, text_cell, written_file
+
+    form = form_of(file, (".csv", ".jsonl"))
+    components = known.components(known.get(number).id)
+    with written_file(file, force=force) as part, part.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        if form == ".csv":
+            writer.writerow(ComponentDocument.__annotations__)
+        written = 0
+        for each in components:
+            if form == ".jsonl":
+                stream.write(json.dumps(component_document(each)) + "\n")
+            else:
+                layers = " ".join(map(str, each.layers))
+                writer.writerow((*each[:4], text_cell(each.board), layers))
+            written += 1
+    return written

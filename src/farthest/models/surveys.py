@@ -1,0 +1,214 @@
+"""Surveys in the database: their parts and components."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import delete, func, insert, select
+
+from farthest.errors import JobError
+from farthest.models.database import Database
+from farthest.models.records import ComponentRecord, SurveyPartRecord, SurveyRecord, fields_of, now
+from farthest.models.sealing import canonical, damaged
+from farthest.models.tables import component, lock_schema, survey, survey_part
+from farthest.survey import Component, Part, Starts, starts_of
+from farthest.untrusted_json import read_json_object
+
+By = Literal["moves", "states"]
+
+_COMPONENT = tuple(component.c[one.name] for one in fields_of(ComponentRecord))
+_SURVEY = (survey.c.id, *(survey.c[one.name] for one in fields_of(SurveyRecord)))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSurvey:
+    """A survey, of which so many parts are ``done``; ``seconds``: of all these together; ``components`` are kept."""
+
+    id: int
+    record: SurveyRecord
+    done: int
+    seconds: float
+    components: int
+
+    @property
+    def finished(self) -> bool:
+        """Whether all parts are done."""
+        return self.done == self.record.parts
+
+    @property
+    def starts(self) -> Starts:
+        """What it is of. Raises StorageError where that is damaged."""
+        try:
+            return starts_of(read_json_object(self.record.starts_of))
+        except ValueError as error:
+            raise damaged("survey", self.id, f"column starts_of: {error}") from None
+
+
+class Surveys:
+    """The surveys of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, starts: Starts, parts: int | None) -> StoredSurvey:
+        """The survey of these starts, a new one where there is none. ``parts``: of a new one; None: as the set says."""
+        text = canonical(starts.fields())
+        known = select(survey.c.id).where(survey.c.starts_of == text)
+        with self._database.read() as connection:
+            found = connection.execute(known).scalar()
+        if found is None:
+            divided = starts.parts if parts is None else parts
+            with self._database.write() as connection:
+                lock_schema(connection)
+                found = connection.execute(known).scalar()  # another process may have been first
+                if found is None:
+                    row = asdict(SurveyRecord(starts.name, text, divided, now()))
+                    found = connection.execute(insert(survey).values(row)).inserted_primary_key[0]  # type: ignore[index]
+        return self.get(found)
+
+    def missing(self, survey_id: int) -> list[int]:
+        """The parts that are not done, ascending."""
+        with self._database.read() as connection:
+            parts = connection.execute(select(survey.c.parts).where(survey.c.id == survey_id)).scalar_one()
+            done = set(
+                connection.execute(
+                    select(survey_part.c.part).where(survey_part.c.survey_id == survey_id)
+                ).scalars()
+            )
+        return [part for part in range(parts) if part not in done]
+
+    def store(self, survey_id: int, part: int, found: Part, seconds: float) -> bool:
+        """Stores a part, whole; False where it is stored already. Raises JobError where the survey was deleted."""
+        with self._database.write() as connection:
+            if connection.execute(select(survey.c.id).where(survey.c.id == survey_id)).scalar() is None:
+                raise JobError(f"survey {survey_id} was deleted")
+            known = select(survey_part.c.part).where(
+                survey_part.c.survey_id == survey_id, survey_part.c.part == part
+            )
+            if connection.execute(known).scalar() is not None:
+                return False
+            rows = [
+                {
+                    "survey_id": survey_id,
+                    **asdict(ComponentRecord(part, number, *each[:5], ",".join(map(str, each.layers)))),
+                }
+                for number, each in enumerate(found.components)
+            ]
+            record = SurveyPartRecord(part, seconds, canonical(found.totals), digest_of(found))
+            connection.execute(insert(survey_part), [{"survey_id": survey_id, **asdict(record)}])
+            if rows:
+                connection.execute(insert(component), rows)
+        return True
+
+    def all(self) -> list[StoredSurvey]:
+        """All surveys, the oldest first."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(*_SURVEY).order_by(survey.c.id)).all()
+            sums = select(survey_part.c.survey_id, func.count(), func.sum(survey_part.c.seconds))
+            done = {
+                one: (int(parts), float(seconds))
+                for one, parts, seconds in connection.execute(sums.group_by(survey_part.c.survey_id))
+            }
+            counts = select(component.c.survey_id, func.count()).group_by(component.c.survey_id)
+            kept: dict[int, int] = dict(row for row in connection.execute(counts))
+        found = []
+        for number, *fields in rows:
+            parts, seconds = done.get(number, (0, 0.0))
+            found.append(StoredSurvey(number, SurveyRecord(*fields), parts, seconds, kept.get(number, 0)))
+        return found
+
+    def get(self, survey_id: int) -> StoredSurvey:
+        """Raises JobError where there is none of that number."""
+        found = next((one for one in self.all() if one.id == survey_id), None)
+        if found is None:
+            raise JobError(
+                f"{self._database.place} has no survey {survey_id}; `farthest surveys` lists those that it has"
+            )
+        return found
+
+    def delete(self, survey_id: int) -> None:
+        """Removes a survey with all that it has found. Raises JobError where there is none."""
+        self.get(survey_id)
+        with self._database.write() as connection:
+            connection.execute(delete(survey).where(survey.c.id == survey_id))
+
+    def totals(self, survey_id: int) -> dict[int, dict[str, int]]:
+        """The sums of the parts that are done, for each number of pieces; of ``moves`` the most."""
+        sums: dict[int, Counter[str]] = {}
+        for record in self._parts(survey_id):
+            for pieces, counts in self._read_totals(survey_id, record).items():
+                found = sums.setdefault(int(pieces), Counter())
+                most = max(found["moves"], counts.get("moves", 0))
+                found.update(counts)
+                found["moves"] = most
+        return {pieces: dict(sums[pieces]) for pieces in sorted(sums)}
+
+    def digest(self, survey_id: int) -> str:
+        """Of all that the parts have found: equal for equal results, whoever did the parts in whichever order."""
+        text = "\n".join(f"{record.part} {record.digest}" for record in self._parts(survey_id))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def top(self, survey_id: int, by: By, limit: int, pieces: int | None = None) -> list[Component]:
+        """The components with the most moves, or states, at most ``limit``; with so many pieces."""
+        columns = [component.c[by].desc(), component.c["states" if by == "moves" else "moves"].desc()]
+        statement = select(*_COMPONENT).where(component.c.survey_id == survey_id)
+        if by == "moves":
+            statement = statement.where(component.c.moves.is_not(None))
+        if pieces is not None:
+            statement = statement.where(component.c.pieces == pieces)
+        statement = statement.order_by(*columns, component.c.board).limit(limit)
+        with self._database.read() as connection:
+            return [_component(survey_id, row) for row in connection.execute(statement)]
+
+    def components(self, survey_id: int) -> Iterator[Component]:
+        """All that are kept, part by part. Raises StorageError where they are not what was stored."""
+        for record in self._parts(survey_id):
+            statement = (
+                select(*_COMPONENT)
+                .where(component.c.survey_id == survey_id, component.c.part == record.part)
+                .order_by(component.c.number)
+            )
+            with self._database.read() as connection:
+                found = [_component(survey_id, row) for row in connection.execute(statement)]
+            totals = self._read_totals(survey_id, record)
+            if digest_of(Part(totals, found)) != record.digest:
+                raise damaged(
+                    "survey_part", f"{record.part} of survey {survey_id}", "it is not what was stored"
+                )
+            yield from found
+
+    def _parts(self, survey_id: int) -> list[SurveyPartRecord]:
+        columns = (survey_part.c[one.name] for one in fields_of(SurveyPartRecord))
+        statement = select(*columns).where(survey_part.c.survey_id == survey_id).order_by(survey_part.c.part)
+        with self._database.read() as connection:
+            return [SurveyPartRecord(*row) for row in connection.execute(statement)]
+
+    @staticmethod
+    def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[str, dict[str, int]]:
+        try:
+            return msgspec.json.decode(record.totals, type=dict[str, dict[str, int]])
+        except (msgspec.MsgspecError, TypeError) as error:
+            raise damaged(
+                "survey_part", f"{record.part} of survey {survey_id}", f"column totals: {error}"
+            ) from None
+
+
+def digest_of(part: Part) -> str:
+    """The digest of what a part has found."""
+    return hashlib.sha256(
+        canonical([part.totals, [list(each) for each in part.components]]).encode()
+    ).hexdigest()
+
+
+def _component(survey_id: int, row: Any) -> Component:
+    try:
+        record = ComponentRecord(*row)
+        layers = [int(states) for states in record.layers.split(",")] if record.layers else []
+        return Component(record.pieces, record.states, record.moves, record.minimal, record.board, layers)
+    except (ValueError, AttributeError) as error:
+        raise damaged("component", f"{row[0]}, {row[1]} of survey {survey_id}", str(error)) from None

@@ -1,0 +1,101 @@
+"""`farthest survey` and `surveys` on the command line: results, files, kills, wrong input."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from farthest.models.database import open_database
+from farthest.models.surveys import Surveys
+from farthest.survey import RushHour
+from integration.conftest import Run, RunJson
+
+
+def test_a_survey(run: Run, run_json: RunJson) -> None:
+    shown = run("survey", "rush-hour-4x4").stdout
+    assert "all   1,349         880       493       32   9,304      7" in shown
+    assert "parts         1 of 1 done" in shown
+    again = run_json("survey", "rush-hour-4x4", "--threads", "1")
+    assert (again["survey"], again["done"], again["kept"]) == (1, 1, 32)
+    assert again["starts_of"] == {"kind": "rush-hour", "size": 4, "row": 2, "pieces": 18, "keep": "minimal"}
+    assert [each["pieces"] for each in again["totals"]] == list(range(1, 9))
+    assert run_json("surveys") == [again]
+    assert run_json("surveys", "1") == again
+    assert "rush-hour-4x4      1     1" in run("surveys").stdout
+    assert "BBoCAAoCDEEEDoFF" in run("surveys", "1", "--top", "1").stdout
+    (first, *_) = found = run_json("surveys", "1", "--top", "40")["components"]
+    assert len(found) == 32
+    assert (first["pieces"], first["moves"], first["states"]) == (6, 7, 34)
+    assert first["board"] == "BBoCAAoCDEEEDoFF"
+    assert first["minimal"]
+    assert sum(first["layers"]) == 34
+    by_states = run_json("surveys", "1", "--top", "3", "--by", "states", "--pieces", "5")["components"]
+    assert [each["states"] for each in by_states] == sorted(
+        (each["states"] for each in found if each["pieces"] == 5), reverse=True
+    )[:3]
+
+
+def test_files(run: Run, run_json: RunJson) -> None:
+    run("survey", "rush-hour-4x4", "--keep", "all", "--parts", "3")
+    assert run_json("surveys", "1", "--export", "all.csv")["components"] == 880
+    assert run("surveys", "1", "--export", "all.jsonl").stdout == "Wrote 880 components to all.jsonl.\n"
+    with Path("all.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    objects = [json.loads(line) for line in Path("all.jsonl").read_text().splitlines()]
+    assert [row["board"] for row in rows] == [each["board"] for each in objects]
+    assert [row["moves"] for row in rows] == [
+        "" if each["moves"] is None else str(each["moves"]) for each in objects
+    ]
+    assert [row["layers"].split() for row in rows] == [list(map(str, each["layers"])) for each in objects]
+    assert "all.csv exists already" in run("surveys", "1", "--export", "all.csv", status=2).stderr
+    run("surveys", "1", "--export", "all.csv", "--force")
+    assert "all.txt: a file that ends in .txt" in run("surveys", "1", "--export", "all.txt", status=2).stderr
+    assert run("surveys", "1", "--delete").stdout == "Deleted survey 1.\n"
+    assert run_json("surveys") == []
+
+
+def test_wrong_input(run: Run) -> None:
+    run("survey", "rush-hour-3x3")
+    for arguments, said in (
+        (("survey", "rush-hour-4x5"), "no set of starts is named 'rush-hour-4x5'; expected rush-hour-NxN"),
+        (("survey", "rush-hour-5x5", "--row", "6"), "row 6: expected 1 to 5"),
+        (("survey", "rush-hour-5x5", "--pieces", "0"), "--pieces"),
+        (("surveys", "7"), "has no survey 7; `farthest surveys` lists those that it has"),
+        (("surveys", "--top", "3"), "Which survey?"),
+        (("surveys", "1", "--pieces", "3"), "--pieces needs --top"),
+    ):
+        assert said in run(*arguments, status=2).stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
+def test_a_survey_goes_on_after_a_kill(run_json: RunJson, tmp_path: Path, sign: signal.Signals) -> None:
+    """Nothing that was stored is done again, and the result is that of a survey nobody has stopped."""
+    place = tmp_path / "killed.db"
+    asked = ["survey", "rush-hour-5x5", "--parts", "40", "--database", str(place)]
+    command = [str(Path(sys.executable).with_name("farthest")), *asked]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with open_database(place, create=True) as opened:
+        surveys = Surveys(opened)
+        while not any(each.done >= 3 for each in surveys.all()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(sign)
+        _, said = process.communicate(timeout=60)
+        (stopped,) = surveys.all()
+        assert 3 <= stopped.done < 40
+        if sign == signal.SIGINT:
+            assert process.returncode == 130
+            assert f"keeps {stopped.done} of 40 parts. The same command continues from there." in said
+        before = surveys.missing(stopped.id)
+        first = surveys.store(stopped.id, before[0], RushHour(5, 3, 18, "minimal").survey(before[0], 40), 0.0)
+        assert first
+    ended = run_json(*asked)
+    whole = run_json("survey", "rush-hour-5x5", "--parts", "40", "--database", str(tmp_path / "whole.db"))
+    assert ended["digest"] == whole["digest"]
+    assert (ended["done"], ended["kept"]) == (40, 1730)

@@ -1,0 +1,313 @@
+"""Surveys of Rush Hour: compared with a model that places all pieces and moves them one by one; published figures."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from farthest.coordinator.survey import survey_by_threads
+from farthest.errors import JobError, SettingError, StorageError
+from farthest.models.database import Database, open_database
+from farthest.models.surveys import StoredSurvey, Surveys, digest_of
+from farthest.survey import Component, Keep, Part, RushHour, starts_named, starts_of
+
+
+class Piece(NamedTuple):
+    """``line``: its row, or column; ``first``: its first cell there."""
+
+    upright: bool
+    line: int
+    first: int
+    length: int
+
+    def cells(self) -> set[tuple[int, int]]:
+        along = range(self.first, self.first + self.length)
+        return {(at, self.line) if self.upright else (self.line, at) for at in along}
+
+
+Board = frozenset[Piece]
+
+
+def boards_of(size: int, row: int) -> Iterator[Board]:
+    """All boards, the piece that leaves wherever it may be."""
+    places = [
+        Piece(upright, line, first, length)
+        for upright in (False, True)
+        for line in range(size)
+        for length in (2, 3)
+        for first in range(size - length + 1)
+        if upright or line != row
+    ]
+
+    def placed(board: list[Piece], taken: set[tuple[int, int]], at: int) -> Iterator[Board]:
+        full = any(
+            sum(each.length for each in board if (each.upright, each.line) == line) >= size
+            for line in {(each.upright, each.line) for each in board}
+        )
+        if full:
+            return
+        yield frozenset(board)
+        for number in range(at, len(places)):
+            cells = places[number].cells()
+            if not cells & taken:
+                yield from placed([*board, places[number]], taken | cells, number + 1)
+
+    for first in range(size - 1):
+        leaving = Piece(False, row, first, 2)
+        yield from placed([leaving], leaving.cells(), 0)
+
+
+def moved(board: Board, size: int) -> Iterator[Board]:
+    for piece in board:
+        others = {cell for each in board - {piece} for cell in each.cells()}
+        for step in (-1, 1):
+            other = piece
+            while True:
+                other = other._replace(first=other.first + step)
+                if not 0 <= other.first <= size - other.length or other.cells() & others:
+                    break
+                yield board - {piece} | {other}
+
+
+def solved(board: Board, size: int, row: int) -> bool:
+    return Piece(False, row, size - 2, 2) in board
+
+
+def layers_from(starts: set[Board], size: int) -> list[set[Board]]:
+    seen, layers = set(starts), [starts]
+    while layers[-1]:
+        layers.append({after for board in layers[-1] for after in moved(board, size)} - seen)
+        seen |= layers[-1]
+    return layers[:-1]
+
+
+def moves_of(board: Board, size: int, row: int) -> int | None:
+    return next(
+        (
+            depth
+            for depth, layer in enumerate(layers_from({board}, size))
+            if any(solved(each, size, row) for each in layer)
+        ),
+        None,
+    )
+
+
+def mask(board: Board, size: int) -> tuple[int, int]:
+    return tuple(  # type: ignore[return-value]
+        sum(1 << y * size + x for piece in board if piece.upright == upright for y, x in piece.cells())
+        for upright in (False, True)
+    )
+
+
+def drawn(board: Board, size: int, row: int) -> str:
+    def order(piece: Piece) -> tuple[bool, tuple[int, int]]:
+        return piece[:2] != (False, row), min(piece.cells())
+
+    names = {
+        cell: chr(65 + number)
+        for number, piece in enumerate(sorted(board, key=order))
+        for cell in piece.cells()
+    }
+    return "".join(names.get((y, x), "o") for y in range(size) for x in range(size))
+
+
+def naive(size: int, row: int) -> list[tuple[Component, bool]]:
+    """All components; of one without a solution no board is told. And whether the hardest board is minimal."""
+    found, seen = [], set[Board]()
+    for start in boards_of(size, row):
+        if start in seen:
+            continue
+        component = {board for layer in layers_from({start}, size) for board in layer}
+        seen |= component
+        layers = layers_from({board for board in component if solved(board, size, row)}, size)
+        if not layers:
+            found.append((Component(len(start), len(component), None, False, "", []), False))
+            continue
+        hardest = min(layers[-1], key=lambda board: mask(board, size))
+        moves = len(layers) - 1
+        minimal = all(
+            moves_of(hardest - {piece}, size, row) != moves for piece in hardest if piece[:2] != (False, row)
+        )
+        text = drawn(hardest, size, row)
+        counts = [len(layer) for layer in layers]
+        found.append((Component(len(start), len(component), moves, minimal, text, counts), minimal))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("size", "row"), [(3, 1), (3, 2), *(pytest.param(4, row, marks=pytest.mark.slow) for row in (1, 2, 4))]
+)
+def test_as_the_model(size: int, row: int) -> None:
+    expected = [each for each, _ in naive(size, row - 1)]
+    found = RushHour(size, row, 18, "all").survey(0, 1)
+    told = [each if each.layers else each._replace(board="") for each in found.components]
+    assert sorted(told, key=repr) == sorted(expected, key=repr)
+    for pieces, counts in found.totals.items():
+        of_pieces = [each for each in expected if each.pieces == int(pieces)]
+        solvable = [each for each in of_pieces if each.layers]
+        minimal = [each for each in solvable if each.minimal]
+        assert counts["components"] == len(of_pieces)
+        assert (counts["solvable"], counts["minimal"]) == (len(solvable), len(minimal))
+        assert counts["states"] == sum(each.states for each in of_pieces)
+        assert counts["solvable_states"] == sum(each.states for each in solvable)
+        assert counts["minimal_states"] == sum(each.states for each in minimal)
+        assert counts["moves"] == max((each.moves or 0 for each in solvable), default=0)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with open_database(tmp_path / "f.db", create=True) as opened:
+        yield opened
+
+
+def surveyed(
+    database: Database, starts: RushHour, parts: int | None = None, threads: int = 2
+) -> StoredSurvey:
+    return survey_by_threads(starts, database, threads=threads, parts=parts, watch=lambda _: None)
+
+
+def sums(surveys: Surveys, number: int) -> dict[str, int]:
+    totals = surveys.totals(number).values()
+    return {
+        name: sum(each[name] for each in totals) for name in ("starts", "components", "solvable", "minimal")
+    }
+
+
+def test_all_boards_of_four_rows(database: Database) -> None:
+    """What Fogleman's program counts; and the same in one part as in seven, done by one thread or three."""
+    surveys = Surveys(database)
+    one = surveyed(database, RushHour(4, 2, 18, "minimal"), parts=1)
+    counted = {"starts": 1349, "components": 880, "solvable": 493, "minimal": 32}
+    assert sums(surveys, one.id) == counted
+    (hardest,) = surveys.top(one.id, "moves", 1)
+    assert (hardest.moves, hardest.states, hardest.board) == (7, 34, "BBoCAAoCDEEEDoFF")
+    found = sorted(surveys.components(one.id))
+    surveys.delete(one.id)
+    several = [surveyed(database, RushHour(4, 2, 18, "minimal"), parts=7, threads=3)]
+    digest = surveys.digest(several[0].id)
+    assert sorted(surveys.components(several[0].id)) == found
+    assert sums(surveys, several[0].id) == counted
+    surveys.delete(several[0].id)
+    again = surveyed(database, RushHour(4, 2, 18, "minimal"), parts=7, threads=1)
+    assert surveys.digest(again.id) == digest
+    assert again.id > several[0].id > one.id
+    assert surveys.all() == [again]
+
+
+@pytest.mark.slow
+def test_all_boards_of_five_rows(database: Database) -> None:
+    """What Fogleman's program counts."""
+    stored = surveyed(database, RushHour(5, 3, 18, "minimal"))
+    surveys = Surveys(database)
+    counted = {"starts": 268_109, "components": 130_299, "solvable": 62_106, "minimal": 1730}
+    assert sums(surveys, stored.id) == counted
+    assert [(each.moves, each.states) for each in surveys.top(stored.id, "moves", 3)] == [
+        (20, 299),
+        (20, 299),
+        (18, 154),
+    ]
+
+
+PUBLISHED = """
+01 ooooooooooooAAoooooooooooooooooooooo 5
+02 ooooooooBoooAABooooooooooooooooooooo 21
+03 ooBooCooBooCAABooCoooooooooooooooooo 44
+"""
+"""Rows of Fogleman's database of 6 by 6, rush.txt: moves, board, states."""
+
+
+def test_boards_of_six_rows_that_are_published() -> None:
+    found = RushHour(6, 3, 3, "minimal").survey(0, 1)
+    told = {f"{each.moves:02} {each.board} {each.states}" for each in found.components}
+    assert set(PUBLISHED.split("\n")) - {""} <= told
+
+
+@pytest.mark.parametrize("keep", ["minimal", "solvable", "all"])
+def test_what_is_kept(keep: Keep) -> None:
+    found = RushHour(4, 2, 18, keep).survey(0, 1)
+    kept = {"minimal": 32, "solvable": 493, "all": 880}[keep]
+    assert len(found.components) == kept
+    assert sum(counts["components"] for counts in found.totals.values()) == 880
+
+
+def test_a_survey_goes_on(database: Database) -> None:
+    """Parts that are stored are not done again; what another process stores meanwhile counts once."""
+    surveys = Surveys(database)
+    starts = RushHour(4, 2, 4, "minimal")
+    begun = surveys.begin(starts, 5)
+    assert surveys.missing(begun.id) == [0, 1, 2, 3, 4]
+    part = starts.survey(3, 5)
+    assert surveys.store(begun.id, 3, part, 1.5)
+    assert not surveys.store(begun.id, 3, part, 2.5)
+    assert surveys.missing(begun.id) == [0, 1, 2, 4]
+    assert surveys.begin(starts, 9) == surveys.get(begun.id)
+    assert not surveys.get(begun.id).finished
+    ended = surveyed(database, starts)
+    assert ended.finished
+    assert (ended.id, ended.record.parts) == (begun.id, 5)
+    assert ended.seconds > 1.5
+    assert surveys.begin(RushHour(4, 2, 5, "minimal"), 1).id != begun.id
+
+
+def test_damage_is_told(database: Database) -> None:
+    stored = surveyed(database, RushHour(4, 2, 18, "minimal"), parts=2)
+    surveys = Surveys(database)
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE component SET states = states + 1 WHERE part = 1 AND number = 0")
+    with pytest.raises(StorageError, match="table survey_part, row 1 of survey 1: it is not what was stored"):
+        list(surveys.components(stored.id))
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE component SET layers = 'x' WHERE part = 1 AND number = 0")
+    with pytest.raises(StorageError, match="table component"):
+        list(surveys.components(stored.id))
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE survey_part SET totals = '[]' WHERE part = 1")
+        connection.exec_driver_sql("UPDATE survey SET starts_of = '{}'")
+    with pytest.raises(StorageError, match="column totals"):
+        surveys.totals(stored.id)
+    with pytest.raises(StorageError, match="column starts_of"):
+        _ = surveys.get(stored.id).starts
+
+
+def test_a_survey_that_is_gone(database: Database) -> None:
+    surveys = Surveys(database)
+    begun = surveys.begin(RushHour(4, 2, 2, "all"), 2)
+    surveys.delete(begun.id)
+    for act in (
+        lambda: surveys.get(begun.id),
+        lambda: surveys.delete(begun.id),
+        lambda: surveys.store(begun.id, 0, Part({}, []), 0.0),
+    ):
+        with pytest.raises(JobError, match="survey 1"):
+            act()
+
+
+def test_sets_of_starts() -> None:
+    assert starts_named("rush-hour-6x6", None, None, "minimal") == RushHour(6, 3, 18, "minimal")
+    assert starts_named("rush-hour-5x5", 7, 1, "all") == RushHour(5, 1, 7, "all")
+    starts = RushHour(5, 3, 7, "solvable")
+    assert starts_of(starts.fields()) == starts
+    assert starts.parts == 9
+    for name, pieces, row, said in (
+        ("rush-hour-4x5", None, None, "no set of starts is named 'rush-hour-4x5'"),
+        ("rush-hour-7x7", None, None, "size 7: expected 3 to 6"),
+        ("rush-hour-4x4", 19, None, "pieces 19: expected 1 to 18"),
+        ("rush-hour-4x4", 3, 5, "row 5: expected 1 to 4"),
+    ):
+        with pytest.raises(SettingError, match=said):
+            starts_named(name, pieces, row, "minimal")
+    for fields in (
+        {},
+        {"kind": "rush-hour"},
+        {**starts.fields(), "size": 99},
+        {**starts.fields(), "keep": 1},
+    ):
+        with pytest.raises(ValueError, match=r"\w"):
+            starts_of(fields)
+
+
+def test_digests_are_of_what_was_found() -> None:
+    found = RushHour(3, 2, 18, "all").survey(0, 1)
+    other = Part(found.totals, found.components[1:])
+    assert digest_of(found) == digest_of(RushHour(3, 2, 18, "all").survey(0, 1)) != digest_of(other)
