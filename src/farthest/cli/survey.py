@@ -12,10 +12,11 @@ from click.exceptions import Exit
 
 from farthest.cli import INTERRUPTED
 from farthest.cli.options import completed, database_option, force_option, json_option, threads_option
-from farthest.cli.printing import print_facts, print_json, print_table
+from farthest.cli.printing import note, print_facts, print_json, print_table
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
+    from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
     from farthest.models.surveys import By, StoredSurvey, Surveys
     from farthest.survey import Component, Keep
@@ -48,6 +49,13 @@ COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
     metavar="N",
     help="Divide a new survey into N parts.  [default: some seconds each]",
 )
+@click.option(
+    "--workers",
+    type=click.Choice(["threads", "celery"]),
+    default="threads",
+    show_default=True,
+    help="Do the parts in threads of this process, or in `farthest worker` processes on any hosts, through Redis.",
+)
 @threads_option
 @database_option
 @json_option
@@ -57,6 +65,7 @@ def survey(
     row: int | None,
     keep: Keep,
     parts: int | None,
+    workers: Workers,
     threads: int | None,
     database: str | None,
     as_json: bool,
@@ -73,14 +82,19 @@ def survey(
     Examples:
       farthest survey rush-hour-5x5
       farthest survey rush-hour-6x6 --pieces 7
+      farthest survey rush-hour-6x6 --pieces 10 --workers celery
     """
     from farthest.api.bars import progress_bar
-    from farthest.coordinator.survey import survey_by_threads
+    from farthest.coordinator.survey import survey_by_threads, survey_by_workers
     from farthest.machine import cores
     from farthest.models.database import open_database
     from farthest.models.surveys import Surveys
     from farthest.survey import starts_named
 
+    if workers == "celery" and threads is not None:
+        raise click.UsageError(
+            "--threads is for the threads of this process; --workers celery needs `farthest worker --concurrency N`."
+        )
     asked = starts_named(starts, pieces, row, keep)
     done: list[SurveyProgress] = []
     with open_database(database, create=True) as opened, progress_bar(None) as bar:
@@ -88,10 +102,16 @@ def survey(
         def watch(progress: SurveyProgress) -> None:
             done[:] = [progress]
             told = f"{progress.done:,} of {counted(progress.parts, 'part')}, {progress.components:,} components kept"
-            bar.tell(told, progress.done / progress.parts)
+            by = "" if progress.workers is None else f", {counted(progress.workers, 'worker')}"
+            bar.tell(told + by, progress.done / progress.parts)
 
         try:
-            stored = survey_by_threads(asked, opened, threads=threads or cores(), parts=parts, watch=watch)
+            if workers == "celery":
+                stored = survey_by_workers(asked, opened, parts=parts, watch=watch, notice=note)
+            else:
+                stored = survey_by_threads(
+                    asked, opened, threads=threads or cores(), parts=parts, watch=watch
+                )
         except KeyboardInterrupt:
             kept = (
                 f"{done[0].done:,} of {done[0].parts:,} parts" if done else "the parts that were done before"

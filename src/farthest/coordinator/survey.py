@@ -1,33 +1,75 @@
-"""Surveys: the parts that are not done are done side by side, and stored as they end."""
+"""Surveys: the parts that are not done are done side by side, by threads or by workers, and stored as they end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from farthest.errors import LostStateError, StorageError
 from farthest.models.surveys import StoredSurvey, Surveys
 
 if TYPE_CHECKING:
+    from farthest.coordinator.workers import Workers
     from farthest.models.database import Database
+    from farthest.stores.redis.connections import RedisNodes
     from farthest.survey import Part, Starts
 
 AHEAD = 2
-"""Parts that wait for each thread: few, so that few are begun in vain where the survey is deleted."""
+"""Parts that are begun or wait for each thread, or process of a worker."""
+LEAST_AHEAD = 4
+LOSSES_ALLOWED = 5
+"""How often in a row Redis may lose an attempt of which no part was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyProgress:
-    """Of so many ``parts`` so many are ``done``; ``components``: that these have kept now."""
+    """Of so many ``parts`` so many are ``done``; ``components``: that these have kept now; ``workers`` that live."""
 
     parts: int
     done: int
     components: int
+    workers: int | None = None
 
 
 Watch = Callable[[SurveyProgress], None]
+
+
+class _Survey:
+    """A survey that is under way."""
+
+    def __init__(self, starts: Starts, database: Database, parts: int | None, watch: Watch) -> None:
+        self.starts = starts
+        self._surveys = Surveys(database)
+        begun = self._surveys.begin(starts, parts)
+        self._number = begun.id
+        self.parts = begun.record.parts
+        self._done, self._components = begun.done, begun.components
+        self._watch = watch
+        self.workers: int | None = None
+
+    def missing(self) -> list[int]:
+        """The parts that are not stored."""
+        return self._surveys.missing(self._number)
+
+    def store(self, part: int, found: Part, seconds: float) -> None:
+        """Stores a part, unless another process has."""
+        if self._surveys.store(self._number, part, found, seconds):
+            self._components += len(found.components)
+        self._done += 1
+        self.tell()
+
+    def tell(self) -> None:
+        """Tells the progress."""
+        self._watch(SurveyProgress(self.parts, self._done, self._components, self.workers))
+
+    def ended(self) -> StoredSurvey:
+        """The survey as it is stored."""
+        return self._surveys.get(self._number)
 
 
 def survey_by_threads(
@@ -35,17 +77,14 @@ def survey_by_threads(
 ) -> StoredSurvey:
     """Does the parts of a survey that are not stored; ``parts``: into how many a new one is divided. Nothing of a part
     that is under way is kept at an interrupt. Raises JobError where the survey is deleted meanwhile."""
-    surveys = Surveys(database)
-    begun = surveys.begin(starts, parts)
-    number, whole = begun.id, begun.record.parts
+    survey = _Survey(starts, database, parts, watch)
 
     def do(part: int) -> tuple[int, Part, float]:
         began = perf_counter()
-        found = starts.survey(part, whole)
+        found = starts.survey(part, survey.parts)
         return part, found, perf_counter() - began
 
-    missing = iter(surveys.missing(number))
-    done, kept = begun.done, begun.components
+    missing = iter(survey.missing())
     pool = ThreadPoolExecutor(threads)
     try:
         waiting: set[Future[tuple[int, Part, float]]] = set()
@@ -53,13 +92,83 @@ def survey_by_threads(
             while len(waiting) < AHEAD * threads and (part := next(missing, None)) is not None:
                 waiting.add(pool.submit(do, part))
             if not waiting:
-                return surveys.get(number)
+                return survey.ended()
             ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for each in ended:
-                part, found, seconds = each.result()
-                if surveys.store(number, part, found, seconds):
-                    kept += len(found.components)
-                done += 1
-            watch(SurveyProgress(whole, done, kept))
+                survey.store(*each.result())
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def survey_by_workers(
+    starts: Starts,
+    database: Database,
+    *,
+    parts: int | None = None,
+    watch: Watch,
+    notice: Callable[[str], None],
+    nodes: RedisNodes | None = None,
+) -> StoredSurvey:
+    """The same, by `farthest worker` processes on any hosts, through Redis. ``notice`` hears that no worker is alive,
+    or that Redis is away. Raises UnavailableError where Redis stays away, JobError where workers cannot do a part."""
+    from farthest.coordinator.workers import Workers
+    from farthest.environment import REDIS_WAIT_SECONDS
+    from farthest.stores.redis.attempts import drop_dead
+    from farthest.stores.redis.connections import RedisNodes
+
+    survey = _Survey(starts, database, parts, watch)
+    nodes = nodes or RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), notice)
+    nodes.check()
+    workers = Workers(nodes)
+    losses = 0
+    try:
+        while missing := survey.missing():
+            # Other processes may be at the same survey: only what coordinators that were lost long ago left is removed.
+            nodes.call(lambda: drop_dead(nodes, ""))
+            try:
+                _attempt(survey, missing, nodes, workers, notice)
+            except LostStateError as error:
+                losses = losses + 1 if len(survey.missing()) == len(missing) else 0
+                if losses == LOSSES_ALLOWED:
+                    raise
+                notice(f"{error}; the parts that are not stored are sent again")
+        return survey.ended()
+    finally:
+        workers.close()
+        nodes.close()
+
+
+def _attempt(
+    survey: _Survey, missing: list[int], nodes: RedisNodes, workers: Workers, notice: Callable[[str], None]
+) -> None:
+    """Lets workers do the parts. Raises LostStateError where Redis has lost what they found."""
+    from farthest.coordinator.workers import Outstanding
+    from farthest.stores.redis.attempts import new_attempt
+    from farthest.worker.survey import SurveyWork
+
+    work = SurveyWork(nodes, new_attempt("survey"))
+    work.create(survey.starts, survey.parts)
+    outstanding = Outstanding(work, 0, workers.publisher)
+    waiting, ahead = iter(missing), LEAST_AHEAD
+    workers.count_soon()
+    try:
+        while True:
+            alive = workers.count()
+            if alive is not None:
+                outstanding.alive = alive.workers > 0
+                ahead = max(LEAST_AHEAD, AHEAD * alive.processes)
+                if alive.certain:
+                    survey.workers = alive.workers
+                    survey.tell()
+                if alive.note:
+                    notice(alive.note)
+            outstanding.send(list(islice(waiting, max(0, ahead - len(outstanding)))))
+            if not outstanding:
+                return
+            for part in sorted(outstanding.wait()):
+                done = work.take_back(part)
+                survey.store(part, done.found, done.seconds)
+                work.forget(part)
+    finally:
+        with suppress(StorageError), nodes.hurried():  # a later coordinator removes what is left
+            work.drop()

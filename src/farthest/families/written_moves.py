@@ -113,7 +113,7 @@ def _make(maker: MoveMaker, board: Board, steps: Sequence[Step]) -> Board:
     naming, board = maker.naming(board)
     for step in steps:
         try:
-            reached = set(naming.made(board, step.word))
+            reached = set(naming.moved(board, step.word, undone=False))
         except BoardError as error:
             raise _wrong(step, error) from None
         if len(reached) > 1:
@@ -136,7 +136,7 @@ def _undo(maker: MoveMaker, board: Board, steps: Sequence[Step]) -> Board:
         problem: BoardError | None = None
         for each in before:
             try:
-                found.update(maker.undone(each, step.word))
+                found.update(maker.moved(each, step.word, undone=True))
             except BoardError as error:
                 problem = error
         if not found:
@@ -186,20 +186,17 @@ class NamedMoves(MoveMaker):
     def _ways(self) -> tuple[bool, ...]:
         return (False, True) if self._space.moves_both_ways else (False,)
 
-    def made(self, board: Board, word: str) -> list[Board]:
-        moves = self._moves(board, back=False)
-        return _chosen(moves, word) or self._refuse(word, moves, "it cannot be made on this board")
-
-    def undone(self, board: Board, word: str) -> list[Board]:
-        if not self._space.moves_both_ways:
+    def moved(self, board: Board, word: str, *, undone: bool) -> list[Board]:
+        if undone and not self._space.moves_both_ways:
             raise BoardError("it cannot be undone: the puzzle does not tell the states before a state")
-        moves = self._moves(board, back=True)
-        if self._puzzle.definition.names_swap:
+        moves = self._moves(board, back=undone)
+        if undone and self._puzzle.definition.names_swap:
             unnamed = self._puzzle.definition.unnamed
             found = [before for name, before in moves if unnamed(name) == unnamed(word)]
         else:
             found = _chosen(moves, word)
-        return found or self._refuse(word, moves, "it does not lead to this board")
+        problem = "it does not lead to this board" if undone else "it cannot be made on this board"
+        return found or self._refuse(word, moves, problem)
 
     def naming(self, board: Board) -> tuple[MoveMaker, Board]:
         """A maker of the puzzle whose pieces are told apart by their names."""
@@ -221,7 +218,9 @@ class NamedMoves(MoveMaker):
         names = list(dict.fromkeys(name for name, _ in moves))
         if not names:
             raise BoardError(f"{problem}, and no other move does")
-        listed = ", ".join(map(shown_name, names[:LISTED]))
+        listed = ", ".join(
+            name if name.isprintable() and len(name) <= 40 else shown(name) for name in names[:LISTED]
+        )
         mend = ""
         if self.spaced and any(word.startswith((f"{name} ", f"{_placeless(name)} ")) for name in names):
             mend = "; write a comma between two moves"
@@ -240,14 +239,8 @@ class _NamedApart(NamedMoves):
         return self._plain.definition.parse_board(self._puzzle.definition.format_board(board))
 
 
-def shown_name(name: str) -> str:
-    """The name of a move in a message."""
-    return name if name.isprintable() and len(name) <= 40 else shown(name)
-
-
 def _chosen(moves: list[tuple[str, Board]], word: str) -> list[Board]:
-    """The boards of the moves with this name; else of those whose name is the same but for its signs; else but for the
-    place of the piece."""
+    """The boards of moves with this name; else of names that differ in signs; else in the place of the piece too."""
     return (
         [board for name, board in moves if name == word]
         or [board for name, board in moves if _plain(name) == _plain(word)]

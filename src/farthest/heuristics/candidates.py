@@ -69,8 +69,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A heuristic as it is written, and the maps that it needs. ``added``: their values are added up, else the greatest
-    counts."""
+    """A heuristic as it is written, and its maps. ``added``: their values are added up, else the greatest counts."""
 
     text: str
     tables: tuple[Table, ...]
@@ -78,8 +77,7 @@ class Candidate:
 
 
 def candidates(puzzle: Puzzle, memory: int) -> list[Candidate]:
-    """Those for the distance to the puzzle's goal. ``memory``: bytes that the tables may take, about. Those that are
-    declared may take more."""
+    """Those for the distance to the goal. ``memory``: of tables, about; those that are declared may take more."""
     definition = puzzle.definition
     if MARK in puzzle.name or not definition.has_moves or not definition.origin_boards[0]:
         return []
@@ -279,8 +277,7 @@ def look_ups(puzzle: Puzzle, pattern: Pattern) -> int:
 
 @lru_cache(maxsize=1)
 def _label_images(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
-    """What each symmetry of a permutation puzzle that fixes the goal makes of the labels; none where they are not
-    known."""
+    """What each symmetry of a permutation puzzle that fixes the goal makes of the labels; none: they are not known."""
     from farthest.families.permutation.definition import permutation
     from farthest.families.permutation.symmetries import Conjugation, symmetries
 
@@ -296,8 +293,7 @@ def _label_images(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
 
 
 def candidate_of(puzzle: Puzzle, text: str, bounds: Mapping[str, Form] | None = None) -> Candidate:
-    """The candidate of a heuristic of plain patterns, the greatest of which counts. Raises PuzzleError for a wrong
-    pattern."""
+    """The candidate of a heuristic of plain patterns, the greatest of which counts. Raises PuzzleError."""
     tables = []
     for term in text.split(","):
         pieces = term.removeprefix(SYMMETRIC).removeprefix(MARK)

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     """The value that each content adds in each cell: shape (contents, cells)."""
 
 NO_WAY = 2**20
-"""An entry where the content cannot get to the goal. Larger than any sum of numbers of moves, small enough to be added
-up."""
+"""An entry where the content cannot get to the goal: above all sums of numbers of moves, and can be added up."""
 
 
 class CellSums(Heuristic):
@@ -90,7 +89,7 @@ def heuristic_values(sums: NDArray[numpy.int32], divisor: int = 1) -> NDArray[nu
 def piece_distances(definition: Sliding) -> NDArray[numpy.int32]:
     """The least number of passages, ``[from, to]``, that a piece takes; ``NO_WAY`` where it cannot get there."""
     step = numpy.eye(definition.cells, dtype=numpy.int32)
-    for a, b in (*definition.edges, *((b, a) for a, b in definition.edges), *definition.arcs):
+    for a, b in definition.ways:
         step[a, b] = 1
     distances = numpy.where(numpy.eye(definition.cells, dtype=bool), 0, NO_WAY).astype(numpy.int32)
     reached = numpy.eye(definition.cells, dtype=numpy.int32)
@@ -147,15 +146,11 @@ def misplaced_contents(definition: Permutation, goals: Sequence[Board]) -> CellS
     contents = numpy.arange(len(definition.tokens) * turns)[:, None]
     wanted = [slot_contents(numpy.array([goal], dtype=numpy.uint8), turns) for goal in goals]
     tables = [(contents != each).astype(numpy.int32) for each in wanted]
-    return CellSums("misplaced", tables, most_changed(definition), turns)
-
-
-def most_changed(definition: Permutation) -> int:
-    """The most slots whose content one move changes."""
-    return max(
+    most = max(
         sum(to != slot or turn != 0 for slot, (to, turn) in enumerate(zip(*move.effect, strict=True)))
         for move in definition.generators
     )
+    return CellSums("misplaced", tables, most, turns)
 
 
 def misplaced_discs(definition: Hanoi, goals: Sequence[Board]) -> CellSums:

@@ -104,8 +104,7 @@ def _of_pieces(puzzle: Puzzle) -> str | None:
 
 
 def _of_distinct_pieces(puzzle: Puzzle) -> str | None:
-    problem = _of_pieces(puzzle)
-    if problem:
+    if problem := _of_pieces(puzzle):
         return problem
     definition = _sliding(puzzle)
     if not distinct(definition):
@@ -304,8 +303,7 @@ class _Reader:
         if name not in SIMPLE:
             mend = near_match(name, SIMPLE) or f"those for {self.puzzle.name} are {', '.join(names)}"
             raise self._error(name, f"is not known; {mend}")
-        problem = SIMPLE[name].problem(self.puzzle)
-        if problem:
+        if problem := SIMPLE[name].problem(self.puzzle):
             mend = "" if "; use " in problem else f"; those for it are {', '.join(names)}"
             raise self._error(name, f"is not for {self.puzzle.name}: {problem}{mend}")
         return SIMPLE[name].make(self.puzzle, self.targets)
@@ -330,8 +328,7 @@ class _Reader:
         return PlainPattern(name, pattern, self.load_map(pattern.puzzle))
 
     def _additive(self, name: str, pattern: Pattern, load_map: LoadMap) -> Heuristic:
-        """The first map that is stored of those in which the pattern's distances are: so all patterns that could share
-        a map do."""
+        """The first stored map in which the pattern's distances are: so all patterns that could share a map do."""
         from farthest.families.sliding.symmetries import pattern_images
 
         missing: dict[tuple[int, ...], MissingMapError] = {}

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from farthest.families.sliding.definition import Sliding
     from farthest.heuristics.contract import Component
-    from farthest.heuristics.counts import Costs
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
@@ -60,8 +59,11 @@ class Conflicts(Heuristic):
         ]
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        each = zip(self._tables, self._lines, strict=True)
-        return heuristic_values(least([_value(boards, table, lines) for table, lines in each]))
+        totals = [sums(table, boards) for table in self._tables]
+        for total, lines in zip(totals, self._lines, strict=True):
+            for cells, place_of in lines:
+                total += 2 * _leaving([place_of[boards[:, cell]] for cell in cells])
+        return heuristic_values(least(totals))
 
     def terms(self) -> list[list[Component]] | None:
         """Where there is one goal without wildcards, and the grid has no walls."""
@@ -87,13 +89,6 @@ def _line(cells: tuple[int, ...], goal: Board, labels: int) -> Line:
         if goal[cell] > 0:
             places[goal[cell]] = place
     return cells, places
-
-
-def _value(boards: Boards, table: Costs, lines: Sequence[Line]) -> NDArray[numpy.int32]:
-    total = sums(table, boards)
-    for cells, place_of in lines:
-        total += 2 * _leaving([place_of[boards[:, cell]] for cell in cells])
-    return total
 
 
 def _leaving(places: Sequence[NDArray[numpy.int8]]) -> NDArray[numpy.int32]:
@@ -246,8 +241,7 @@ def _costs(
 
 
 class _Kind:
-    """The least assignments of the placements of one kind, by their ranks: the sum of C(cell, i) over the cells in
-    ascending order, i from 1."""
+    """The least assignments of a kind's placements by rank: the sum of C(cell, i), cells ascending, i from 1."""
 
     def __init__(self, label: int, pieces: int, costs: NDArray[numpy.int32], covered: int) -> None:
         self._label = label

@@ -89,8 +89,7 @@ def best_base(layers: Sequence[int], bits: int) -> int:
 
 
 class Table:
-    """An open table. ``kernel``: for searches. ``form``: what it has of distances. ``numbers``: uint8, as they lie in
-    memory."""
+    """An open table. ``kernel``: for searches. ``form``: what it has of distances. ``numbers``: uint8, as in memory."""
 
     def __init__(self, kernel: _kernel.DistanceTable, form: TableForm, numbers: Bytes) -> None:
         self.kernel = kernel

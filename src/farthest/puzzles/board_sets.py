@@ -12,14 +12,11 @@ import re
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from farthest.errors import SettingError
 from farthest.puzzles.catalogue import load
+from farthest.puzzles.puzzle import Puzzle
 from farthest.wording import near_match, or_list, shown
-
-if TYPE_CHECKING:
-    from farthest.puzzles.puzzle import Puzzle
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sets")
 _SUFFIX = ".toml"

@@ -269,8 +269,7 @@ def search(text: str) -> list[str]:
 
 
 def search_forms(text: str) -> dict[str, str]:
-    """The parametric names, as they are written, that hold all words of the text, or are called so; and how they are
-    called."""
+    """The parametric names, as they are written, that hold all words or are called so; and how they are called."""
     described = forms()
     return {form: described[form] for form in matching(text, described)}
 
@@ -326,8 +325,7 @@ def telling(text: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """The words of a text, small letters, joined by hyphens: equal for texts that differ in capitals, spaces and marks
-    alone."""
+    """The words of a text, small letters, joined by hyphens: capitals, spaces and marks make no difference."""
     return "-".join(_words(text))
 
 

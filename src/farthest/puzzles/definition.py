@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from farthest.arrays import np
 from farthest.errors import BoardError, PuzzleError
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.picture import Picture
@@ -45,12 +45,10 @@ class NamedPath:
 
 def matching(boards: NDArray[np.uint8], patterns: Iterable[Board]) -> NDArray[np.bool_]:
     """Which of the boards (uint8, shape (boards, cells)) fit one of the patterns, in which ``WILDCARD`` is anything."""
-    import numpy
-
-    found = numpy.zeros(len(boards), dtype=numpy.bool_)
+    found = np.zeros(len(boards), dtype=np.bool_)
     for pattern in patterns:
         cells = [cell for cell, content in enumerate(pattern) if content != WILDCARD]
-        found |= (boards[:, cells] == numpy.array(pattern, dtype=numpy.int16)[cells]).all(axis=1)
+        found |= (boards[:, cells] == np.array(pattern, dtype=np.int16)[cells]).all(axis=1)
     return found
 
 
@@ -167,8 +165,7 @@ class PuzzleDefinition(ABC):
         return {}
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
-        """Many boards, one per line, as bytes, a byte per cell. Raises BoardError with the number of the first wrong
-        line, from 1."""
+        """Many boards, one per line, a byte per cell. Raises BoardError with the number of the wrong line, from 1."""
         boards = bytearray()
         for number, line in enumerate(lines, 1):
             try:
@@ -238,8 +235,7 @@ class GoalPuzzle(PuzzleDefinition):
     start: Board | None
 
     def __post_init__(self) -> None:
-        problem = self.problem()
-        if problem:
+        if problem := self.problem():
             raise PuzzleError(f"{self.called} puzzle: {problem}")
 
     @abstractmethod
@@ -305,8 +301,7 @@ class DigitPuzzle(GoalPuzzle):
 
     @abstractmethod
     def parsed(self, text: str, place: str, *, wildcards: bool) -> Board:
-        """The board of a text, in which ``wildcards`` may be. Raises BoardError, the message beginning with
-        ``place``."""
+        """The board of a text, in which ``wildcards`` may be. Raises BoardError, which begins with ``place``."""
 
     def read_digits(
         self, tokens: Sequence[str], what: tuple[str, str], place: str, mend: str, *, wildcards: bool

@@ -81,33 +81,15 @@ def why_none(reasons: Sequence[str | None]) -> str | None:
 class Family(Rules):
     """A family: ``FAMILY`` of the package ``farthest.families.NAME``.
 
-    ``forms``: how its parametric names are written, each with what people call such puzzles. ``files``: the endings of
-    files of other programs that hold its puzzles. Each method below calls the family's function of the same name, and
-    says what holds where the family has none.
+    Each method calls the family's function of the same name, and says what holds where the family has none.
     """
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        metrics: tuple[str, ...],
-        default_origin: str,
-        example: str,
-        forms: tuple[tuple[str, str], ...] = (),
-        files: tuple[str, ...] = (),
-        **functions: str,
-    ) -> None:
-        super().__init__(name, metrics=metrics, default_origin=default_origin, example=example, **functions)
-        self.forms = forms
-        self.files = files
 
     def parametric(self, name: str) -> Puzzle | None:
         """The puzzle of a parametric name; None: it is not one. Raises PuzzleError for a size that cannot be."""
         return cast("Puzzle | None", self.call("parametric", name))
 
     def written(self, text: str) -> Puzzle | None:
-        """The puzzle that a text without a file or a name tells; None: it is not one of the family's. Raises
-        PuzzleError."""
+        """The puzzle that a text tells by itself; None: it is not one of the family's. Raises PuzzleError."""
         return cast("Puzzle | None", self.call("written", text))
 
     def read_file(self, data: bytes, place: str) -> Puzzle:
@@ -159,8 +141,7 @@ class Family(Rules):
         return cast("MoveMaker | None", self.call("move_maker", puzzle))
 
     def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
-        """Those of the puzzle that fix a board; None where the family knows of none. Raises ResourceError where they
-        are too many to be found."""
+        """Those of the puzzle that fix a board; None: the family knows of none. Raises ResourceError for too many."""
         return cast("Symmetries | None", self.call("symmetries", definition, fixed))
 
     def with_moves(self, puzzle: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TypeVar, cast
 
+from farthest.errors import BoardError
 from farthest.wording import counted, shown
 
-if TYPE_CHECKING:
-    from farthest.errors import BoardError
+T = TypeVar("T")
 
 WALL = -1
 
@@ -82,36 +82,38 @@ def neighbours_of(cells: int, passages: Iterable[tuple[int, int]]) -> list[list[
     return [sorted(cells) for cells in beside]
 
 
+def closure(start: T, steps: Callable[[T], Iterable[T]], most: int | None = None) -> list[T]:
+    """What steps lead to from the start, breadth first; where it is more than ``most``, some of it that is more."""
+    found, queue = {start}, [start]
+    for each in queue:
+        for after in steps(each):
+            if after not in found:
+                found.add(after)
+                queue.append(after)
+        if most is not None and len(queue) > most:
+            break
+    return queue
+
+
 def components(cells: int, passages: Iterable[tuple[int, int]]) -> list[list[int]]:
     """The connected parts, every passage taken both ways: each ascending, in order of first cells."""
     neighbours = neighbours_of(cells, passages)
-    parts, seen = [], [False] * cells
+    parts: list[list[int]] = []
+    seen = set[int]()
     for first in range(cells):
-        if seen[first]:
-            continue
-        seen[first] = True
-        part = [first]
-        for cell in part:  # grows while it is read
-            for other in neighbours[cell]:
-                if not seen[other]:
-                    seen[other] = True
-                    part.append(other)
-        parts.append(sorted(part))
+        if first not in seen:
+            parts.append(sorted(closure(first, neighbours.__getitem__)))
+            seen.update(parts[-1])
     return parts
 
 
 def round_trips(cells: int, ways: Iterable[tuple[int, int]]) -> bool:
     """Whether each cell can be reached from each other along one-way passages."""
-    ways = list(ways)
-    for direction in (ways, [(b, a) for a, b in ways]):
-        queue, seen = [0], {0}
-        for cell in queue:
-            found = {b for a, b in direction if a == cell} - seen
-            queue += sorted(found)
-            seen |= found
-        if len(seen) < cells:
-            return False
-    return True
+    there, back = [list[int]() for _ in range(cells)], [list[int]() for _ in range(cells)]
+    for a, b in ways:
+        there[a].append(b)
+        back[b].append(a)
+    return all(len(closure(0, beside.__getitem__)) == cells for beside in (there, back))
 
 
 def disconnection(cells: int, passages: Iterable[tuple[int, int]]) -> str | None:
@@ -238,8 +240,7 @@ def board_rows(
                 where = f"row {i}, column {j}" if divided else f"place {j}"
                 hint = "" if single or token == WILDCARD_TOKEN else "; separate the pieces with spaces"
                 raise fail(f"{where} holds {shown(token)}, expected one of {' '.join(expected)}{hint}")
-    problem = _rows_problem(rows, places, divided=divided)
-    if problem:
+    if problem := _rows_problem(rows, places, divided=divided):
         raise fail(problem)
     return rows
 

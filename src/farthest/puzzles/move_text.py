@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
+from farthest.puzzles.definition import Board, MoveName, NamedPath
 from farthest.wording import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from farthest.puzzles.definition import Board, MoveName, NamedPath
-
 
 MOST_MOVES = 10_000
 """Moves that a text may stand for."""
@@ -169,14 +164,10 @@ class MoveMaker(ABC):
         return True
 
     @abstractmethod
-    def made(self, board: Board, word: str) -> list[Board]:
-        """The boards that the move may lead to; several where the word stands for several moves. Raises BoardError
+    def moved(self, board: Board, word: str, *, undone: bool) -> list[Board]:
+        """The boards that the move may lead to; several where the word stands for several moves. ``undone``: those from
+        which it leads to ``board``, perhaps among others from which it does not (``names_swap``). Raises BoardError
         where there is none; its message says what was expected."""
-
-    @abstractmethod
-    def undone(self, board: Board, word: str) -> list[Board]:
-        """The boards from which the move leads to ``board``, perhaps among others from which it does not
-        (``names_swap``). Raises BoardError where there is none."""
 
     def naming(self, board: Board) -> tuple[MoveMaker, Board]:
         """A maker for moves in a row from ``board``, and that board as it writes it: each piece keeps the name that it

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
+from farthest.arrays import np
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import FAMILIES, MARK, Origin, Puzzle, rules
@@ -27,7 +28,6 @@ from farthest.wording import near_match, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.definition import Board, PuzzleDefinition
@@ -321,9 +321,7 @@ class Pattern:
 
     def boards(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Boards of the parent, uint8 (N, cells), as boards of the pattern's puzzle, uint8 (N, its cells)."""
-        import numpy
-
-        relabel = numpy.array(self.relabel, dtype=numpy.uint8)
+        relabel = np.array(self.relabel, dtype=np.uint8)
         return _maker(self.parent, self.parent.name).boards(self.puzzle.definition, relabel, boards)
 
 
@@ -336,8 +334,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def pattern_of(parent: Puzzle, text: str) -> Pattern:
-    """The pattern that ``text`` (``1-7``, ``1.5.6``, ``plain:1-7``, ``UF=UB.turns:edges``) means. Raises PuzzleError
-    naming the wrong part."""
+    """The pattern that ``text`` (``1-7``, ``plain:1-7``, ``UF=UB.turns:edges``) means. Raises PuzzleError."""
     place = f"{parent.name}{MARK}{text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + '...'}"
     definition = parent.definition
     if MARK in parent.name:
@@ -353,8 +350,7 @@ def names_in(parent: Puzzle) -> Names:
 
 
 def pattern_of_labels(parent: Puzzle, labels: Sequence[int]) -> Pattern:
-    """The pattern of pieces with these labels, ascending, each told apart from all others: what naming them one by one
-    means. Raises PuzzleError."""
+    """The pattern of pieces with these labels, ascending, as if they were named one by one. Raises PuzzleError."""
     return _pattern(parent, Choice(False, tuple((label,) for label in labels)), parent.name)
 
 

@@ -112,8 +112,7 @@ def text_picture(lines: Sequence[str], palette: Mapping[str, int]) -> Picture:
 
 
 def cell_places(rows: Rows, cells: int) -> list[tuple[int, int, int]]:
-    """Column, row and number of each cell of a grid (cell numbers, -1 where there is none); of a graph, without rows,
-    all in one row."""
+    """Column, row and number of each cell of a grid (-1: no cell); of a graph, without rows, all in one row."""
     return [
         (x, y, cell)
         for y, row in enumerate(rows or (tuple(range(cells)),))

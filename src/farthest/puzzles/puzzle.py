@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import asdict, dataclass
@@ -36,17 +37,29 @@ class Rules:
     """What a family is called, and how its definitions are read.
 
     ``metrics``: the first is what a file without a metric means. ``default_origin``: ``to goal`` or ``from start``.
-    ``example``: what the least table holds, for messages. ``functions``: where the functions of the family are,
-    ``module.name`` in its package; they are imported when they are first called.
+    ``example``: what the least table holds, for messages. ``forms``: how parametric names are written, each with what
+    people call such puzzles. ``files``: the endings of files of other programs that hold puzzles of the family.
+    ``functions``: where the family's functions are, ``module.name`` in its package; they are imported when they are
+    first called.
     """
 
     def __init__(
-        self, name: str, *, metrics: tuple[str, ...], default_origin: str, example: str, **functions: str
+        self,
+        name: str,
+        *,
+        metrics: tuple[str, ...],
+        default_origin: str,
+        example: str,
+        forms: tuple[tuple[str, str], ...] = (),
+        files: tuple[str, ...] = (),
+        **functions: str,
     ) -> None:
         self.name = name
         self.metrics = metrics
         self.default_origin = default_origin
         self.example = example
+        self.forms = forms
+        self.files = files
         self.functions = functions
 
     def function(self, what: str) -> Callable[..., Any] | None:
@@ -131,8 +144,6 @@ class KnownAnswer:
 def published(file: str, name: str, remark: str = "") -> tuple[KnownAnswer, ...]:
     """The answers for a parametric name in ``published.json`` beside a module ``file``; the sources end with
     ``remark``."""
-    import json
-
     import msgspec
 
     with open(
@@ -182,8 +193,7 @@ class Puzzle:
             raise PuzzleError(
                 f"puzzle {self.name}: metric {self.metric!r} is not known; expected {' or '.join(metrics)}"
             )
-        problem = self.definition.metric_problem(self.metric)
-        if problem:
+        if problem := self.definition.metric_problem(self.metric):
             raise PuzzleError(f"puzzle {self.name}: {problem}")
         if self.origin.direction not in ("to", "from"):
             raise PuzzleError(f"puzzle {self.name}: origin {self.origin.direction!r}; expected to or from")
@@ -211,7 +221,6 @@ class Puzzle:
     def digest(self) -> str:
         """SHA-256 (hex) of the canonical JSON of what decides the result: family, metric, definition."""
         import hashlib
-        import json
 
         deciding = {"family": self.family, "metric": self.metric, self.family: self.definition.deciding()}
         canonical = json.dumps(deciding, sort_keys=True, separators=(",", ":"), default=asdict)
@@ -219,8 +228,6 @@ class Puzzle:
 
     def to_json(self) -> str:
         """The whole definition as one line of JSON, readable again by ``from_json``."""
-        import json
-
         fields = asdict(self)
         del fields["definition"]
         fields[self.family] = self.definition.fields()

@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from farthest.errors import BoardError, PuzzleError, ResourceError
+from farthest.errors import PuzzleError
 from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.family import board_given, families
 from farthest.puzzles.origin import WORDS, is_moves
@@ -64,10 +64,6 @@ _ENDS = {
 _LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MOST_PARTS}}}")
 
 
-class NestedTooDeepError(ValueError):
-    """The TOML is nested deeper than any definition."""
-
-
 def read_bytes(path: Path | str) -> bytes:
     """The bytes of a file, of a larger one than MOST_BYTES one byte more. A pipe is read to its end, which is where its
     writers close it.
@@ -77,38 +73,23 @@ def read_bytes(path: Path | str) -> bytes:
     """
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
-            _await_writer(file.fileno())
+            # Until there is something to read, or a writer has come and gone: before that a pipe seems empty.
+            poll = select.poll()
+            poll.register(file.fileno(), select.POLLIN)
+            if not poll.poll(PIPE_SECONDS * 1000):
+                raise TimeoutError(f"nothing was written to this pipe for {PIPE_SECONDS:g} s")
         os.set_blocking(file.fileno(), True)
         return file.read(MOST_BYTES + 1)
 
 
-def _await_writer(pipe: int) -> None:
-    """Waits until there is something to read, or a writer has come and gone: before that a pipe seems empty."""
-    poll = select.poll()
-    poll.register(pipe, select.POLLIN)
-    if not poll.poll(PIPE_SECONDS * 1000):
-        raise TimeoutError(f"nothing was written to this pipe for {PIPE_SECONDS:g} s")
-
-
 def _without_strings(text: str) -> str:
-    """The text with ``s`` for each string, and without comments. One that does not end goes on to the end of the text,
-    or of the line."""
+    """The text without comments, with ``s`` for each string. One without an end ends with the text, or the line."""
     parts, at = [], 0
     while begin := _STRING_OR_COMMENT.search(text, at):
         parts += [text[at : begin.start()], "" if begin[0] == "#" else "s"]
         ends = _ENDS[begin[0]].finditer(text, begin.end())
         at = next((end.end() for end in ends if not end[0].startswith("\\")), len(text))
     return "".join([*parts, text[at:]])
-
-
-def read_toml(text: str) -> dict[str, Any]:
-    """The tables of a text. Raises NestedTooDeepError, tomllib.TOMLDecodeError, ValueError (of huge numbers)."""
-    if _LONG_KEY.search(_without_strings(text)):
-        raise NestedTooDeepError
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise NestedTooDeepError from None
 
 
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -171,8 +152,7 @@ class _PuzzleTable(Table):
             found = f"expected a table, got {shown(table)}" if family in self else f"no table [{family}]"
             raise self.fail(family, f"{found}; write [{family}] and below it {expected.example}")
         definition = expected.read(table, self.source, metric)
-        problem = definition.metric_problem(metric)
-        if problem:
+        if problem := definition.metric_problem(metric):
             raise self.fail("metric", problem)
         answers = self.inners("known", _KnownTable) if "known" in self else []
         puzzle = Puzzle(
@@ -214,10 +194,8 @@ class _PuzzleTable(Table):
         """The puzzle whose origin is the board that the moves in its place lead to, from the goal or the start."""
         words = [default.partition(" ")[2], *WORDS]
         begin = next((word for word in words if puzzle.definition.has_origin(word)), puzzle.origin.where)
-        try:
+        with self.at("origin"):
             board = board_given(replace(puzzle, origin=Origin("to", begin)), puzzle.origin.where)
-        except (BoardError, ResourceError) as error:
-            raise self.fail("origin", str(error)) from None
         return replace(puzzle, origin=replace(puzzle.origin, where=puzzle.definition.format_board(board)))
 
 
@@ -355,8 +333,10 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
 
 def _load(text: str, place: str) -> dict[str, Any]:
     try:
-        return read_toml(text)
-    except NestedTooDeepError:
+        if _LONG_KEY.search(_without_strings(text)):
+            raise RecursionError
+        return tomllib.loads(text)
+    except RecursionError:
         raise PuzzleError(f"{place}: arrays or tables nested too deeply; expected rows of pieces") from None
     except tomllib.TOMLDecodeError as error:
         message = str(error)

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, overload
 
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import FarthestError, PuzzleError
 from farthest.puzzles.definition import Board, DigitPuzzle, PuzzleDefinition
 from farthest.puzzles.grid import (
     MAX_CELLS,
@@ -115,6 +116,14 @@ class Table:
         """The error at a key; an empty key: at the table."""
         return self.source.error(self.header, key, problem, self.index, row=row)
 
+    @contextmanager
+    def at(self, key: str, mend: str = "") -> Iterator[None]:
+        """What is wrong with a text that is read within becomes the error at a key, with a mend."""
+        try:
+            yield
+        except FarthestError as error:
+            raise self.fail(key, f"{error}{mend}") from None
+
     def only_one(self, key: str, others: Iterable[str], mend: str = "leave one out") -> None:
         """Raises the error of a key that is given together with one of the others."""
         for other in others:
@@ -123,10 +132,8 @@ class Table:
 
     def board_text(self, key: str, text: str, definition: PuzzleDefinition, name: str) -> str:
         """The canonical text of a board at a key, of the puzzle with this name."""
-        try:
+        with self.at(key):
             return definition.format_board(definition.parse_board(text, name=name))
-        except BoardError as error:
-            raise self.fail(key, str(error)) from None
 
     def inner(self, key: str, kind: type[Inner]) -> Inner:
         """The table that is the value of a key."""
@@ -148,16 +155,17 @@ class Table:
 
 
 class Key(Generic[Value]):
-    """A key of a table. ``write``: an example of its value. ``default``: its value where the key is missing; None: the
-    table must have the key."""
+    """A key of a table. ``write``: an example of a value. ``default``: where it is missing; None: it may not be.
+    ``expected``: what its value must be, for messages; ``fits``: whether it is that."""
 
-    expected = ""
-    """What its value must be, for messages."""
-
-    def __init__(self, write: str, default: Value | None) -> None:
+    def __init__(
+        self, write: str, default: Value | None, expected: str = "", fits: Callable[[Any], bool] | None = None
+    ) -> None:
         self.name = ""
         self.write = write
         self.default = default
+        self.expected = expected
+        self.fits = fits
 
     def __set_name__(self, owner: type[Table], name: str) -> None:
         self.name = name.rstrip("_")  # ``self_`` is the key ``self``
@@ -174,8 +182,7 @@ class Key(Generic[Value]):
         if self.name not in table:
             return self.missing(table)
         value = table.fields[self.name]
-        problem = self.problem(value)
-        if problem:
+        if problem := self.problem(value):
             raise table.fail(self.name, problem)
         return cast(Value, value)
 
@@ -188,13 +195,9 @@ class Key(Generic[Value]):
 
     def problem(self, value: object) -> str | None:
         """Why the key cannot have the value, and what helps; None: it can."""
-        if self.fits(value):
+        if self.fits is None or self.fits(value):
             return None
         return f"expected {self.expected}, got {shown(value)}; write {self.name} = {self.write}"
-
-    def fits(self, value: object) -> bool:
-        """Whether the key can have the value."""
-        raise NotImplementedError
 
 
 class Number(Key[int]):
@@ -203,39 +206,24 @@ class Number(Key[int]):
     def __init__(
         self, least: int, most: int, *, write: int, default: int | None = None, what: str = ""
     ) -> None:
-        super().__init__(str(write), default)
-        self.least = least
-        self.most = most
-        self.expected = f"a whole number from {least} to {most}{f' ({what})' if what else ''}"
-
-    def fits(self, value: object) -> bool:
-        """Whether it is such a number; a truth value is none."""
-        return type(value) is int and self.least <= value <= self.most
+        expected = f"a whole number from {least} to {most}{f' ({what})' if what else ''}"
+        super().__init__(
+            str(write), default, expected, lambda value: type(value) is int and least <= value <= most
+        )
 
 
 class Flag(Key[bool]):
     """``true`` or ``false``."""
 
-    expected = "true or false"
-
     def __init__(self, *, default: bool) -> None:
-        super().__init__("true", default)
-
-    def fits(self, value: object) -> bool:
-        """Whether it is a truth value."""
-        return isinstance(value, bool)
+        super().__init__("true", default, "true or false", lambda value: isinstance(value, bool))
 
 
 class Text(Key[str]):
     """A text. ``what``: what it is, for messages."""
 
     def __init__(self, *, write: str, default: str | None = None, what: str = "a text") -> None:
-        super().__init__(f'"{write}"', default)
-        self.expected = what
-
-    def fits(self, value: object) -> bool:
-        """Whether it is a text."""
-        return isinstance(value, str)
+        super().__init__(f'"{write}"', default, what, lambda value: isinstance(value, str))
 
 
 class Word(Key[str]):
@@ -243,8 +231,7 @@ class Word(Key[str]):
 
     def __init__(self, words: Iterable[str], *, default: str | None = None, instead: str = "") -> None:
         self.words = tuple(words)
-        super().__init__(f'"{default or self.words[0]}"', default)
-        self.expected = ", ".join(self.words)
+        super().__init__(f'"{default or self.words[0]}"', default, ", ".join(self.words))
         self.mend = f"write one of them{f', or {instead}' if instead else ''}"
 
     def problem(self, value: object) -> str | None:
@@ -263,10 +250,6 @@ class Given(Key[Any]):
 
     def missing(self, table: Table) -> None:
         """Nothing."""
-
-    def fits(self, value: object) -> bool:
-        """Always."""
-        return True
 
 
 class FamilyTable(Table, ABC):
@@ -340,10 +323,8 @@ class BoardsTable(FamilyTable):
             value = "/".join(value)
         if not isinstance(value, str):
             raise self.fail(key, f'{name}: expected a text, got {shown(value)}; write {key} = "{example}"')
-        try:
+        with self.at(key):
             return plain.parsed(value, f"{name} {shown(value)}", wildcards=key != "start")
-        except BoardError as error:
-            raise self.fail(key, str(error)) from None
 
     def passages(self, cells: int, *, joined: str = "") -> tuple[Passages, Passages]:
         """The passages of the keys ``edges`` and ``arcs``. ``joined``: what messages call the cells, all of which must

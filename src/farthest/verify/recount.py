@@ -257,16 +257,12 @@ class _Tables:
         numbers = []
         for sign, at in zip(distinct, where.tolist(), strict=True):
             if sign.tobytes() not in self._kind_of:
-                self._add_kind(sign.tobytes(), int(blocks[at]), int(moves[at]))
+                if len(self._tables) == MOST_KINDS:
+                    raise NoTablesError
+                self._kind_of[sign.tobytes()] = len(self._tables)
+                self._tables.append(self._whole(int(blocks[at]))[1][moves[at]])
             numbers.append(self._kind_of[sign.tobytes()])
         return np.array(numbers, dtype=np.int64)[which.reshape(-1)]
-
-    def _add_kind(self, sign: bytes, block: int, move: int) -> None:
-        if len(self._tables) == MOST_KINDS:
-            raise NoTablesError
-        _, offsets = self._whole(block)
-        self._kind_of[sign] = len(self._tables)
-        self._tables.append(offsets[move])
 
     def _whole(self, block: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """All states of a block: for each move the block that it leads to, and the key there of each key here."""
@@ -426,7 +422,8 @@ class Recount:
             states += found
             wrong += bad
             if bad and first is None:
-                first = self._key_at(where)
+                block, bit = divmod(where, self._tables.words * WORD_BITS)
+                first = block * self._tables.size + int(np.flatnonzero(self._tables.bits == bit)[0])
             if self._bound:
                 self._release()
             progress(min(1.0, (at + self._together) / len(order)))
@@ -435,10 +432,6 @@ class Recount:
         return [
             ("residues", states, wrong, f"key {first}: its residue is not that of distance {distance + 1}")
         ]
-
-    def _key_at(self, place: int) -> int:
-        block, bit = divmod(place, self._tables.words * WORD_BITS)
-        return block * self._tables.size + int(np.flatnonzero(self._tables.bits == bit)[0])
 
     def _release(self) -> None:
         self._file.release()

@@ -99,8 +99,7 @@ def nearest(distances: NDArray[np.int64]) -> int | None:
 
 
 def _small_layers(whole: MapInMemory, keys: NDArray[np.int64], most: int) -> Codes:
-    """The keys of the first layers, as long as these are at most so many, and those of the last ones. ``keys``: how
-    many each layer has."""
+    """The keys of the first and of the last layers that have at most so many. ``keys``: how many each layer has."""
     last = len(np.trim_zeros(keys, "b"))
     first = int((np.cumsum(keys[:last]) <= most).sum())
     after = last - int((np.cumsum(keys[:last][::-1]) <= most).sum())
@@ -193,8 +192,7 @@ def _check(model: Representatives, codes: Codes, distances: Distances, depth: in
 
 
 def prove_codes(proof: Proof, model: Representatives, depth: int | None) -> None:
-    """Adds the checks of symmetries and of classes, which do not need the map, and of the number of states.
-    ``depth``: see ``check_keys``."""
+    """Adds the checks that need no map: of symmetries, classes, the number of states. ``depth``: see ``check_keys``."""
     origins = model.origins()
     named = {board.tobytes() for board in origins}
     wrong = sum({board.tobytes() for board in each.images(origins)} != named for each in model.maps)

@@ -188,8 +188,7 @@ Sets = NDArray[np.unsignedinteger[Any]]
 
 
 class PatternProof(MapProof):
-    """The proof of the map of an additive pattern. Raises ResourceError for a map of more than ``MOST_KEYS``
-    placements, LayoutError."""
+    """The proof of an additive pattern's map. Raises ResourceError for more than ``MOST_KEYS``, LayoutError."""
 
     def __init__(self, stored: Stored) -> None:
         self.definition = sliding(stored.puzzle)

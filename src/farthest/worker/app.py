@@ -32,6 +32,7 @@ KINDS = {
     "part": "farthest.worker.enumeration:PartWork",
     "search": "farthest.worker.search_batches:SearchWork",
     "board": "farthest.worker.search_batches:BoardWork",
+    "survey": "farthest.worker.survey:SurveyWork",
 }
 """The kinds of work, and the class of each (worker/work.py), which is imported where it is done."""
 QUEUE = "farthest.steps"

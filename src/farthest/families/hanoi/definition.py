@@ -109,44 +109,32 @@ def _parse_stacks(text: str, pegs: int, discs: int, place: str) -> Board:
     mend = "write the discs of each peg, 1 the smallest, pegs ended by /, such as " + repr(
         "/".join([" ".join(str(disc) for disc in range(discs, 0, -1)), *["-"] * (pegs - 1)])
     )
+
+    def fail(problem: str) -> BoardError:
+        return BoardError(f"{place}: {problem}; {mend}")
+
     stacks = text.split("/")
     if len(stacks) != pegs:
-        raise BoardError(f"{place}: {counted(len(stacks), 'peg')}, expected {pegs}; {mend}")
+        raise fail(f"{counted(len(stacks), 'peg')}, expected {pegs}")
     board: dict[int, int] = {}
     for peg, stack in enumerate(stacks):
         tokens = [token for token in stack.replace(",", " ").split() if token != "-"]
         for token in tokens:
             if not (token.isascii() and token.isdigit() and len(token) <= 3 and 1 <= int(token) <= discs):
-                raise BoardError(
-                    f"{place}: peg {peg} holds {shown(token)}, expected discs from 1 to {discs}; {mend}"
-                )
+                raise fail(f"peg {peg} holds {shown(token)}, expected discs from 1 to {discs}")
             if int(token) in board:
-                raise BoardError(f"{place}: disc {int(token)} appears twice, expected each disc once; {mend}")
+                raise fail(f"disc {int(token)} appears twice, expected each disc once")
             board[int(token)] = peg
         if sorted(map(int, tokens)) not in ([*map(int, tokens)], [*map(int, tokens)][::-1]):
-            raise BoardError(
-                f"{place}: on peg {peg} a disc lies on a smaller one, expected an order of size; {mend}"
-            )
+            raise fail(f"on peg {peg} a disc lies on a smaller one, expected an order of size")
     missing = [str(disc) for disc in range(1, discs + 1) if disc not in board]
     if missing:
-        raise BoardError(
-            f"{place}: {'discs' if len(missing) > 1 else 'disc'} {' '.join(missing)} missing; {mend}"
-        )
+        raise fail(f"{'discs' if len(missing) > 1 else 'disc'} {' '.join(missing)} missing")
     return tuple(board[disc] for disc in range(1, discs + 1))
 
 
 class HanoiTable(BoardsTable):
-    """The ``[hanoi]`` table of a definition.
-
-    pegs    = 4             # numbered from 0
-    discs   = 6
-    variant = "standard"    # or "cyclic": only from each peg to the next, the last to the first;
-                            # or "adjacent": only between neighbouring pegs, in a row
-    edges   = [[0, 1]]      # instead of a variant: pegs between which discs move both ways
-    arcs    = [[1, 2]]      # and one way
-    start   = "000000"      # the peg of each disc, the smallest first; all on peg 0 if not given
-    goal    = "333333"      # or goals = [...]; * = any peg; all on the last peg if not given
-    """
+    """The ``[hanoi]`` table of a definition: docs/puzzles.md says what its keys mean."""
 
     header = "hanoi"
     pegs = Number(2, MAX_PEGS, write=3)

@@ -51,8 +51,7 @@ def compile_reduced(puzzle: Puzzle, origin: Origin, order: int | None) -> Repres
 
 
 class HanoiBoards(DigitBoards):
-    """Digit i is the peg of disc i, disc 0 the smallest. Only the smallest disc of a peg moves, onto an empty peg or a
-    larger disc."""
+    """Digit i is the peg of disc i, disc 0 the smallest. The smallest disc of a peg moves, never onto a smaller one."""
 
     definition: Hanoi
 

@@ -81,14 +81,7 @@ class Jugs(DigitPuzzle):
 
 
 class JugsTable(BoardsTable):
-    """The ``[jugs]`` table of a definition.
-
-    capacities = [3, 5]
-    start      = "0 0"                       # amounts; all empty if not given
-    measure    = 4                           # this amount in any one jug; or
-    goal       = "* 4"                       # amounts, * = any; or goals = [...]
-    moves      = ["fill", "empty", "pour"]   # all if not given
-    """
+    """The ``[jugs]`` table of a definition: docs/puzzles.md says what its keys mean."""
 
     header = "jugs"
     capacities = Given()
@@ -100,7 +93,14 @@ class JugsTable(BoardsTable):
         plain = Jugs(capacities, self._moves(), (), (0,) * (2 * len(capacities)))
         if "measure" in self:
             self.only_one("measure", ["goal", "goals"], "write all as goals")
-            plain = replace(plain, goals=self._measured(plain))
+            value, most = self.measure, max(capacities)
+            if type(value) is not int or not 0 <= value <= most:
+                raise self.fail(
+                    "measure", f"expected a whole number from 0 to {most}, got {shown(value)}; write another"
+                )
+            jugs = [jug for jug, capacity in enumerate(capacities) if capacity >= value]
+            goals = ([value if at == jug else WILDCARD for at in range(len(capacities))] for jug in jugs)
+            plain = replace(plain, goals=tuple(map(plain.board_of, goals)))
         return self.with_boards(plain)
 
     def _capacities(self) -> tuple[int, ...]:
@@ -134,19 +134,6 @@ class JugsTable(BoardsTable):
         if len(set(value)) != len(value):
             raise self.fail("moves", "a move appears twice, expected each once; leave one out")
         return tuple(move for move in MOVES if move in value)
-
-    def _measured(self, plain: Jugs) -> tuple[Board, ...]:
-        capacities = plain.capacities
-        value, most = self.measure, max(capacities)
-        if type(value) is not int or not 0 <= value <= most:
-            raise self.fail(
-                "measure", f"expected a whole number from 0 to {most}, got {shown(value)}; write another"
-            )
-        return tuple(
-            plain.board_of([value if other == jug else WILDCARD for other in range(len(capacities))])
-            for jug, capacity in enumerate(capacities)
-            if capacity >= value
-        )
 
 
 _JUG = 4.0  # height of the largest

@@ -135,18 +135,7 @@ class Lights(DigitPuzzle):
 
 
 class LightsTable(BoardsTable):
-    """The ``[lights]`` table of a definition: lamps on a grid or graph, and what a press changes.
-
-    size       = [5, 5]         # rows and columns; or draw a goal, with # for walls; or lamps = 6 and edges
-    colours    = 2              # 0 is off; the colour after the last is 0
-    torus      = false          # whether the grid's edges are joined
-    neighbours = "orthogonal"   # or "diagonal", or "all" eight
-    self       = true           # whether a press changes the lamp itself
-    edges      = [[0, 1]]       # a graph instead of a grid: lamps that change each other
-    arcs       = [[1, 2]]       # a press of the first changes the second, not back
-    goal       = ["00", "00"]   # or goals = [...]; * = any colour; all off if not given
-    start      = ["11", "01"]   # optional
-    """
+    """The ``[lights]`` table of a definition: docs/puzzles.md says what its keys mean."""
 
     header = "lights"
     size = Given()
@@ -169,7 +158,11 @@ class LightsTable(BoardsTable):
                 f"{lamps} lamps, expected 1 to {MAX_LAMPS}; choose another size",
             )
         if graph:
-            presses = self._graph_presses(lamps)
+            edges, arcs = self.passages(lamps)
+            changed: list[set[int]] = [{lamp} if self.self_ else set() for lamp in range(lamps)]
+            for a, b in [*edges, *((b, a) for a, b in edges), *arcs]:
+                changed[a].add(b)
+            presses = tuple(tuple(sorted(press)) for press in changed)
         else:
             presses = grid_presses(rows, NEIGHBOURS[self.neighbours], torus=self.torus, own=self.self_)
         if not any(presses):
@@ -217,13 +210,6 @@ class LightsTable(BoardsTable):
         if "lamps" not in self:
             raise self.fail("", "a graph without the number of its lamps; write lamps = 6")
         return self.lamps
-
-    def _graph_presses(self, lamps: int) -> tuple[tuple[int, ...], ...]:
-        edges, arcs = self.passages(lamps)
-        changed: list[set[int]] = [{lamp} if self.self_ else set() for lamp in range(lamps)]
-        for a, b in [*edges, *((b, a) for a, b in edges), *arcs]:
-            changed[a].add(b)
-        return tuple(tuple(sorted(press)) for press in changed)
 
 
 def grid_presses(

@@ -56,7 +56,26 @@ class Pegs(DigitPuzzle):
     wrong = "hole {cell} holds {digit}, expected 1 for a peg, 0 for none"
 
     def problem(self) -> str | None:
-        return _fields_problem(self) or self.boards_problem() or _full_problem(self)
+        if not 3 <= self.holes <= MAX_HOLES:
+            return f"expected 3 to {MAX_HOLES} holes"
+        drawn = [hole for row in self.rows for hole in row if hole != -1]
+        if self.rows and drawn != list(range(self.holes)):
+            return "the rows do not hold each hole once, in order"
+        if not 1 <= len(self.jumps) <= MAX_JUMPS:
+            return f"expected 1 to {MAX_JUMPS} jumps"
+        ends = set()
+        for jump in self.jumps:
+            if len(set(jump)) != 3 or not all(0 <= hole < self.holes for hole in jump):
+                return f"jump {list(jump)}: expected three different holes from 0 to {self.holes - 1}"
+            if (jump[0], jump[2]) in ends:
+                return f"two jumps go from hole {jump[0]} to hole {jump[2]}; a jump is identified by its ends"
+            ends.add((jump[0], jump[2]))
+        if not self.goals and self.start is None:
+            return "expected a start or a goal"
+        full = [name for name, board in self.named_boards if board == (1,) * MAX_HOLES]
+        return self.boards_problem() or (
+            f"{full[0]} has {MAX_HOLES} pegs, expected an empty hole" if full else None
+        )
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -131,31 +150,6 @@ def parse_signs(text: str, place: str, example: str) -> list[int]:
     return board
 
 
-def _fields_problem(definition: Pegs) -> str | None:
-    if not 3 <= definition.holes <= MAX_HOLES:
-        return f"expected 3 to {MAX_HOLES} holes"
-    drawn = [hole for row in definition.rows for hole in row if hole != -1]
-    if definition.rows and drawn != list(range(definition.holes)):
-        return "the rows do not hold each hole once, in order"
-    if not 1 <= len(definition.jumps) <= MAX_JUMPS:
-        return f"expected 1 to {MAX_JUMPS} jumps"
-    ends = set()
-    for jump in definition.jumps:
-        if len(set(jump)) != 3 or not all(0 <= hole < definition.holes for hole in jump):
-            return f"jump {list(jump)}: expected three different holes from 0 to {definition.holes - 1}"
-        if (jump[0], jump[2]) in ends:
-            return f"two jumps go from hole {jump[0]} to hole {jump[2]}; a jump is identified by its ends"
-        ends.add((jump[0], jump[2]))
-    if not definition.goals and definition.start is None:
-        return "expected a start or a goal"
-    return None
-
-
-def _full_problem(definition: Pegs) -> str | None:
-    full = [name for name, board in definition.named_boards if board == (1,) * MAX_HOLES]
-    return f"{full[0]} has {MAX_HOLES} pegs, expected an empty hole" if full else None
-
-
 _WAYS = {
     "square": ((0, 1), (1, 0)),
     "diagonal": ((0, 1), (1, 0), (1, 1), (1, -1)),
@@ -168,14 +162,7 @@ Rows = tuple[tuple[int, ...], ...]
 
 
 class PegsTable(BoardsTable):
-    """The ``[pegs]`` table of a definition: drawn boards, the jumps of a grid, or jumps by number.
-
-    start    = ["  ooo  ", "  o.o  ", ...]  # o or 1: peg, . or 0: empty hole; # or space: no hole
-    goal     = ["  ...  ", "  .o.  ", ...]  # or goals = [...]; * = peg or not
-    diagonal = true                         # jumps along the diagonals too
-    grid     = "triangle"                   # rows of 1, 2, 3 ... holes, jumps along three ways; spaces are nothing
-    jumps    = [[0, 1, 2], [0, 3, 6]]       # instead of a grid: from, over, to; boards are then one line, hole 0 first
-    """
+    """The ``[pegs]`` table of a definition: docs/puzzles.md says what its keys mean."""
 
     header = "pegs"
     grid = Word(("square", "triangle"), default="square", instead="jumps")
@@ -251,10 +238,8 @@ class PegsTable(BoardsTable):
         return lines
 
     def _signs(self, given: GivenBoard, line: str) -> list[int]:
-        try:
+        with self.at(given.key):
             return parse_signs(line, given.name, "ooo/o.o")
-        except BoardError as error:
-            raise self.fail(given.key, str(error)) from None
 
     def _rows(self, given: GivenBoard, lines: Sequence[str]) -> Rows:
         """The drawing's hole numbers. Rows and columns without holes around it are left out."""

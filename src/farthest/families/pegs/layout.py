@@ -26,8 +26,7 @@ Changes = Sequence[int]
 
 
 class Dropped(NamedTuple):
-    """A hole that has a peg where an odd number of the key's bits in the mask ``parity`` are 1; ``flipped``: an even
-    number."""
+    """A hole with a peg where an odd number of the bits in ``parity`` of the key are 1; ``flipped``: an even number."""
 
     hole: int
     parity: int
@@ -47,8 +46,7 @@ class Layout:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], holes: int) -> Layout:
-        """Inverse of ``to_dict``. ``holes``: of the board. Raises StorageError when the fields are damaged or of
-        another board."""
+        """Inverse of ``to_dict``. ``holes``: of the board. Raises StorageError for damaged or foreign fields."""
         layout = read_layout(fields, cls, VERSION)
         named = sorted((*layout.holes, *(one.hole for one in layout.dropped)))
         if named != list(range(holes)) or any(

@@ -46,30 +46,23 @@ def compile(  # noqa: A001 - what families call it
     boards = PegBoards(puzzle, origin)
     chosen = None
     if layout is None:
-        chosen = _layout_of(boards)
+        changes = tuple(jump.changed for jump in boards.jumps)
+        unchanged = parities(boards.cells, changes)
+        first, *others = map(mask_of, boards.origins)
+        same = all(
+            mask.bit_count() == first.bit_count() and not changed_parity(unchanged, mask, first)
+            for mask in others
+        )
+        if puzzle.metric == "jump" and same and boards.cells - len(unchanged) <= MAX_INDEX_BITS:
+            chosen = choose_layout(boards.cells, changes, first)
     elif not is_packed(layout) and kind_of(layout) == LINES:
         chosen = Layout.from_dict(layout, boards.cells)
     return PegScatterSpace(boards) if chosen is None else PegSpace(boards, chosen)
 
 
-def _layout_of(boards: PegBoards) -> Layout | None:
-    """The layout for bits, or None where they will not do."""
-    changes = tuple(jump.changed for jump in boards.jumps)
-    unchanged = parities(boards.cells, changes)
-    masks = [mask_of(board) for board in boards.origins]
-    same = all(
-        mask.bit_count() == masks[0].bit_count() and not changed_parity(unchanged, mask, masks[0])
-        for mask in masks
-    )
-    if boards.puzzle.metric != "jump" or not same or boards.cells - len(unchanged) > MAX_INDEX_BITS:
-        return None
-    return choose_layout(boards.cells, changes, masks[0])
-
-
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """A peg goes from one hole to another where those of ``full`` have a peg and those of ``empty`` have none; all of
-    them change."""
+    """A peg goes from hole to hole where those of ``full`` have a peg, those of ``empty`` none; all of them change."""
 
     start: int
     end: int

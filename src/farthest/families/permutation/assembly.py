@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_LABELS, MAX_MODULUS, MAX_POINTS, MAX_SLOTS, name_problem
-from farthest.families.permutation.groups import orbit_map, orbits
+from farthest.families.permutation.groups import Element, orbit_map, orbits
 from farthest.families.permutation.guards import Guard, MoveGuards
 from farthest.families.permutation.moves import MAX_MOVES, Move, cycles, identity, listed
 from farthest.families.permutation.reach import base
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import others_token
-
-if TYPE_CHECKING:
-    from farthest.families.permutation.groups import Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +144,7 @@ def assemble(sets: Sequence[PieceSet], moves: Sequence[Move], *, most: int = MAX
 
 
 MOST_POINTS = 1000
-"""Of more points orbits are not compared with each other, nor those of a larger orbit: that takes time by the square of
-their number."""
+"""Of more points orbits are not compared: that takes time by the square of their number."""
 
 
 def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSet], list[Move]]:
@@ -177,12 +173,15 @@ def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> tuple[list[PieceSe
             place.update((point, (slot, i)) for i, point in enumerate(piece))
         firsts += [piece[0] for piece in pieces]
         sets.append(PieceSet("", len(pieces[0]), tuple((names[piece[0]], 0) for piece in pieces)))
-    return sets, [_on_pieces(move, firsts, place) for move in moves]
+    goes = [[place[move.to[point]] for point in firsts] for move in moves]
+    return sets, [
+        Move(move.name, tuple(slot for slot, _ in each), tuple(turn for _, turn in each))
+        for move, each in zip(moves, goes, strict=True)
+    ]
 
 
 def _independent(every: Sequence[tuple[int, ...]], generators: Sequence[Element]) -> list[tuple[int, ...]]:
-    """The orbits without those whose points always move with the points of another one; of two that move with each
-    other the first stays."""
+    """The orbits without those whose points always move with the points of another one; of two such the first stays."""
     independent = list(every)
     if sum(map(len, every)) > MOST_POINTS:
         return independent
@@ -191,11 +190,6 @@ def _independent(every: Sequence[tuple[int, ...]], generators: Sequence[Element]
         if any(orbit_map(other[0], image, generators, generators) for other in others for image in orbit):
             independent.remove(orbit)
     return independent
-
-
-def _on_pieces(move: Move, firsts: Sequence[int], place: dict[int, tuple[int, int]]) -> Move:
-    goes = [place[move.to[point]] for point in firsts]
-    return Move(move.name, tuple(slot for slot, _ in goes), tuple(turn for _, turn in goes))
 
 
 def _turn(orbit: Sequence[int], generators: Sequence[Element]) -> dict[int, int]:

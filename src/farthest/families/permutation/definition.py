@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from farthest.arrays import np
 from farthest.errors import BoardError
 from farthest.families.permutation.fields import (
     PermutationFields,
@@ -24,7 +25,6 @@ from farthest.puzzles.definition import Board, board_place
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.picture import Picture
@@ -129,14 +129,11 @@ class Permutation(PermutationFields):
             if not hasattr(value, "__index__"):
                 raise BoardError(f"{place}: cell {cell} holds {value!r}, expected a whole number")
         numbers = tuple(map(int, board))
-        problem = board_problem(self, numbers)
-        if problem:
+        if problem := board_problem(self, numbers):
             raise BoardError(f"{place}: {problem}; a board is written like {self.example()!r}")
         return numbers
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
-        import numpy as np
-
         labels = boards[:, : self.slots]
         right = np.ones(len(boards), dtype=bool)
         for orbit, slots in enumerate(self.orbits):
@@ -174,8 +171,11 @@ class Permutation(PermutationFields):
 
 
 def _pieces(definition: Permutation, text: str, place: str, mend: str) -> tuple[list[int], list[int]]:
-    """The label and the orientation of each slot. Raises BoardError, which begins with ``place`` and ends with
-    ``mend``."""
+    """The label and the orientation of each slot. Raises BoardError, from ``place`` to ``mend``."""
+
+    def fail(problem: str) -> BoardError:
+        return BoardError(f"{place}: {problem}; {mend}")
+
     table = tables(definition)
     for mark in table.row_marks:
         text = text.replace(mark, "/")
@@ -184,14 +184,12 @@ def _pieces(definition: Permutation, text: str, place: str, mend: str) -> tuple[
         rows = [_divided(row) for row in rows]
     sizes = [len(row.slots) for row in table.rows]
     if len(rows) == 1 and len(rows[0]) != definition.slots:
-        raise BoardError(f"{place}: {counted(len(rows[0]), 'piece')}, expected {definition.slots}; {mend}")
+        raise fail(f"{counted(len(rows[0]), 'piece')}, expected {definition.slots}")
     if len(rows) > 1 and [len(row) for row in rows] != sizes:
         counts = " and ".join(str(len(row)) for row in rows)
-        raise BoardError(
-            f"{place}: {counts} pieces in the rows, expected {' and '.join(map(str, sizes))}; {mend}"
-        )
+        raise fail(f"{counts} pieces in the rows, expected {' and '.join(map(str, sizes))}")
     if not rows:
-        raise BoardError(f"{place}: no pieces; {mend}")
+        raise fail("no pieces")
     labels, turns = [], []
     for slot, piece in enumerate(piece for row in rows for piece in row):
         parts = _PIECE.fullmatch(piece)
@@ -199,15 +197,11 @@ def _pieces(definition: Permutation, text: str, place: str, mend: str) -> tuple[
         label = label_of.get(parts[1]) if parts else None
         if parts is None or label is None:
             expected = " ".join(list(label_of)[:20]) + (" ..." if len(label_of) > 20 else "")
-            raise BoardError(
-                f"{place}: place {slot + 1} holds {shown(piece)}, expected one of {expected}; {mend}"
-            )
+            raise fail(f"place {slot + 1} holds {shown(piece)}, expected one of {expected}")
         turn = int(parts[2] or 0)
         if turn >= modulus:
             expected = f"0 to {modulus - 1}" if modulus > 1 else "none: the piece cannot be turned"
-            raise BoardError(
-                f"{place}: place {slot + 1} has the orientation {turn}, expected {expected}; {mend}"
-            )
+            raise fail(f"place {slot + 1} has the orientation {turn}, expected {expected}")
         labels.append(label)
         turns.append(0 if definition.ignore[label] else turn)
     return labels, turns

@@ -16,16 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isqrt
-from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.families.permutation.groups import closure, product
+from farthest.families.permutation.fields import PermutationFields
+from farthest.families.permutation.groups import Element, product
 from farthest.families.permutation.net import FIXED, Net, Sticker, Vector, piece_colours
 from farthest.families.permutation.solid import ON_BOX, ON_NET
-
-if TYPE_CHECKING:
-    from farthest.families.permutation.fields import PermutationFields
-    from farthest.families.permutation.groups import Element
+from farthest.puzzles.grid import closure
 
 FACES = "URFDLB"
 _PLACES = [
@@ -110,8 +107,7 @@ def facelets_mend(definition: PermutationFields) -> str:
 def pieces_of_facelets(
     definition: PermutationFields, text: str, place: str
 ) -> tuple[list[int], list[int]] | None:
-    """The label and the orientation of each slot; None: the text is not one sign for each sticker of a cube. Raises
-    BoardError, which begins with ``place``."""
+    """Label and orientation of each slot; None: it is no text of a sign for each sticker. Raises BoardError."""
     if definition.net is None or "+" in text:  # as most boards that are written by their pieces have
         return None
     cube = cube_of(definition.net)

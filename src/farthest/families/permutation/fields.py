@@ -78,18 +78,17 @@ class PermutationFields(GoalPuzzle):
 
     def problem(self) -> str | None:
         problem = slots_problem(self) or labels_problem(self) or moves_problem(self)
-        problem = problem or guards_problem(self) or self._boards_problem()
+        problem = problem or guards_problem(self)
+        if problem is None and (not self.goals or len(set(self.goals)) != len(self.goals)):
+            problem = "expected at least one goal, and none twice"
+        if problem is None:
+            problems = ((name, board_problem(self, board)) for name, board in self.named_boards)
+            problem = next((f"{name}: {wrong}" for name, wrong in problems if wrong), None)
         if problem is None and self.net is not None:
             problem = net_problem(self.net, self.slot_moduli, self.goals[0])
         if problem is None and self.turns is not None:
             problem = turns_problem(self.turns, self.slot_moduli, self.generators)
         return problem
-
-    def _boards_problem(self) -> str | None:
-        if not self.goals or len(set(self.goals)) != len(self.goals):
-            return "expected at least one goal, and none twice"
-        problems = ((name, board_problem(self, board)) for name, board in self.named_boards)
-        return next((f"{name}: {problem}" for name, problem in problems if problem), None)
 
     @cached_property
     def oriented(self) -> bool:
@@ -238,8 +237,7 @@ def moves_problem(definition: PermutationFields) -> str | None:
         return "two moves have the same name or the same effect"
     orbit_of = definition.slot_orbits
     for move in moves:
-        problem = name_problem(move.name)
-        if problem:
+        if problem := name_problem(move.name):
             return f"the move {move.name!r} {problem}"
         if (
             sorted(move.to) != list(range(definition.slots))

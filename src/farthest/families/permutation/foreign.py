@@ -1,27 +1,10 @@
 """Puzzles in the file formats of other programs: twsearch ``.tws``, ksolve ``.def``, generators as GAP writes them
 (gap.py), KPuzzle JSON (kpuzzle.py).
 
-The format of twsearch (``.tws``) and ksolve (``.def``):
-
-    Name 2x2x2                 Set CORNERS 8 3: a name, the number of pieces, of their orientations
-    Solved                     for each set its name, its pieces, perhaps their orientations; a set left out is solved
-    CORNERS                    Equal numbers are identical pieces; the orientation ? does not matter.
-    1 2 3 4 5 6 7 8
-    End
-    Move U                     each power of a move is a move: U, U2, U'
-    CORNERS                    entry i: the slot whose content comes to slot i
-    3 2 6 4 5 7 1 8            turns (a third row): entry j is that of the content that *leaves* slot j
-    End
-    Illegal CORNERS 3 7 8      pieces that may not stand in a slot: slot 3, pieces 7 and 8
-    Block                      pieces that are joined, by set: a move moves all of them or none. In a set without
-    CORNERS                    orientations a move may turn pieces, which changes nothing but that it moves them.
-    1 2
-    End
-
-In ``Move`` (and in ksolve) the turns are so indexed by the slot that the content comes from, unlike the
-orientations in ``Solved``, though both are written alike; in ``MoveTransformation`` they are indexed by the slot
-that it goes to, and slots are numbered from 0, as are pieces in ``StartState``. Sources: docs/architecture.md of
-twsearch, its reader and that of ksolve.
+docs/puzzles.md says what the commands of twsearch (``.tws``) and ksolve (``.def``) mean. In ``Move`` (and in ksolve)
+the turns are indexed by the slot that the content *leaves*, unlike the orientations in ``Solved``, though both are
+written alike; in ``MoveTransformation`` they are indexed by the slot that it goes to, and slots are numbered from 0, as
+are pieces in ``StartState``. Sources: docs/architecture.md of twsearch, its reader and that of ksolve.
 """
 
 from __future__ import annotations
@@ -80,7 +63,16 @@ def parse_foreign(data: bytes, place: str) -> Puzzle:
 
 def read_foreign(data: bytes, place: str, metric: str) -> tuple[str, Permutation]:
     """The title that a file gives itself, perhaps empty, and its puzzle. Raises PuzzleError."""
-    text = _decoded(data, place)
+    zero = data.find(b"\0")
+    if zero >= 0:
+        line = data.count(b"\n", 0, zero) + 1
+        raise PuzzleError(f"{place}, line {line}: a zero byte, expected a text; is it the right file?")
+    try:
+        text = data.decode("utf-8-sig")
+    except (
+        UnicodeDecodeError
+    ):  # files of these formats are old enough to hold names in Latin-1 in their comments
+        text = data.decode("latin-1")
     ending = os.path.splitext(place)[1].lower()
     if ending in (".gap", ".g"):
         from farthest.families.permutation.gap import read_gap
@@ -91,18 +83,6 @@ def read_foreign(data: bytes, place: str, metric: str) -> tuple[str, Permutation
 
         return read_kpuzzle(text, place, metric)
     return _Reader(text, place, metric).read()
-
-
-def _decoded(data: bytes, place: str) -> str:
-    """The text; files of these formats are old enough to hold names in Latin-1 in their comments."""
-    end = data.find(b"\0")
-    if end >= 0:
-        line = data.count(b"\n", 0, end) + 1
-        raise PuzzleError(f"{place}, line {line}: a zero byte, expected a text; is it the right file?")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 _REFUSED = {
@@ -406,8 +386,7 @@ class _Reader:
         self.add_move(name, Move(name, tuple(to), tuple(delta)), line)
 
     def add_move(self, name: str, move: Move, line: int) -> None:
-        problem = name_problem(name)
-        if problem:
+        if problem := name_problem(name):
             raise self.fail(line, f"the move's name {shown(name)} {problem}; choose a short word")
         if name in self.moves or name in self.rotations:
             raise self.fail(line, f"the move {name} appears twice; give it another name")
@@ -471,8 +450,7 @@ class _Reader:
         solved = next(one for one in self.solved if one.name == each.name)
         for word in words:
             token = str(self.number(word, line, 1, 255, f"pieces of {each.name}") - 1 + self.first_piece)
-            problem = piece_problem([piece for piece, _ in solved.pieces], token, slot=slot)
-            if problem:
+            if problem := piece_problem([piece for piece, _ in solved.pieces], token, slot=slot):
                 raise self.fail(line, f"{each.name}: {problem}")
             yield token
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import combinations
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble
@@ -35,9 +36,10 @@ def parametric_puzzle(name: str) -> Puzzle | None:
         moves = [_reversal(slots, top, burnt=True) for top in range(1, slots + 1)]
     elif found[1] == "reversals":
         title = f"{slots} pieces in a row: reverse any that are beside each other"
-        moves = [
-            _block_reversal(slots, first, last) for first in range(slots) for last in range(first + 1, slots)
-        ]
+        moves = []
+        for first, last in combinations(range(slots), 2):
+            to = (first + last - slot if first <= slot <= last else slot for slot in range(slots))
+            moves.append(Move(f"{first + 1}-{last + 1}", tuple(to), (0,) * slots))
     elif found[1] == "topspin":
         width = _number(name, found[3] or "", 2, slots)
         title = f"TopSpin: {slots} pieces on a ring, {width} of them on the turntable"
@@ -71,11 +73,6 @@ def parametric_puzzle(name: str) -> Puzzle | None:
 def _reversal(slots: int, top: int, burnt: bool) -> Move:
     to = (*range(top - 1, -1, -1), *range(top, slots))
     return Move(str(top), to, tuple(int(burnt and slot < top) for slot in range(slots)))
-
-
-def _block_reversal(slots: int, first: int, last: int) -> Move:
-    to = (first + last - slot if first <= slot <= last else slot for slot in range(slots))
-    return Move(f"{first + 1}-{last + 1}", tuple(to), (0,) * slots)
 
 
 def _reversal_on_ring(slots: int, width: int, first: int) -> Move:

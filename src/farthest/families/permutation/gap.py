@@ -14,16 +14,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import of_generators
+from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_POINTS
 from farthest.families.permutation.moves import MAX_MOVES, repeated
 from farthest.wording import near_match, shown
-
-if TYPE_CHECKING:
-    from farthest.families.permutation.definition import Permutation
 
 
 @dataclass(frozen=True)
@@ -248,7 +246,12 @@ class ExpressionReader:
             if isinstance(exponent, Perm):  # a conjugate
                 value = exponent.power(-1).then(value).then(exponent)
             else:
-                value = Perm(value.power(exponent).images, _power_name(value.name, exponent), value.line)
+                name = ""  # of a power as twisty puzzles write it, where the base has a name and is no such power
+                if value.name and value.name[-1].isalpha():
+                    name = (
+                        f"{value.name}{abs(exponent) if abs(exponent) > 1 else ''}{chr(39) * (exponent < 0)}"
+                    )
+                value = Perm(value.power(exponent).images, name, value.line)
         return value
 
     def atom(self) -> Value:
@@ -410,26 +413,9 @@ def _images(cycles: Iterable[Sequence[int]]) -> dict[int, int]:
     return {point: image for cycle in cycles for point, image in pairwise((*cycle, cycle[0]))}
 
 
-def _power_name(name: str, exponent: int) -> str:
-    """The name of a power as twisty puzzles write it; empty where the base has no name, or is such a power."""
-    if not name or not name[-1].isalpha():
-        return ""
-    return f"{name}{abs(exponent) if abs(exponent) > 1 else ''}{chr(39) if exponent < 0 else ''}"
-
-
 # Functions whose names begin so make no group.
-_ASKED = (
-    "Is",
-    "Size",
-    "Order",
-    "Print",
-    "Display",
-    "View",
-    "StructureDescription",
-    "Factors",
-    "Collected",
-    "LoadPackage",
-    "SetName",
+_ASKED = re.compile(
+    "Is|Size|Order|Print|Display|View|StructureDescription|Factors|Collected|LoadPackage|SetName"
 )
 
 
@@ -485,7 +471,7 @@ class _Reader(ExpressionReader):
         if kind == "word" and self.peek(1) == ":=":
             name = word
             self.at += 2
-        elif kind == "word" and word.startswith(_ASKED) and self.peek(1) == "(":
+        elif kind == "word" and _ASKED.match(word) and self.peek(1) == "(":
             while self.peek() not in ("", ";"):
                 self.at += 1
             self.ends(line)

@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
+from farthest.arrays import np
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.guards import possible
 from farthest.families.permutation.layout import MEND, Layout, twist_sum
@@ -23,7 +24,6 @@ from farthest.spaces.arrangement import is_odd
 from farthest.spaces.contract import NO_KEY, kernel_limits
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.spaces.contract import EngineKind
@@ -57,8 +57,6 @@ class PermutationBoards:
 
     def moved(self, boards: NDArray[np.uint8], move: Move) -> NDArray[np.uint8]:
         """The boards (N, cells) after the move."""
-        import numpy as np
-
         definition, slots = self.definition, self.definition.slots
         out = np.empty_like(boards)
         to = np.array(move.to)
@@ -73,8 +71,6 @@ class PermutationBoards:
 
     def wrong_sums(self, layout: Layout, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """On which boards the orientations of an orbit have another sum than that which never changes."""
-        import numpy as np
-
         wrong = np.zeros(len(boards), dtype=bool)
         for slots, total in zip(layout.orbits, layout.sums, strict=True):
             if total is not None:
@@ -85,8 +81,6 @@ class PermutationBoards:
     def neighbours(
         self, boards: NDArray[np.uint8], *, toward: bool
     ) -> Iterator[tuple[str, NDArray[np.intp], NDArray[np.uint8]]]:
-        import numpy as np
-
         rows, labels = np.arange(len(boards)), boards[:, : self.definition.slots]
         moves, guards = (
             (self.moves_toward, self.guards_toward) if toward else (self.moves_away, self.guards_away)
@@ -97,7 +91,9 @@ class PermutationBoards:
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         definition = self.definition
-        if definition.guards and not self._can_move(board):
+        labels, origins = board[: definition.slots], self.origins
+        free = (all(guard.holds_on(labels) for guard in own) for own in self.guards_toward)
+        if definition.guards and tuple(board) not in origins and not any(free):
             return "no move can be made on this board"
         names = [name or "pieces" for name in definition.orbit_names]
         for orbit, slots in enumerate(definition.orbits):
@@ -129,12 +125,6 @@ class PermutationBoards:
                     "them (it would be in reach with any two of them exchanged)"
                 )
         return None
-
-    def _can_move(self, board: Sequence[int]) -> bool:
-        labels = board[: self.definition.slots]
-        return tuple(board) in self.origins or any(
-            all(guard.holds_on(labels) for guard in own) for own in self.guards_toward
-        )
 
 
 def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:
@@ -215,8 +205,6 @@ class PermutationSpace(PermutationBoards):
         return [key if self._summed(board) else NO_KEY for key, board in zip(keys, boards, strict=True)]
 
     def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        import numpy as np
-
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
         keys = np.empty(len(rows), dtype=np.uint64)
         self._encode(rows.reshape(-1), keys)
@@ -224,8 +212,6 @@ class PermutationSpace(PermutationBoards):
         return keys
 
     def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        import numpy as np
-
         slots = self.definition.slots
         boards = np.zeros((codes.size, self.cells), dtype=np.uint8)
         keys = np.ascontiguousarray(codes, dtype=np.uint64)

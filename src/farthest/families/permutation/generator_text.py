@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from farthest.errors import PuzzleError
-from farthest.families.permutation.assembly import of_generators
+from farthest.families.permutation.assembly import Generator, of_generators
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.fields import MAX_NAME, name_problem
 from farthest.families.permutation.gap import GROUPS, NAMED, ExpressionReader, Group, Perm
@@ -23,10 +23,7 @@ from farthest.families.permutation.moves import cycles
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.wording import counted, shown
 
-if TYPE_CHECKING:
-    from farthest.families.permutation.assembly import Generator
-
-    GivenGenerator = str | Sequence[int] | Sequence[Sequence[int]]
+GivenGenerator = str | Sequence[int] | Sequence[Sequence[int]]
 
 
 PLACE = "generators"
@@ -37,8 +34,7 @@ _GROUP = re.compile(rf"\s*(?:\(|\[\s*[\d(]|(?:{'|'.join((*GROUPS, *NAMED))})\s*\
 
 
 def is_generators(text: str) -> bool:
-    """Whether the text is meant as generators: it begins with a cycle, a list of images or a group, or with
-    a name and one of these."""
+    """Whether the text is meant as generators: it begins with a cycle, a list or a group, perhaps after a name."""
     return _GROUP.match(_named_text(text)[1]) is not None
 
 

@@ -6,24 +6,22 @@ A permutation p of the points 0 .. n - 1 is a tuple: it takes point i to p[i]. P
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from farthest.families.permutation.moves import Move
+from farthest.puzzles.grid import closure
 from farthest.random_source import RandomSource
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 T = TypeVar("T")
 
 Element = tuple[int, ...]
 
 QUIET_ROUNDS = 24
-"""So many random elements in a row that the chain knows end its building: one that is not the whole group knows at most
-half of them."""
+"""So many random elements in a row that the chain knows end its building: a part knows at most half of them."""
 
 
 def product(first: Element, second: Element) -> Element:
@@ -78,19 +76,6 @@ def orbit_map(
             elif to[after] != wanted:
                 return None
     return to
-
-
-def closure(start: T, steps: Callable[[T], Iterable[T]], most: int | None = None) -> list[T]:
-    """What steps lead to from the start, breadth first; where it is more than ``most``, some of it that is more."""
-    found, queue = {start}, [start]
-    for each in queue:
-        for after in steps(each):
-            if after not in found:
-                found.add(after)
-                queue.append(after)
-        if most is not None and len(queue) > most:
-            break
-    return queue
 
 
 class Level:
@@ -160,7 +145,14 @@ class Group:
         which is tried where it takes so many products of permutations at most."""
         sifts = sum(len(level.ways) * len(level.generators) for level in self.levels)
         return self.at_most or (
-            not self._is_beyond() and sifts * len(self.levels) <= most_products and self._is_closed()
+            not self._is_beyond()
+            and sifts * len(self.levels) <= most_products
+            and all(  # Schreier's generators of each level are known to the next
+                self._sifted(product(product(way, each), level.back[each[place]]), number + 1)[0] == self.unit
+                for number, level in enumerate(self.levels)
+                for place, way in level.ways.items()
+                for each in level.generators
+            )
         )
 
     def random(self, rng: RandomSource) -> Element:
@@ -212,15 +204,6 @@ class Group:
                 return permutation, number
             permutation = product(permutation, back)
         return permutation, len(self.levels)
-
-    def _is_closed(self) -> bool:
-        """Whether Schreier's generators of each level are known to the next."""
-        return all(
-            self._sifted(product(product(way, each), level.back[each[place]]), number + 1)[0] == self.unit
-            for number, level in enumerate(self.levels)
-            for place, way in level.ways.items()
-            for each in level.generators
-        )
 
 
 class Points:

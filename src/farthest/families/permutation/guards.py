@@ -15,8 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from farthest.arrays import np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -35,8 +36,6 @@ class Guard:
 
     def holds(self, boards: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """On which boards, labels (N, slots), it holds."""
-        import numpy as np
-
         held: NDArray[np.int64] = np.isin(boards[:, list(self.slots)], self.labels).sum(axis=1)
         none: NDArray[np.bool_] = held == 0
         if not self.joined:
@@ -55,8 +54,6 @@ MoveGuards = tuple[Guard, ...]
 
 def possible(guards: Iterable[Guard], boards: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     """On which boards, labels (N, slots), all guards hold."""
-    import numpy as np
-
     found = np.ones(len(boards), dtype=bool)
     for guard in guards:
         found &= guard.holds(boards)

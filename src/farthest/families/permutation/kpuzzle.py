@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
-from farthest.families.permutation.definition import permutation
-from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, Row, name_problem, tables
+from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_POINTS, name_problem, tables
 from farthest.families.permutation.moves import (
     MAX_MOVES,
     ROTATION,
@@ -34,14 +35,9 @@ from farthest.families.permutation.moves import (
     product,
     repeated,
 )
+from farthest.puzzles.puzzle import Puzzle
 from farthest.untrusted_json import read_json_object
 from farthest.wording import near_match, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from farthest.families.permutation.definition import Permutation
-    from farthest.puzzles.puzzle import Puzzle
 
 _OLDER = {
     "defaultPattern": ("startStateData", "startPieces"),
@@ -236,8 +232,7 @@ class _Reader:
         """Of moves with the same effect the first."""
         distinct = {identity(len(self.moduli)).effect: Move("", (), ())}
         for name, move in self.named.items():
-            problem = name_problem(name)
-            if problem:
+            if problem := name_problem(name):
                 raise self.fail("moves", f"the name {shown(name)} {problem}; choose a short word")
             if not ROTATION.fullmatch(name):
                 distinct.setdefault(move.effect, Move(name, *move.effect))
@@ -372,7 +367,13 @@ def kpuzzle(puzzle: Puzzle) -> str:
             "export another puzzle"
         )
     goal = definition.goals[0]
-    parts = [part for row in tables(definition).rows for part in _orbits_of(definition, row)]
+    parts: list[tuple[str, Sequence[int]]] = []
+    for row in tables(
+        definition
+    ).rows:  # a set whose pieces have different numbers of orientations is several orbits
+        one = len({definition.slot_moduli[slot] for slot in row.slots}) == 1
+        orbits_of_row = [row.slots] if one else [own for own in definition.orbits if own[0] in row.slots]
+        parts += [(row.name, own) for own in orbits_of_row]
     names = _unique([name or "PIECES" for name, _ in parts])
     slots_of = dict(zip(names, [slots for _, slots in parts], strict=True))
     orbits: list[Json] = []
@@ -395,13 +396,6 @@ def kpuzzle(puzzle: Puzzle) -> str:
         lambda numbers: re.sub(r"\s+", " ", numbers[0]).replace("[ ", "[").replace(" ]", "]"),
         json.dumps(document, indent=2, ensure_ascii=False),
     )
-
-
-def _orbits_of(definition: Permutation, row: Row) -> list[tuple[str, Sequence[int]]]:
-    """A set of pieces as one orbit, or as several where their numbers of orientations differ."""
-    if len({definition.slot_moduli[slot] for slot in row.slots}) == 1:
-        return [(row.name, row.slots)]
-    return [(row.name, orbit) for orbit in definition.orbits if orbit[0] in row.slots]
 
 
 def _on_orbit(move: Move, slots: Sequence[int]) -> dict[str, list[int]]:

@@ -137,8 +137,7 @@ class Layout:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], definition: Permutation) -> Layout:
-        """Inverse of ``to_dict``. Raises StorageError when the fields are of another version, damaged or of another
-        puzzle."""
+        """Inverse of ``to_dict``. Raises StorageError for fields of another version or puzzle, or damaged."""
         own = fields if fields.get("gathered") else {**fields, "turned": []}
         layout = read_layout(own, cls, VERSION)
         if not layout._fits(definition):

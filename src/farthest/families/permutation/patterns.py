@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from farthest.arrays import np
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import Held, Kind, distinct, with_kinds
 from farthest.families.permutation.definition import Permutation
@@ -16,7 +17,6 @@ from farthest.puzzles.patterns import PLACES, Choice, Names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.definition import PuzzleDefinition
@@ -133,15 +133,13 @@ class PermutationPatterns:
     def boards(
         self, pattern: PuzzleDefinition, relabel: NDArray[np.uint8], boards: NDArray[np.uint8]
     ) -> NDArray[np.uint8]:
-        import numpy
-
         own = cast(Permutation, pattern)
         held = relabel[boards[:, : own.slots]]
         if not own.oriented:
             return held
-        counted = ~numpy.array(own.ignore)[held] & (numpy.array(own.slot_moduli) > 1)
-        turns = numpy.where(counted, boards[:, own.slots :], 0).astype(numpy.uint8)
-        return numpy.concatenate([held, turns], axis=1)
+        counted = ~np.array(own.ignore)[held] & (np.array(own.slot_moduli) > 1)
+        turns = np.where(counted, boards[:, own.slots :], 0).astype(np.uint8)
+        return np.concatenate([held, turns], axis=1)
 
 
 def _is_turned(definition: Permutation, alike: tuple[int, ...], place: str) -> bool:

@@ -80,8 +80,7 @@ def _ring(definition: Permutation, board: Sequence[int]) -> Picture:
 
 
 def _cycles(definition: Permutation, board: Sequence[int]) -> Picture:
-    """The pieces in a circle, and from each that is not at home a wedge that points there; those of a cycle in one
-    colour."""
+    """The pieces in a circle, and from each that is not at home a wedge that points there; each cycle has a colour."""
     slots = definition.slots
     home = {label: slot for slot, label in enumerate(definition.goals[0][:slots])}
     to = [home.get(label, slot) for slot, label in enumerate(board[:slots])]
@@ -113,9 +112,7 @@ def _wedge(start: Point, end: Point, colour: int | str) -> Shape:
         (start[0] + down * wide, start[1] - across * wide),
         end,
     )
-    xs, ys = zip(*corners, strict=True)
-    x, y = min(xs), min(ys)
-    return Shape(x, y, max(xs) - x, max(ys) - y, colour, bare=True, points=corners)
+    return solid.polygon(corners, colour)
 
 
 def _rows(definition: Permutation, board: Sequence[int]) -> Picture:

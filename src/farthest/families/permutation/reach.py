@@ -8,24 +8,18 @@ that are reached from one are known by where the pieces of a base are, and how t
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import factorial, prod
-from typing import TYPE_CHECKING
 
-from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.groups import Group, Points, closure, images_of, orbits
+from farthest.families.permutation.fields import MAX_SLOTS, PermutationFields
+from farthest.families.permutation.groups import Element, Group, Points, images_of, orbits
 from farthest.families.permutation.moves import odd
+from farthest.puzzles.definition import Board
 from farthest.puzzles.family import UndecidedError
+from farthest.puzzles.grid import closure
 from farthest.spaces.contract import MAX_KEYS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from farthest.families.permutation.fields import PermutationFields
-    from farthest.families.permutation.groups import Element
-    from farthest.puzzles.definition import Board
-
 
 Sums = tuple[int, ...]
 """For each orbit the parity, then for each orbit the sum of turns modulo its modulus."""
@@ -77,8 +71,7 @@ class TurningSums:
         return self._closed(found)
 
     def between(self, board: Board, target: Board, left_out: Sequence[int]) -> Sums:
-        """The sums of one of the elements that take the board to the target, 0 for orbits whose slots are
-        ``left_out``."""
+        """The sums of an element that takes the board to the target, 0 for orbits whose slots are ``left_out``."""
         definition, slots = self._definition, self._definition.slots
         places = defaultdict[int, deque[int]](deque)
         for slot in range(slots):

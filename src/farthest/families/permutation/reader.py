@@ -1,41 +1,5 @@
-"""The ``[permutation]`` table of a definition: pieces, orientations and generators.
-
-goal      = "1 2 3 4"                 # or slots = 4: pieces 1 to 4; equal tokens are identical pieces
-goals     = ["1 2 3 4", "2 1 4 3"]    # a set of goals, the first tells the pieces where goal and slots do not
-start     = "4 3 2 1"                 # optional
-modulus   = 3                         # orientations of a piece; 1, not turned, if not given; 2+1: piece 2 turned by 1
-ignore    = "1 2"                     # pieces whose orientation does not matter
-numbering = 1                         # the number of the first slot in generators; 1 if not given
-inverses  = true                      # whether the inverse of each generator is a move; true if not given
-
-file      = "2x2x2.def"               # instead of all but goals and start: a file of another program, beside this one
-of        = "cube-3x3x3<U,R>"         # or: another puzzle by its name, some of its moves, a pattern
-colours   = { yellow = "white" }      # with ``of``: other colours of its net; pieces that then look alike are alike
-
-[permutation.generators]              # name = cycles, images, or images and turns
-R = "(1 2+1 3+2)(4+1)"                # 1 goes to 2, 2 to 3 turned by 1, 3 to 1 turned by 2; 4 stays, turned by 1
-S = [2, 1, 3, 4]                      # the content of slot 1 goes to 2, that of 2 to 1
-T = { to = [2, 1, 3, 4], twist = [1, 2, 0, 0] }
-
-[permutation.net]                     # how the puzzle looks, optional: net.py
-
-[permutation.turns]                   # how it may be turned as a whole, where a piece holds it
-held = [3]                            # of each held piece the number of orientations; in slots behind the others
-y    = "(1 2 3 4)(5 6 8 7)"           # turns that make all, as generators are written; here 8 is the held piece's slot
-
-[[permutation.blocks]]                # pieces that are joined; of a puzzle without sets: pieces = "1 2"
-corners = "1"
-edges = "2 3"
-
-[[permutation.illegal]]               # pieces that may not stand in slots: a move that brings one there cannot be made
-orbit  = "corners"                    # the set whose slots and pieces are meant, where there are several
-slots  = [3, 9]
-pieces = "7 8"
-
-[[permutation.orbits]]                # several sets instead of goal, slots, modulus and ignore above, which stand here
-name  = "corners"                     # slots are numbered through all sets; { corners = "(1 2)", edges = ... } in each
-slots = 8
-"""
+"""The ``[permutation]`` table of a definition: pieces, orientations and generators, or another puzzle or file, and what
+may stand beside these. docs/puzzles.md says what its keys mean."""
 
 from __future__ import annotations
 
@@ -45,7 +9,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import PuzzleError
 from farthest.families.permutation import FAMILY
 from farthest.families.permutation.assembly import (
     Block,
@@ -64,7 +28,6 @@ from farthest.families.permutation.guards import MoveGuards
 from farthest.families.permutation.moves import (
     MAX_MOVES,
     Move,
-    NotationError,
     identity,
     listed,
     read_cycles,
@@ -175,8 +138,7 @@ class _GeneratorsTable(Table):
         same_as: dict[Any, str] = {identity(len(slot_moduli(sets))).effect: ""}
         moves = []
         for name, value in self.fields.items():
-            problem = name_problem(name)
-            if problem:
+            if problem := name_problem(name):
                 raise self.fail(name, f"the name {problem}; choose a short word")
             move = self._move(name, value, sets, first)
             same = same_as.setdefault(move.effect, name)
@@ -209,7 +171,7 @@ class _GeneratorsTable(Table):
         )
 
     def _images(self, name: str, value: object, slots: int, first: int) -> tuple[list[int], list[int]]:
-        try:
+        with self.at(name):
             if isinstance(value, str):
                 return read_cycles(value, slots, first)
             if isinstance(value, list):
@@ -219,12 +181,10 @@ class _GeneratorsTable(Table):
                 twist = value.get("twist", [0] * slots)
                 if isinstance(to, list) and isinstance(twist, list):
                     if len(twist) != slots or any(type(turn) is not int for turn in twist):
-                        raise NotationError(
+                        raise PuzzleError(
                             f"twist: expected {slots} whole numbers, one per slot; correct the array"
                         )
                     return read_images(to, slots, first), list(twist)
-        except NotationError as error:
-            raise self.fail(name, str(error)) from None
         raise self.fail(
             name,
             f'expected cycles or images, got {shown(value)}; write {name} = "(1 2 3)" or {name} = [2, 3, 1]',
@@ -280,10 +240,8 @@ class _TurnsTable(Table):
                 continue
             if not isinstance(value, str):
                 raise self.fail(name, f'expected cycles, got {shown(value)}; write {name} = "(1 2 3 4)"')
-            try:
+            with self.at(name):
                 to, delta = read_cycles(value, len(moduli), first)
-            except NotationError as error:
-                raise self.fail(name, str(error)) from None
             turned = tuple(turn % modulus for turn, modulus in zip(delta, moduli, strict=True))
             moves.append(Move(name, tuple(to), turned))
         if not moves:
@@ -452,10 +410,8 @@ class PermutationTable(BoardsTable, _PiecesTable):
                 given.key,
                 f"expected a board, got {shown(given.value)}; write it as a text: {definition.example()!r}",
             )
-        try:
+        with self.at(given.key):
             return definition.parse_board(given.value)
-        except BoardError as error:
-            raise self.fail(given.key, str(error)) from None
 
     # Another puzzle, or a file of another program
 
@@ -468,10 +424,9 @@ class PermutationTable(BoardsTable, _PiecesTable):
 
     def _from_other(self) -> Permutation:
         self._check_alone("of", "colours")
-        try:
-            other = find_or_refuse(self.of)
-        except PuzzleError as error:
-            raise self.fail("of", str(error)) from None
+        name = self.of
+        with self.at("of"):
+            other = find_or_refuse(name)
         if other.family != FAMILY.name:
             raise self.fail(
                 "of",
@@ -503,10 +458,8 @@ class PermutationTable(BoardsTable, _PiecesTable):
             if not isinstance(new, str) or new not in NAMED_COLOURS:
                 known = ", ".join(NAMED_COLOURS)
                 raise self.fail("colours", f"{old} becomes {shown(new)}; expected one of {known}")
-        try:
+        with self.at("colours", "; choose other colours"):
             return recoloured(definition, colours)
-        except PuzzleError as error:
-            raise self.fail("colours", f"{error}; choose other colours") from None
 
     def _from_file(self) -> Permutation:
         from farthest.families.permutation.foreign import read_foreign
@@ -557,10 +510,8 @@ class PermutationTable(BoardsTable, _PiecesTable):
                 f'more than {MAX_MOVES} moves with all powers; leave some out, or set metric = "generator"',
             )
         self._listed = moves
-        try:
+        with self.at(""):
             return assemble(sets, moves)
-        except PuzzleError as error:
-            raise self.fail("", str(error)) from None
 
     def _sets(self) -> list[PieceSet]:
         sets: list[PieceSet] = []

@@ -200,21 +200,10 @@ def _count_from_references(orbits: Sequence[Orbit]) -> None:
         for o in members:
             orbits[o].reference = np.array([at[o, slot] for slot in range(orbits[o].size)], dtype=np.int8)
         for o in members:
-            orbit = orbits[o]
-            orbit.symmetries = [_recounted(orbit, orbits[each.there], each) for each in orbit.symmetries]
-
-
-def _recounted(orbit: Orbit, there: Orbit, action: Action) -> Action:
-    """The action on orientations that are counted from the references."""
-    turn = (action.turn + there.reference[action.to] - action.sign * orbit.reference) % orbit.modulus
-    return Action(
-        there=action.there,
-        to=action.to,
-        labels=action.labels,
-        sign=action.sign,
-        turn=turn.astype(np.int8),
-        off=action.off,
-    )
+            for number, each in enumerate(orbits[o].symmetries):
+                turn = each.turn + orbits[each.there].reference[each.to] - each.sign * orbits[o].reference
+                turned = (turn % orbits[o].modulus).astype(np.int8)
+                orbits[o].symmetries[number] = replace(each, turn=turned)
 
 
 def _references(
@@ -240,8 +229,7 @@ def _references(
 
 
 def _solved(matrix: Numbers, modulus: int) -> Numbers | None:
-    """A solution of the equations, a row each, what is wanted last; None where none is found: there may be one if the
-    modulus is no prime."""
+    """A solution of the equations, a row each, what is wanted last; None: not found, which is sure for primes alone."""
     left, found = matrix.copy(), np.zeros(matrix.shape[1] - 1, dtype=np.int64)
     pivots: list[int] = []
     for column in range(len(found)):
@@ -374,8 +362,7 @@ def image_of(orbits: Sequence[Orbit], parts: Sequence[Part], digit: Digit, symme
 
 
 def slot_symmetries(definition: Permutation, origins: list[Board]) -> list[Conjugation] | None:
-    """The symmetries that take the content of a slot to a slot, the identity first: those that leave pieces that hold
-    the puzzle where they are."""
+    """The symmetries that take slots to slots, the identity first: pieces that hold the puzzle stay where they are."""
     if len(origins) != 1:
         return None
     try:
@@ -502,13 +489,13 @@ def _words(
 
 
 def _options(orbits: Sequence[Orbit], members: Sequence[int], most: int) -> Iterator[list[Part]]:
-    """Parts for orbits that symmetries take to each other. ``most``: values of a digit of which there is a table for
-    each link."""
+    """Parts for orbits that symmetries join. ``most``: values of a digit of which there is a table for each link."""
     orbit = orbits[members[0]]
     whole: Blocks = {o: (tuple(range(len(orbits[o].labels))),) for o in members}
     singles: Blocks = {o: tuple((label,) for label in range(len(orbits[o].labels))) for o in members}
     choices = [(blocks, blocks, False) for blocks in _block_systems(orbits, members, whole)]
-    if _few(orbit, most) and not orbit.ignored.any():
+    few = _arrangements(orbit.counts) <= most and len(orbit.labels) ** orbit.size < 2**62
+    if few and not orbit.ignored.any():
         # Arrangements that a digit tells do not tell how the pieces of a block are turned.
         choices.append((singles, whole, True))
     references: dict[int, Labels] | None = {o: (0,) * len(orbits[o].labels) for o in members}
@@ -525,10 +512,6 @@ def _options(orbits: Sequence[Orbit], members: Sequence[int], most: int) -> Iter
             references = alike or label_references(orbits, members, turned)
             if references is not None:
                 yield [replace(part, reference=references[part.orbit]) for part in parts]
-
-
-def _few(orbit: Orbit, most: int) -> bool:
-    return _arrangements(orbit.counts) <= most and len(orbit.labels) ** orbit.size < 2**62
 
 
 def _fits(orbit: Orbit, part: Part) -> bool:

@@ -198,7 +198,13 @@ class ReducedRunsSpace(PackedPermutationSpace):
         found = np.empty((0, self._definition.slots), dtype=np.uint8)
         for first in range(0, len(boards), step):
             contents = self.contents(boards[first : first + step])
-            images = [_applied(each, contents) for each in self._symmetries]
+            images = []
+            for each in self._symmetries:
+                to, becomes = np.divmod(
+                    each[np.arange(contents.shape[1]), contents].astype(np.intp), CONTENTS
+                )
+                images.append(np.empty(contents.shape, dtype=np.uint8))
+                np.put_along_axis(images[-1], to, becomes.astype(np.uint8), axis=1)
             found, _ = distinct_rows(np.concatenate([found, *images]))
             if most is not None and len(found) >= most:
                 break
@@ -300,14 +306,6 @@ def _inverse(points: PointMap) -> PointMap:
     return found
 
 
-def _applied(points: PointMap, contents: NDArray[Any]) -> NDArray[np.uint8]:
-    """What the map makes of contents (N, slots)."""
-    images = points[np.arange(contents.shape[1]), contents].astype(np.intp)
-    found = np.empty(contents.shape, dtype=np.uint8)
-    np.put_along_axis(found, images // CONTENTS, (images % CONTENTS).astype(np.uint8), axis=1)
-    return found
-
-
 # The choice of symmetries
 
 
@@ -361,8 +359,7 @@ def _groups(maps: list[Conjugation], labels: int) -> list[list[Conjugation]]:
 def _label_sets(
     definition: Permutation, maps: Sequence[Conjugation], *, inverses: bool
 ) -> list[frozenset[int]]:
-    """Sets of labels that the symmetries keep, with at most MOST_OUTER outer numbers: from each of the smallest sets on
-    as many as fit."""
+    """Sets of labels that the symmetries keep, each begun with a smallest one, as far as MOST_OUTER allows."""
     if inverses:
         units = [
             frozenset(int(each.labels[label]) for each in maps for label in definition.labels_of(orbit))

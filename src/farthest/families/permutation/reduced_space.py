@@ -81,18 +81,14 @@ class _PartCut:
         )
         self.orders = [Arrangements([orbit.counts[label] for label in block]) for block in part.blocks]
         self.reference = np.array(part.reference, dtype=np.int8)
-        self.turns = self._turns()
+        total = orbit.total
+        if total is not None:
+            moved_by = int(orbit.reference.sum()) - int(self.reference[orbit.home].sum())
+            total = (total + moved_by) % orbit.modulus
+        self.turns = Turns(orbit.counted if orbit.turns else 0, orbit.modulus, total)
+        """Those of the pieces whose orientations count, by slot."""
         self._outer_turned = self.turns.size if part.turns == "outer" else 1
         self._ignored = np.array([bool(orbit.ignored[block[0]]) for block in part.blocks])
-
-    def _turns(self) -> Turns:
-        """Those of the pieces whose orientations count, by slot."""
-        orbit, total = self.orbit, self.orbit.total
-        if total is not None:
-            total = (
-                total + int(orbit.reference.sum()) - int(self.reference[orbit.home].sum())
-            ) % orbit.modulus
-        return Turns(orbit.counted if orbit.turns else 0, orbit.modulus, total)
 
     @cached_property
     def _turn_rows(self) -> Rows:

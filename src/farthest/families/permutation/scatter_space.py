@@ -43,7 +43,11 @@ class SlotwiseSpace(PermutationBoards, CodedSpace):
             self.layout, self.turned = _chosen(self.definition, origins)
         else:
             self.layout = Layout.from_dict(fields, self.definition)
-            self.turned = _stored_slots(fields, self.definition)
+            turned = fields["turned"]
+            slots = set(range(self.definition.slots))
+            if not isinstance(turned, list) or not set(turned) <= slots or len(set(turned)) < len(turned):
+                raise damaged_layout(f"turned: {turned!r}")
+            self.turned = tuple(turned)
         self._radix = [self.definition.slot_moduli[slot] for slot in self.turned]
         self.keys: int = self.layout.keys * prod(self._radix)
         check_keys(puzzle, self.keys, MEND)
@@ -129,18 +133,6 @@ def _chosen(definition: Permutation, origins: Sequence[Board]) -> tuple[Layout, 
         None,
     )
     return layout, tuple(turned)
-
-
-def _stored_slots(fields: dict[str, Any], definition: Permutation) -> tuple[int, ...]:
-    """Raises StorageError when they are not slots of the puzzle."""
-    turned = fields["turned"]
-    if (
-        isinstance(turned, list)
-        and set(turned) <= set(range(definition.slots))
-        and len(set(turned)) == len(turned)
-    ):
-        return tuple(turned)
-    raise damaged_layout(f"turned: {turned!r}")
 
 
 class PackedPermutationSpace(PackedSpace):

@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import cos, dist, hypot, pi, radians, sin, sqrt
-from typing import TYPE_CHECKING
 
+from farthest.families.permutation.fields import PermutationFields
 from farthest.families.permutation.net import Net, Vector, board_colours
 from farthest.puzzles.picture import PLASTIC, Picture, Point, Shape
-
-if TYPE_CHECKING:
-    from farthest.families.permutation.fields import PermutationFields
 
 NEAR = 0.02
 """Places that are nearer to each other, in parts of the body's radius, are one: nets are written with few digits."""
@@ -32,8 +29,7 @@ ON_BOX: Mapping[str, Callable[[float, float, float], Vector]] = {
     "L": lambda x, y, far: (-far, -y, x),
     "B": lambda x, y, far: (-x, -y, -far),
 }
-"""Where a point of a face is that is x to the right of its middle in the net and y below. ``far``: from the middle of
-the box to the face."""
+"""Where a point of a face is, x to the right of its middle in the net and y below; ``far``: from the box's middle."""
 
 ON_NET = {"U": (1, 0), "R": (2, 1), "F": (1, 1), "D": (1, 2), "L": (0, 1), "B": (3, 1)}
 """Which column and row of faces a face is in the net of a box."""
@@ -255,15 +251,16 @@ def picture(definition: PermutationFields, board: Sequence[int]) -> Picture | No
     colours = board_colours(net, definition.slot_moduli, definition.goals[0], board)
     shapes = []
     for outline, stickers in zip(both.hulls, both.stickers, strict=True):
-        shapes.append(_polygon(outline, PLASTIC))
+        shapes.append(polygon(outline, PLASTIC))
         for number, corners in stickers:
             colour = colours[number]
             if colour is not None:
-                shapes.append(_polygon(corners, colour))
+                shapes.append(polygon(corners, colour))
     return Picture(both.width, both.height, tuple(shapes))
 
 
-def _polygon(points: Sequence[Point], colour: str) -> Shape:
+def polygon(points: Sequence[Point], colour: int | str) -> Shape:
+    """The shape with these corners."""
     xs, ys = zip(*points, strict=True)
     x, y = min(xs), min(ys)
     return Shape(x, y, max(xs) - x, max(ys) - y, colour, bare=True, points=tuple(points))

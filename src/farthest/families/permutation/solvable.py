@@ -54,11 +54,6 @@ class MovedPieces:
         """The number of elements that are known."""
         return self._group.order
 
-    @property
-    def classes_are_equal(self) -> bool:
-        """Whether as many boards are joined to each board."""
-        return not self.stuck or (max(self._definition.counts) == 1 and not any(self._definition.ignore))
-
     def joined(self, board: Board, target: Board) -> bool:
         """Whether an element takes the board to the target. Raises UndecidedError."""
         for element in self._taking(board, target):
@@ -129,8 +124,7 @@ class MovedPieces:
         return tuple(held)
 
     def _taking(self, board: Board, target: Board) -> Iterator[Element]:
-        """Elements, each with other images of the slots that are not free, that take the pieces there to the
-        target's."""
+        """Elements, each with other images of the slots that are not free, that take the pieces there to the target."""
         tried = 0
         stack = [(0, self._group.unit)]
         while stack:
@@ -170,17 +164,25 @@ class SolvableBoards:
                 raise undecided(self._puzzle)
             return None
         origin = Origin("to", self._puzzle.definition.format_board(self._targets[0]))
-        reason = (
-            PermutationBoards(self._puzzle, origin, [self._targets[0]]).why_unreachable(board)
-            or self._reason()
-        )
+        reason = PermutationBoards(self._puzzle, origin, [self._targets[0]]).why_unreachable(board)
+        if reason is None and self._moved.stuck:
+            slots = " ".join(map(str, self._moved.stuck))
+            reason = (
+                f"group: the moves make {self._moved.order:,} permutations and turns of the pieces, and none of them "
+                f"takes this board to the target; the pieces of the slots {slots} cannot be moved freely"
+            )
+        elif reason is None:
+            reason = (
+                "parity: the moves change the parities of the pieces' permutations and the sums of their orientations "
+                "only together, and this board would need another such change; exchange two pieces, or turn one"
+            )
         return reason if len(self._targets) == 1 else f"{reason}; no other target can be reached either"
 
     def draw(self, rng: RandomSource) -> Board:
-        targets = self._apart
-        if permutation(self._puzzle).guards:
-            raise undecided(self._puzzle)
-        if len(targets) > 1 and not self._moved.classes_are_equal:
+        targets, definition = self._apart, permutation(self._puzzle)
+        alike = max(definition.counts) > 1 or any(definition.ignore)
+        sizes_differ = len(targets) > 1 and self._moved.stuck and alike  # of what is joined to each target
+        if definition.guards or sizes_differ:
             raise undecided(self._puzzle)
         return self._moved.drawn(rng.chosen(targets), rng)
 
@@ -192,15 +194,3 @@ class SolvableBoards:
             if not any(self._moved.joined(target, other) for other in found):
                 found.append(target)
         return found
-
-    def _reason(self) -> str:
-        if self._moved.stuck:
-            slots = " ".join(map(str, self._moved.stuck))
-            return (
-                f"group: the moves make {self._moved.order:,} permutations and turns of the pieces, and none of them "
-                f"takes this board to the target; the pieces of the slots {slots} cannot be moved freely"
-            )
-        return (
-            "parity: the moves change the parities of the pieces' permutations and the sums of their orientations only "
-            "together, and this board would need another such change; exchange two pieces, or turn one"
-        )

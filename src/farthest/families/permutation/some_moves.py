@@ -13,11 +13,11 @@ MOVE   a move of the puzzle, or a power of one: U F2
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import TYPE_CHECKING
 
-from farthest.errors import BoardError
+from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation.assembly import Held, Kind, permutation_of
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import name_problem
@@ -25,18 +25,12 @@ from farthest.families.permutation.groups import orbits as orbits_of
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, inverse, listed, powers
 from farthest.families.permutation.net import FIXED, MOST_RINGS, Net, Sticker
 from farthest.families.permutation.written_moves import OF_CUBES, WrittenMoves
+from farthest.puzzles.definition import Board
 from farthest.puzzles.move_text import read_moves
 from farthest.puzzles.origin import WORDS
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import sums_along
 from farthest.wording import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from farthest.errors import PuzzleError
-    from farthest.puzzles.definition import Board
-
 
 FORM = "PUZZLE<MOVES> such as 'cube-3x3x3<U,R>' or \"cube-3x3x3<M=L'R,E=D'U>\""
 
@@ -52,8 +46,7 @@ class _Generator:
     move: Move
     text: str
     place: tuple[int, int]
-    """By which generators are sorted, before their text: the number of the puzzle's move that it is a power of, and
-    which power."""
+    """How generators are sorted, before their text: by the puzzle's move that each is a power of, and the power."""
 
 
 class _Reader:
@@ -70,8 +63,7 @@ class _Reader:
             self.by_stead.setdefault(self.alike(move), move)
 
     def read(self, text: str) -> tuple[list[Move], str]:
-        """All moves of the puzzle's metric, on its slots; and how they are written, the same for the same moves of the
-        puzzle in whatever order."""
+        """All moves of the puzzle's metric, on its slots; and their text, which does not depend on the order given."""
         found: dict[frozenset[object], _Generator] = {}
         parts = text.split(",")
         if len(parts) > MOST_WRITTEN:
@@ -126,8 +118,7 @@ class _Reader:
             move, text = alike, alike.name
         elif not equals and len(words) > 1:
             raise self.fail(f"{shown(part)} is several moves one after the other; name it: A={sequence}")
-        problem = self.name_problem(move.name)
-        if problem:
+        if problem := self.name_problem(move.name):
             raise self.fail(
                 f"the name of a move {shown(move.name)} {problem}; write another before it: A={text}"
             )

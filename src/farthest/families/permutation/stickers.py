@@ -29,8 +29,7 @@ _UNSET = "."
 def pieces_of_colours(
     definition: PermutationFields, text: str, place: str
 ) -> tuple[list[int], list[int]] | None:
-    """The label and the orientation of each slot; None: the text is not one of colours. Raises BoardError, which begins
-    with ``place``."""
+    """Label and orientation of each slot; None: the text is not one of colours. Raises BoardError."""
     if definition.net is None or not text.lstrip().startswith(BEFORE):
         return pieces_of_facelets(definition, text, place)
     colour_of = {sign: colour for colour, sign in signs(definition.net).items()}

@@ -113,21 +113,16 @@ def _point_map(basis: list[Element], images: list[Element], slot_of: Sequence[in
             continue
         for there in points:
             orbit = None if there in taken else orbit_map(first, there, basis, images)
-            if orbit is not None and len({*orbit.values()}) == len(orbit) and _keeps_slots(orbit, slot_of):
+            if orbit is None or len({*orbit.values()}) < len(orbit):
+                continue
+            slots = {(slot_of[point], slot_of[image]) for point, image in orbit.items()}
+            if len(slots) == len({slot for slot, _ in slots}):  # points of one slot go to points of one slot
                 to |= orbit
                 taken |= {*orbit.values()}
                 break
         else:
             return None
     return tuple(to[point] for point in points)
-
-
-def _keeps_slots(to: dict[int, int], slot_of: Sequence[int]) -> bool:
-    """Whether points of one slot go to points of one slot."""
-    there: dict[int, int] = {}
-    return all(
-        there.setdefault(slot_of[point], slot_of[image]) == slot_of[image] for point, image in to.items()
-    )
 
 
 def _cycle_lengths(element: Element) -> tuple[int, ...]:
@@ -226,8 +221,7 @@ class Conjugation:
         return Conjugation(self._pieces, _image(to, shift, other.sign[self.to] * self.sign), self._turns)
 
     def slotwise(self) -> SlotImages | None:
-        """The images slot by slot; None where held pieces are brought home, or orientations of some pieces do not
-        count."""
+        """The images slot by slot; None where held pieces are brought home, or some orientations do not count."""
         pieces = self._pieces
         if self._turns is not None or any(pieces.ignored):
             return None

@@ -163,31 +163,21 @@ class WrittenMoves(MoveMaker):
         words = text.replace(",", " ").split()
         return _LETTERS.search(text) is None and not {*words} & {*self._definition.tokens}
 
-    def made(self, board: Board, word: str) -> list[Board]:
-        return [self._definition.after(board, *self._possible(board, word, undone=False).effect)]
-
-    def undone(self, board: Board, word: str) -> list[Board]:
-        return [self._definition.after(board, *self._possible(board, word, undone=True).effect)]
-
-    def _possible(self, board: Board, word: str, *, undone: bool) -> Move:
-        """The move, or the one that takes it back, which can be made on the board. Raises BoardError."""
-        move = self._move(word)
+    def moved(self, board: Board, word: str, *, undone: bool) -> list[Board]:
+        definition, move = self._definition, self._move(word)
+        if definition.guards:
+            number = next((n for n, of in enumerate(definition.generators) if of.effect == move.effect), None)
+            if number is None:
+                raise BoardError(
+                    "it is several moves, each of which may be blocked; write them one after the other"
+                )
+            guards = definition.guards_of(number)
+            if undone:
+                guards = tuple(guard.taken_back(move.to) for guard in guards)
+            if not all(guard.holds_on(board[: definition.slots]) for guard in guards):
+                raise BoardError("it is blocked on this board: pieces are in the way")
         made = inverse(move, self._moduli) if undone else move
-        if not self._definition.guards:
-            return made
-        number = next(
-            (n for n, of in enumerate(self._definition.generators) if of.effect == move.effect), None
-        )
-        if number is None:
-            raise BoardError(
-                "it is several moves, each of which may be blocked; write them one after the other"
-            )
-        guards = self._definition.guards_of(number)
-        if undone:
-            guards = tuple(guard.taken_back(move.to) for guard in guards)
-        if not all(guard.holds_on(board[: self._definition.slots]) for guard in guards):
-            raise BoardError("it is blocked on this board: pieces are in the way")
-        return made
+        return [definition.after(board, *made.effect)]
 
     @property
     def letters(self) -> bool:

@@ -91,6 +91,11 @@ class Sliding(GoalPuzzle):
         return sum(self.counts)
 
     @property
+    def ways(self) -> list[tuple[int, int]]:
+        """The cells (from, to) that a piece may move between, sorted."""
+        return sorted({*self.edges, *((b, a) for a, b in self.edges), *self.arcs})
+
+    @property
     def contents(self) -> int:
         return len(self.tokens)
 
@@ -354,8 +359,7 @@ def _shape_problem(definition: Sliding) -> str | None:
     if not 2 <= cells <= MAX_CELLS:
         return f"{cells} cells; expected 2 to {MAX_CELLS}"
     if definition.rows:
-        problem = grid_problem(definition.rows, cells)
-        if problem:
+        if problem := grid_problem(definition.rows, cells):
             return problem
         if definition.edges != grid_edges(definition.rows) or definition.arcs:
             return "the passages of a grid are not those between neighbours"
@@ -378,8 +382,7 @@ def _pieces_problem(definition: Sliding) -> str | None:
     if len(set(definition.tokens)) != len(definition.tokens):
         return "two labels have the same token"
     for token in definition.tokens:
-        problem = token_problem(token)
-        if problem:
+        if problem := token_problem(token):
             return f"token {token!r} {problem}"
     if len(definition.counts) != len(definition.tokens) or min(definition.counts) < 1:
         return "expected a count of at least 1 for each token"

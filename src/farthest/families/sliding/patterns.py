@@ -182,13 +182,9 @@ class PatternSpace:
 
     def compile_kernel(self, isa: str = "") -> _kernel.PatternSpace:
         """The kernel's search; ``isa``: empty for the best instruction set."""
-        passages = {
-            *self.definition.edges,
-            *((b, a) for a, b in self.definition.edges),
-            *self.definition.arcs,
-        }
+        passages = self.definition.ways
         if self.origin.direction == "to":
-            passages = {(b, a) for a, b in passages}
+            passages = [(b, a) for a, b in passages]
         origins = [
             ([board.index(label) for label in range(1, self.pieces + 1)], blanks)
             for board, blanks in self._starts

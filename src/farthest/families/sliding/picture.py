@@ -22,19 +22,12 @@ from farthest.puzzles.picture import (
 
 def picture(definition: Sliding, board: Sequence[int]) -> Picture:
     """Tiles in their cells."""
-    tiles = [
-        _tile(definition, x, y, board[cell]) for x, y, cell in cell_places(definition.rows, definition.cells)
-    ]
+    tiles, palette = [], definition.palette()
+    for x, y, cell in cell_places(definition.rows, definition.cells):
+        token = "*" if board[cell] == WILDCARD else definition.tokens[board[cell]]
+        colour = palette.get(token) if board[cell] else -1
+        tiles.append(Shape(x, y, colour=colour, text=token if board[cell] else "", glides=board[cell] > 0))
     return cells_picture(definition.rows, definition.cells, tiles)
-
-
-def _tile(definition: Sliding, x: int, y: int, label: int) -> Shape:
-    if label == 0:
-        return Shape(x, y, colour=-1)
-    if label == WILDCARD:
-        return Shape(x, y, text="*")
-    token = definition.tokens[label]
-    return Shape(x, y, colour=definition.palette()[token], text=token, glides=True)
 
 
 def hold(definition: Sliding, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
 
 def classes_of(definition: Sliding) -> Classes | None:
-    """The classes of boards, where moves can be taken back; None where blanks are several and single cells cut the
-    graph."""
+    """The classes of boards, where moves can be taken back; None: several blanks, and single cells cut the graph."""
     beside = neighbours_of(definition.cells, definition.edges + definition.arcs)
     ends = [cell for cell, others in enumerate(beside) if len(others) == 1]
     if all(len(others) <= 2 for others in beside):
@@ -386,8 +385,7 @@ class SlidingBoards:
 
 
 class WalkedBoards:
-    """Several blanks where single cells cut the graph: the boards that walks of the blanks join to targets. See
-    Solvable."""
+    """Several blanks where single cells cut the graph: the boards that walks of the blanks join to targets."""
 
     def __init__(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> None:
         fillings = chain.from_iterable(filled(sliding(puzzle), target) for target in targets)
@@ -411,13 +409,11 @@ class WalkedBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SlidingBoards | WalkedBoards:
-    """See Family. UndecidedError for additive patterns, where moves cannot be taken back, or places of
-    blanks or targets are too many."""
+    """See Family. UndecidedError for additive patterns, one-way moves, too many places of blanks or targets."""
     definition = sliding(puzzle)
-    ways = [*definition.edges, *((b, a) for a, b in definition.edges), *definition.arcs]
     # An additive pattern forgets its blank. Where one-way passages can be gone round, a move can be taken back by going
     # round often enough, since the pieces have finitely many arrangements.
-    if definition.blanks or not round_trips(definition.cells, ways):
+    if definition.blanks or not round_trips(definition.cells, definition.ways):
         raise undecided(puzzle)
     classes = classes_of(definition)
     return WalkedBoards(puzzle, targets) if classes is None else SlidingBoards(puzzle, targets, classes)

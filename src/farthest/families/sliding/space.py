@@ -119,10 +119,7 @@ def moves_of(definition: Sliding, metric: str) -> Iterator[Move]:
     if metric == "slide":
         yield from _slides(definition)
         return
-    passages = (
-        {(a, b) for a, b in definition.edges} | {(b, a) for a, b in definition.edges} | set(definition.arcs)
-    )
-    for source, target in sorted(passages):
+    for source, target in definition.ways:
         yield _shift(definition.cells, [target, source])
 
 

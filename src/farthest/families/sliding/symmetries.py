@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from farthest.arrays import np
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.family import Symmetries
-from farthest.puzzles.grid import neighbours_of
+from farthest.puzzles.grid import closure, neighbours_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -98,8 +98,7 @@ def _transposed(grid: list[list[int]]) -> list[list[int]]:
 
 
 def _relabelled(goal: Board, cells: Sequence[int], labels: int) -> tuple[int, ...] | None:
-    """The new labels with which the image of the goal is the goal, the blank staying the blank; None where there are
-    none."""
+    """The labels with which the image of the goal is the goal, the blank staying blank; None: there are none."""
     changed = {0: 0}
     for cell, label in enumerate(goal):
         if changed.setdefault(label, goal[cells[cell]]) != goal[cells[cell]]:
@@ -144,8 +143,7 @@ def pattern_images(definition: Sliding, labels: Sequence[int]) -> list[PatternIm
 
 
 def _image(definition: Sliding, labels: Sequence[int], cells: Sequence[int]) -> PatternImage | None:
-    """The pattern that takes the place of another where cell c becomes ``cells[c]``; None where its distances
-    differ."""
+    """The pattern in the place of another where cell c becomes ``cells[c]``; None where its distances differ."""
     goal = definition.goals[0]
     piece_for = {goal[cells[goal.index(label)]]: label for label in labels}
     if any(definition.counts[label] != 1 for label in piece_for):
@@ -161,12 +159,6 @@ def _open(definition: Sliding, goal: Board, labels: Collection[int]) -> set[int]
     have the blank among its pieces."""
     if 0 in labels:
         return set()
-    found = {goal.index(0)}
-    waiting = list(found)
     beside = neighbours_of(definition.cells, definition.edges)
-    while waiting:
-        for cell in beside[waiting.pop()]:
-            if cell not in found and goal[cell] not in labels:
-                found.add(cell)
-                waiting.append(cell)
-    return found
+    found = closure(goal.index(0), lambda cell: (each for each in beside[cell] if goal[each] not in labels))
+    return set(found)

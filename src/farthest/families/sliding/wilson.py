@@ -15,18 +15,13 @@ alone:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import factorial, prod
-from typing import TYPE_CHECKING
 
-from farthest.puzzles.grid import neighbours_of
+from farthest.puzzles.grid import Passages, closure, neighbours_of
+from farthest.random_source import RandomSource
 from farthest.spaces.arrangement import is_odd
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-
-    from farthest.puzzles.grid import Passages
-    from farthest.random_source import RandomSource
 
 Pieces = tuple[int, ...]
 """The labels on the cells of a block, in the order of its ``cells``."""
@@ -176,15 +171,14 @@ def _is_bipartite(root: int, own: list[list[int]]) -> bool:
 
 def _walks(root: int, cells: tuple[int, ...], own: list[list[int]]) -> list[tuple[int, ...]]:
     """The permutations that walks of the blank from the root and back make, found one by one."""
-    first = (root, tuple(range(len(own))))
-    queue, seen = [first], {first}
-    for blank, held in queue:
+
+    def moved(state: tuple[int, tuple[int, ...]]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        blank, held = state
         for other in own[blank]:
             after = list(held)
             after[blank], after[other] = held[other], held[blank]
-            state = (other, tuple(after))
-            if state not in seen:
-                seen.add(state)
-                queue.append(state)
+            yield other, tuple(after)
+
     place = {cell: i for i, cell in enumerate(cells)}
-    return [tuple(place[held[cell]] for cell in cells) for blank, held in queue if blank == root]
+    states = closure((root, tuple(range(len(own)))), moved)
+    return [tuple(place[held[cell]] for cell in cells) for blank, held in states if blank == root]

@@ -50,16 +50,10 @@ class WrittenMoves(MoveMaker):
             for word in text.replace(",", " ").split()
         )
 
-    def made(self, board: Board, word: str) -> list[Board]:
-        return self._after(board, self._parts(word), back=False)
-
-    def undone(self, board: Board, word: str) -> list[Board]:
-        return self._after(board, self._parts(word)[::-1], back=True)
-
-    def _after(self, board: Board, parts: list[str], *, back: bool) -> list[Board]:
+    def moved(self, board: Board, word: str, *, undone: bool) -> list[Board]:
         boards = [board]
-        for part in parts:
-            boards = list({after for each in boards for after in self._one(each, part, back=back)})
+        for part in self._parts(word)[:: -1 if undone else 1]:
+            boards = list({after for each in boards for after in self._one(each, part, back=undone)})
             if len(boards) > 1:
                 break  # the word stands for several moves
         return boards

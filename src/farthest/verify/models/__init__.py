@@ -71,8 +71,7 @@ class Model(Protocol):
         """The codes of boards; 2**64 - 1, or bytes of 255, for a board that has none."""
 
     def boards(self, codes: Codes) -> Boards:
-        """The boards of codes. For a code that no board has, any board, which then has another code; never raises an
-        exception."""
+        """The boards of codes; for a code of no board any board, whose code is another. Never raises an exception."""
 
 
 def model_of(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:

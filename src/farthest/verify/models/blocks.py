@@ -100,8 +100,7 @@ class BlocksModel(CodedModel):
         return np.concatenate(all_rows), np.concatenate(all_found)
 
     def reached(self, kind: int, first: int, free: Flags) -> Iterator[tuple[int, Flags]]:
-        """The places that the piece reaches in one move, and on which boards; ``free``: each board's free cells, the
-        piece's own included."""
+        """The places that a piece reaches in a move, and on which boards; ``free``: free cells, its own included."""
         if self.metric == "move":
             yield from self.wandered(kind, first, free)
             return

@@ -85,8 +85,7 @@ class DigitModel(CodedModel):
 
 
 class HanoiModel(DigitModel):
-    """A digit is the peg of a disc, the smallest first: a disc moves where no smaller one is on its peg or on the one
-    that it goes to."""
+    """A digit is the peg of a disc, the smallest first: it moves where no smaller one is on its peg or on the other."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
         definition = puzzle.defined_as(Hanoi)

@@ -147,55 +147,6 @@ class Base:
         return table, np.array([to for to, _ in found]), np.array([turn for _, turn in found])
 
 
-class LayoutFields:
-    """A stored layout. Raises LayoutError unless it is of the puzzle's slots, labels and orbits."""
-
-    def __init__(self, definition: Permutation, layout: Mapping[str, Any]) -> None:
-        if layout.get("version") != 1:
-            raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
-        try:
-            self.orbits: list[list[int]] = [list(map(int, orbit)) for orbit in layout["orbits"]]
-            labels = list(map(int, layout["classes"]))
-            counts = list(map(int, layout["counts"]))
-            self.twisted = list(map(int, layout["twisted"]))
-            self.turned = list(map(int, layout.get("turned", ())))
-            self.sums = [None if total is None else int(total) for total in layout["sums"]]
-            parity = layout["parity"]
-            self.parity = None if parity is None else list(map(int, parity))
-        except (KeyError, TypeError, ValueError) as error:
-            raise LayoutError(f"the key layout is malformed ({error!r})") from None
-        if sorted(map(tuple, self.orbits)) != sorted(definition.orbits) or len(self.sums) != len(self.orbits):
-            raise LayoutError(f"the layout's orbits are {self.orbits}; the puzzle's are {definition.orbits}")
-        if sorted(labels) != list(range(len(definition.counts))) or counts != [
-            definition.counts[label] for label in labels
-        ]:
-            raise LayoutError(
-                f"the layout's classes are {labels}, {counts} pieces; the puzzle has {definition.counts}"
-            )
-        if not set(self.twisted) <= set(labels) or len(set(self.twisted)) < len(self.twisted):
-            raise LayoutError(f"the layout's twisted labels are {self.twisted}; expected labels, none twice")
-        by_piece = {
-            slot for label in self.twisted for slot in definition.orbits[definition.label_orbit[label]]
-        }
-        if not set(self.turned) <= set(range(definition.slots)) - by_piece or len(set(self.turned)) < len(
-            self.turned
-        ):
-            raise LayoutError(
-                f"the layout's turned slots are {self.turned}; expected slots of orbits without twisted labels, none "
-                "twice"
-            )
-        if self.parity is not None and (len(self.parity) != definition.slots or max(counts) > 1):
-            raise LayoutError("the layout's parity is not a bit for each slot of distinct pieces")
-        own = [list(definition.orbits[definition.label_orbit[label]]) for label in labels]
-        if [orbit for orbit, _ in groupby(own)] != self.orbits:
-            raise LayoutError(
-                f"the layout's classes are {labels}; expected those of its orbits, one orbit after the other"
-            )
-        # The parity is that of the first piece's slot.
-        parity_there = None if self.parity is None else [self.parity[slot] for slot in self.orbits[0]]
-        self.ranking = Ranking(self.orbits, labels, counts, parity_there)
-
-
 class PermutationMoves:
     """The moves of a Model, made slot by slot."""
 
@@ -306,13 +257,55 @@ class PackedPermutation(PermutationMoves, CodedModel):
 
 
 class PermutationModel(PermutationMoves):
-    """See Model."""
+    """See Model. Raises LayoutError unless the layout is of the puzzle's slots, labels and orbits."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
         super().__init__(puzzle, origin)
-        read = LayoutFields(self._body, layout)
-        self._orbits, self._sums = read.orbits, read.sums
-        self._twisted, self._turned, self._ranking = read.twisted, read.turned, read.ranking
+        definition = self._body
+        if layout.get("version") != 1:
+            raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
+        try:
+            self._orbits: list[list[int]] = [list(map(int, orbit)) for orbit in layout["orbits"]]
+            labels = list(map(int, layout["classes"]))
+            counts = list(map(int, layout["counts"]))
+            self._twisted = list(map(int, layout["twisted"]))
+            self._turned = list(map(int, layout.get("turned", ())))
+            self._sums = [None if total is None else int(total) for total in layout["sums"]]
+            parity = None if layout["parity"] is None else list(map(int, layout["parity"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise LayoutError(f"the key layout is malformed ({error!r})") from None
+        if sorted(map(tuple, self._orbits)) != sorted(definition.orbits) or len(self._sums) != len(
+            self._orbits
+        ):
+            raise LayoutError(f"the layout's orbits are {self._orbits}; the puzzle's are {definition.orbits}")
+        if sorted(labels) != list(range(len(definition.counts))) or counts != [
+            definition.counts[label] for label in labels
+        ]:
+            raise LayoutError(
+                f"the layout's classes are {labels}, {counts} pieces; the puzzle has {definition.counts}"
+            )
+        if not set(self._twisted) <= set(labels) or len(set(self._twisted)) < len(self._twisted):
+            raise LayoutError(f"the layout's twisted labels are {self._twisted}; expected labels, none twice")
+        by_piece = {
+            slot for label in self._twisted for slot in definition.orbits[definition.label_orbit[label]]
+        }
+        if not set(self._turned) <= set(range(definition.slots)) - by_piece or len(set(self._turned)) < len(
+            self._turned
+        ):
+            raise LayoutError(
+                f"the layout's turned slots are {self._turned}; expected slots of orbits without twisted labels, none "
+                "twice"
+            )
+        if parity is not None and (len(parity) != definition.slots or max(counts) > 1):
+            raise LayoutError("the layout's parity is not a bit for each slot of distinct pieces")
+        own = [list(definition.orbits[definition.label_orbit[label]]) for label in labels]
+        if [orbit for orbit, _ in groupby(own)] != self._orbits:
+            raise LayoutError(
+                f"the layout's classes are {labels}; expected those of its orbits, one orbit after the other"
+            )
+        # The parity is that of the first piece's slot.
+        parity_there = None if parity is None else [parity[slot] for slot in self._orbits[0]]
+        self._ranking = Ranking(self._orbits, labels, counts, parity_there)
         modulus_of = [self._body.moduli[orbit] for orbit in self._body.label_orbit]
         self._twists = [modulus_of[label] for label in self._twisted for _ in range(self._body.counts[label])]
         self._twists += [int(self._moduli[slot]) for slot in self._turned]

@@ -32,8 +32,7 @@ from farthest.spaces.contract import PACKED, reduced
 from farthest.verify.models import Boards, Codes, LayoutError, model_of
 
 MOST_IMAGES = 2**25
-"""Images of boards that are compared for the check of classes: in larger maps it is made for some codes only, evenly
-spread."""
+"""Images of boards that the check of classes compares: of larger maps it takes some codes, evenly spread."""
 
 SOME = 2**8
 """Boards that tell of a puzzle's moves, at the most."""

@@ -38,11 +38,18 @@ def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PackedSl
 
 
 class SlidingMoves:
-    """The moves of a Model. ``paths``: those from a board to the boards that may be one nearer to the origin."""
+    """The moves of a Model. ``paths``: those from a board to the boards that may be one nearer to the origin: moves, or
+    moves taken back where distances are counted from it."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         self.definition = sliding(puzzle)
-        self.paths = paths_toward_origin(puzzle, origin)
+        paths = _slides(self.definition)
+        if (
+            puzzle.metric != "slide"
+        ):  # one piece into a neighbouring blank: either way along an edge, forward on an arc
+            edges, arcs = self.definition.edges, self.definition.arcs
+            paths = {path for path in paths if len(path) == 2} or {*edges, *((b, a) for a, b in edges + arcs)}
+        self.paths = sorted(path if origin.direction == "to" else path[::-1] for path in paths)
         self.templates: list[Board] = list(origin_patterns(self.definition, origin.where, puzzle.name))
         """The boards at distance 0; goals may hold wildcards."""
 
@@ -115,26 +122,6 @@ class SlidingModel(SlidingMoves):
 
     def boards(self, codes: NDArray[Any]) -> Boards:
         return self.ranking.boards(np.where(codes < self.ranking.keys, codes, 0).astype(np.int64))
-
-
-def paths_toward_origin(puzzle: Puzzle, origin: Origin) -> list[Path]:
-    """The moves from a board to the boards that may be one nearer to the origin.
-
-    Where distances are counted to the origin these are the legal moves; where they are counted from it, the
-    legal moves taken back.
-    """
-    definition = sliding(puzzle)
-    paths = _slides(definition) if puzzle.metric == "slide" else _steps(definition)
-    if origin.direction == "from":
-        paths = {path[::-1] for path in paths}
-    return sorted(paths)
-
-
-def _steps(definition: Sliding) -> set[Path]:
-    """One piece into a neighbouring blank: either way along an edge, forward along an arc."""
-    if definition.rows:
-        return {path for path in _slides(definition) if len(path) == 2}
-    return set(definition.edges) | {(b, a) for a, b in definition.edges + definition.arcs}
 
 
 def _slides(definition: Sliding) -> set[Path]:

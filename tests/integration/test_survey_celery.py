@@ -1,0 +1,199 @@
+"""Surveys by workers: the same result as by threads, also when messages are lost, Redis is emptied, or processes are
+killed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster import Cluster, until
+from farthest.coordinator import workers
+from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
+from farthest.environment import LEASE_SECONDS
+from farthest.errors import JobError
+from farthest.models.database import Database, open_database
+from farthest.models.surveys import Surveys
+from farthest.stores.redis.connections import RedisNodes
+from farthest.survey import RushHour
+from farthest.worker.survey import SurveyWork
+from farthest.worker.work import WorkerProcess
+
+STARTS = RushHour(4, 2, 18, "solvable")
+PARTS = 9
+
+
+@pytest.fixture
+def nodes(redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch) -> RedisNodes:
+    monkeypatch.setattr(workers, "BLOCK_SECONDS", 0.05)
+    monkeypatch.setattr(workers, "LEASE_SECONDS", replace(LEASE_SECONDS, default="0.3"))
+    return redis_nodes
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with open_database(tmp_path / "f.db", create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def expected(tmp_path: Path) -> str:
+    """The digest of the survey by threads."""
+    with open_database(tmp_path / "threads.db", create=True) as opened:
+        stored = survey_by_threads(STARTS, opened, threads=1, parts=PARTS, watch=lambda _: None)
+        return Surveys(opened).digest(stored.id)
+
+
+@contextmanager
+def worker(nodes: RedisNodes, heed: Callable[[int], bool] = lambda part: False) -> Iterator[list[int]]:
+    """A worker in a thread, and the parts that its messages name; those that ``heed`` gives True for are lost."""
+    named: list[int] = []
+    ended = threading.Event()
+
+    def receive() -> None:
+        process = WorkerProcess("farthest@played")
+        queues = ["farthest:farthest.steps", "farthest:farthest.steps\x06\x161"]
+        while not ended.is_set():
+            found: Any = process.nodes.main.brpop(queues, timeout=0.05)
+            if found is not None:
+                (attempt, depth, part), *_ = json.loads(base64.b64decode(json.loads(found[1])["body"]))
+                named.append(part)
+                if not heed(part):
+                    process.run(SurveyWork, attempt, depth, part)
+        process.nodes.close()
+
+    thread = threading.Thread(target=receive)
+    thread.start()
+    try:
+        yield named
+    finally:
+        ended.set()
+        thread.join()
+
+
+def by_workers(nodes: RedisNodes, database: Database, told: list[str]) -> tuple[str, list[SurveyProgress]]:
+    seen: list[SurveyProgress] = []
+    own = RedisNodes(nodes.urls)
+    stored = survey_by_workers(
+        STARTS, database, parts=PARTS, watch=seen.append, notice=told.append, nodes=own
+    )
+    assert stored.finished
+    assert nodes.main.keys("farthest:attempt:*") == []
+    return Surveys(database).digest(stored.id), seen
+
+
+def test_the_same_result(nodes: RedisNodes, database: Database, expected: str) -> None:
+    told: list[str] = []
+    with worker(nodes) as named:
+        digest, seen = by_workers(nodes, database, told)
+    assert digest == expected
+    assert sorted(named) == list(range(PARTS))
+    assert seen[-1].done == seen[-1].parts == PARTS
+    assert seen[-1].components == 493
+    assert by_workers(nodes, database, told) == (expected, [])  # all parts are stored
+
+
+def test_lost_messages(nodes: RedisNodes, database: Database, expected: str) -> None:
+    lost: set[int] = set()
+
+    def heed(part: int) -> bool:
+        first = part not in lost
+        lost.add(part)
+        return first
+
+    with worker(nodes, heed) as named:
+        assert by_workers(nodes, database, [])[0] == expected
+    assert sorted(set(named)) == list(range(PARTS))
+
+
+def test_redis_is_emptied(nodes: RedisNodes, database: Database, expected: str) -> None:
+    """What was stored is not done again."""
+    told: list[str] = []
+    emptied: list[int] = []
+
+    def heed(part: int) -> bool:
+        if not emptied and Surveys(database).all()[0].done >= 3:
+            emptied.append(Surveys(database).all()[0].done)
+            nodes.main.flushall()
+            return True
+        return False
+
+    with worker(nodes, heed) as named:
+        assert by_workers(nodes, database, told)[0] == expected
+    assert any("the parts that are not stored are sent again" in text for text in told)
+    assert len(named) < 2 * PARTS
+
+
+def test_damaged_results(nodes: RedisNodes, database: Database, expected: str) -> None:
+    """They are done again."""
+    damaged: list[str] = []
+    whole = SurveyWork.set_record
+
+    def changed(self: SurveyWork, depth: int, item: int, record: str, *others: str) -> bool:
+        if not damaged:
+            damaged.append(record)
+            record = record.replace("states", "stages")
+        return whole(self, depth, item, record, *others)
+
+    with worker(nodes), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SurveyWork, "set_record", changed)
+        told: list[str] = []
+        assert by_workers(nodes, database, told)[0] == expected
+    assert any("is damaged" in text for text in told)
+
+
+def test_a_survey_that_is_deleted(nodes: RedisNodes, database: Database) -> None:
+    def heed(part: int) -> bool:
+        for each in Surveys(database).all():
+            Surveys(database).delete(each.id)
+        return False
+
+    with worker(nodes, heed), pytest.raises(JobError, match="survey 1 was deleted"):
+        by_workers(nodes, database, [])
+
+
+@pytest.mark.slow
+def test_real_workers_and_kills(redis_url: str, tmp_path: Path) -> None:
+    """A process of a worker is killed, and then the coordinator; another goes on."""
+    place = tmp_path / "f.db"
+    words = ("survey", "rush-hour-5x5", "--parts", "60", "--workers", "celery", "--json")
+    with (
+        Cluster(tmp_path / "cluster", redis_url, str(place)) as cluster,
+        open_database(place, create=True) as opened,
+    ):
+        surveys = Surveys(opened)
+        cluster.add_worker(2)
+        cluster.ready()
+        first = cluster.start(*words)
+
+        def done(parts: int) -> Callable[[], bool | None]:
+            return lambda: any(each.done >= parts for each in surveys.all()) or None
+
+        until(done(5), 60, "5 parts are stored")
+        cluster.workers[0].kill_child()
+        until(done(12), 60, "12 parts are stored")
+        first.kill()
+        (stopped,) = surveys.all()
+        assert stopped.done < 60
+        second = cluster.start(*words)
+        assert second.process.wait(120) == 0
+        (ended,) = surveys.all()
+        assert ended.finished
+        digest = surveys.digest(ended.id)
+        assert len(list(surveys.components(ended.id))) == 1730
+        again = survey_by_threads(
+            RushHour(5, 3, 18, "minimal"), _fresh(tmp_path), threads=2, parts=60, watch=lambda _: None
+        )
+        with _fresh(tmp_path) as other:
+            assert Surveys(other).digest(again.id) == digest
+
+
+def _fresh(folder: Path) -> Database:
+    return open_database(folder / "threads.db", create=True)
