@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "packed_lines.hpp"
 #include "packed_words.hpp"
 
 namespace farthest {
@@ -50,53 +51,59 @@ void check(const PackedMove& move, std::size_t cells, std::size_t tables) {
   }
 }
 
+PackedBackend packed_backend(Isa isa, const PackedBoards& boards) {
+#ifdef FARTHEST_X86
+  __builtin_cpu_init();
+  const bool narrow = std::ranges::all_of(
+      boards.fields, [](const PackedField& field) { return field.bits <= kPackedShuffleBits; });
+  if (isa == Isa::avx512 && narrow && __builtin_cpu_supports("avx512vbmi")) return avx512_packed();
+#endif
+  static_cast<void>(isa), static_cast<void>(boards);
+  return portable_packed();
+}
+
 template <class Code>
 class PackedExpander final : public ExpanderOf<Code> {
  public:
-  PackedExpander(std::size_t width, const PackedBoards& boards, const std::vector<PackedMove>& moves)
-      : width_(width), fields_(boards.fields), sum_(boards.sum) {
+  PackedExpander(std::size_t width, const PackedBoards& boards, const std::vector<PackedMove>& moves, Isa isa)
+      : width_(width), fields_(boards.fields), sum_(boards.sum), backend_(packed_backend(isa, boards)) {
     check(boards, width);
     for (const ContentTable& kinds : boards.kinds)
       kind_of_.insert(kind_of_.end(), kinds.begin(), kinds.end());
-    const std::size_t cells = fields_.size() + (sum_ ? 1 : 0);
     for (const PackedMove& move : moves) {
-      check(move, cells, boards.tables.size());
+      check(move, cells(), boards.tables.size());
       add(move, boards);
       masked_ = masked_ || (move.require | move.forbid) != 0;
       if (!move.guards.empty() && kind_of_.empty())
         throw InvalidArgument("a move has guards, but there are no kinds");
+    }
+    for (std::size_t i = 0; i < changes_.size(); ++i) {
+      changes_[i].fields = &fields_of_[tables_[i] * kContents];
+      changes_[i].contents = &contents_of_[tables_[i] * kContents];
     }
   }
 
   std::size_t width() const override { return width_; }
 
   void successors(std::span<const Code> codes, std::vector<Code>& out) const override {
-    Contents contents{};
-    Places places{};
-    for (const Code& code : codes) {
-      read(code, contents);
-      if (!guards_.empty()) find(contents, places);
-      SlotMask blanks = 0;
-      if (masked_)
-        for (std::size_t cell = 0; cell < fields_.size() + (sum_ ? 1 : 0); ++cell)
-          blanks |= SlotMask{contents[cell] == 0 ? 1U : 0U} << cell;
-      for (const Made& move : moves_[kAlways]) make(move, blanks, places, code, contents, out);
-      for (SlotMask left = blanks; left != 0; left &= left - 1)
-        for (const Made& move : moves_[static_cast<std::size_t>(lowest(left))])
-          make(move, blanks, places, code, contents, out);
+    Block block(*this);
+    for (; !codes.empty(); codes = codes.subspan(block.boards)) {
+      block.boards = std::min(codes.size(), kPackedBlock);
+      read(codes.first(block.boards), block);
+      if (!guards_.empty()) find_held(block);
+      std::size_t found = 0;
+      for (std::size_t i = 0; i < moves_.size(); ++i)
+        found += static_cast<std::size_t>(std::popcount(block.made[i] = boards_for(moves_[i], block)));
+      const std::size_t at = out.size();
+      out.resize(at + found + kPackedBlock);
+      Code* to = out.data() + at;
+      for (std::size_t i = 0; i < moves_.size(); ++i)
+        if (block.made[i] != 0) to = make(moves_[i], block.made[i], codes, block, to);
+      out.resize(at + found);
     }
   }
 
  private:
-  static constexpr std::size_t kAlways = kMaxSlots;
-  using Contents = std::array<std::uint8_t, kMaxPackedCells>;
-  using Places = std::array<SlotMask, kContents>;  // of each kind the cells where it stands
-
-  // A field gets what stood in `from`: the table from `table` on has, for each content there, its bits.
-  struct Change {
-    std::uint32_t table;
-    std::uint16_t from;
-  };
   // A word of a code in which a move changes fields; `kept`: the bits of all others.
   struct Word {
     std::uint64_t kept;
@@ -113,6 +120,30 @@ class PackedExpander final : public ExpanderOf<Code> {
     SlotMask cells;
     bool joined;
   };
+
+  // Boards side by side, and what is known of them: by cell, by guard and by move masks of boards.
+  struct Block {
+    explicit Block(const PackedExpander& of)
+        : words(of.fields_words() * kPackedBlock),
+          contents(of.cells() * kPackedBlock),
+          blank(of.masked_ ? of.cells() : 0),
+          held(of.guards_.size()),
+          made(of.moves_.size()) {}
+
+    std::size_t boards = 0;
+    const PackedBackend* backend = nullptr;  // makes their moves
+    std::vector<Key> words;                  // [word][board]
+    std::vector<std::uint8_t> contents;      // [cell][board]
+    std::vector<SlotMask> blank, held, made;
+    std::array<Key, 2 * kPackedBlock> word{};  // of one move
+  };
+
+  std::size_t cells() const { return fields_.size() + (sum_ ? 1 : 0); }
+  std::size_t fields_words() const {
+    return fields_.empty() ? 0 : static_cast<std::size_t>(fields_.back().word) + 1;
+  }
+
+  using Places = std::array<SlotMask, kContents>;  // of each kind the cells where it stands
 
   void add(const PackedMove& move, const PackedBoards& boards) {
     Made made{move.require,
@@ -131,8 +162,10 @@ class PackedExpander final : public ExpanderOf<Code> {
       auto word = std::find_if(words_.begin() + made.first, words_.end(),
                                [&](const Word& one) { return one.number == number; });
       if (word == words_.end()) word = words_.insert(word, {~std::uint64_t{0}, count(), count(), number});
-      changes_.insert(changes_.begin() + word->last++,
-                      {table_of(table, from, fields_[to], boards), static_cast<std::uint16_t>(from)});
+      const std::uint32_t number_of_table = table_of(table, fields_[to], boards);
+      changes_.insert(changes_.begin() + word->last++, {nullptr, nullptr, static_cast<std::uint32_t>(from),
+                                                        static_cast<std::uint32_t>(fields_[to].shift)});
+      tables_.insert(tables_.begin() + word->last - 1, number_of_table);
       word->kept &= ~(((std::uint64_t{1} << fields_[to].bits) - 1) << fields_[to].shift);
       for (auto later = word + 1; later != words_.end(); ++later) ++later->first, ++later->last;
     }
@@ -143,19 +176,20 @@ class PackedExpander final : public ExpanderOf<Code> {
       guards_.push_back({first, static_cast<std::uint32_t>(kinds_.size()), guard.cells, guard.joined});
     }
     made.last_guard = static_cast<std::uint32_t>(guards_.size());
-    moves_[move.require == 0 ? kAlways : static_cast<std::size_t>(lowest(move.require))].push_back(made);
+    moves_.push_back(made);
   }
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(changes_.size()); }
 
-  // Where the table begins of what the contents of `from` are in the field `to`.
-  std::uint32_t table_of(std::size_t table, std::size_t from, const PackedField& to,
-                         const PackedBoards& boards) {
-    const std::size_t contents = from < fields_.size() ? std::size_t{1} << fields_[from].bits : kContents;
-    const auto [known, fresh] = known_.try_emplace({table, contents, to.shift, to.bits},
-                                                   static_cast<std::uint32_t>(fields_of_.size()));
-    for (std::size_t content = 0; fresh && content < contents; ++content)
-      fields_of_.push_back((boards.tables[table][content] & ((std::uint64_t{1} << to.bits) - 1)) << to.shift);
+  // The number of the table of what any contents are in the field `to`.
+  std::uint32_t table_of(std::size_t table, const PackedField& to, const PackedBoards& boards) {
+    const auto [known, fresh] =
+        known_.try_emplace({table, to.shift, to.bits}, static_cast<std::uint32_t>(known_.size()));
+    for (std::size_t content = 0; fresh && content < kContents; ++content) {
+      const Key field = boards.tables[table][content] & ((Key{1} << to.bits) - 1);
+      fields_of_.push_back(field << to.shift);
+      contents_of_.push_back(static_cast<std::uint8_t>(field));
+    }
     return known->second;
   }
 
@@ -165,21 +199,42 @@ class PackedExpander final : public ExpanderOf<Code> {
     return true;
   }
 
-  void read(const Code& code, Contents& contents) const {
-    std::uint32_t sum = 0;
-    std::size_t cell = 0;
-    for (const PackedField& field : fields_) {
-      const std::uint64_t content = word_of(code, static_cast<std::size_t>(field.word)) >> field.shift;
-      contents[cell] = static_cast<std::uint8_t>(content & ((1U << field.bits) - 1));
-      sum += contents[cell++];
+  void read(std::span<const Code> codes, Block& block) const {
+    for (std::size_t word = 0; word < fields_words(); ++word)
+      for (std::size_t i = 0; i < codes.size(); ++i)
+        block.words[word * kPackedBlock + i] = word_of(codes[i], word);
+    for (std::size_t cell = 0; cell < fields_.size(); ++cell)
+      backend_.read(&block.words[static_cast<std::size_t>(fields_[cell].word) * kPackedBlock],
+                    fields_[cell].shift, (Key{1} << fields_[cell].bits) - 1,
+                    &block.contents[cell * kPackedBlock]);
+    if (sum_) {
+      std::uint8_t* const last = &block.contents[fields_.size() * kPackedBlock];
+      std::fill_n(last, kPackedBlock, static_cast<std::uint8_t>(*sum_));
+      for (std::size_t cell = 0; cell < fields_.size(); ++cell)
+        for (std::size_t i = 0; i < kPackedBlock; ++i)
+          last[i] = static_cast<std::uint8_t>(last[i] - block.contents[cell * kPackedBlock + i]);
     }
-    if (sum_) contents[cell] = static_cast<std::uint8_t>(*sum_ - sum);
+    block.backend = &backend_;
+    if (sum_ && std::any_of(block.contents.end() - std::ptrdiff_t{kPackedBlock},
+                            block.contents.end() - std::ptrdiff_t{kPackedBlock} +
+                                static_cast<std::ptrdiff_t>(codes.size()),
+                            [](auto content) { return content >> kPackedShuffleBits != 0; }))
+      block.backend = &portable_;  // the last cell may hold more than its field would
+    for (std::size_t cell = 0; cell < block.blank.size(); ++cell)
+      block.blank[cell] = backend_.blanks(&block.contents[cell * kPackedBlock]);
   }
 
-  void find(const Contents& contents, Places& places) const {
-    places.fill(0);
-    for (std::size_t cell = 0; cell < kind_of_.size() / kContents; ++cell)
-      places[kind_of_[cell * kContents + contents[cell]]] |= SlotMask{1} << cell;
+  // For each guard the boards that it holds for.
+  void find_held(Block& block) const {
+    std::ranges::fill(block.held, 0);
+    Places places{};
+    for (std::size_t i = 0; i < block.boards; ++i) {
+      places.fill(0);
+      for (std::size_t cell = 0; cell < cells(); ++cell)
+        places[kind_of_[cell * kContents + block.contents[cell * kPackedBlock + i]]] |= SlotMask{1} << cell;
+      for (std::size_t guard = 0; guard < guards_.size(); ++guard)
+        block.held[guard] |= SlotMask{holds(guards_[guard], places)} << i;
+    }
   }
 
   bool holds(const Guard& guard, const Places& places) const {
@@ -188,31 +243,46 @@ class PackedExpander final : public ExpanderOf<Code> {
     return (there & guard.cells) == 0 || (guard.joined && (there & ~guard.cells) == 0);
   }
 
-  void make(const Made& move, SlotMask blanks, const Places& places, const Code& code,
-            const Contents& contents, std::vector<Code>& out) const {
-    if ((blanks & move.require) != move.require || (blanks & move.forbid) != 0) return;
-    for (std::uint32_t i = move.first_guard; i < move.last_guard; ++i)
-      if (!holds(guards_[i], places)) return;
-    Code& after = out.emplace_back(code);  // in place: copied at once, it would wait for its words
+  // The boards that the move can be made on.
+  SlotMask boards_for(const Made& move, const Block& block) const {
+    SlotMask boards = first_slots(static_cast<int>(block.boards));
+    for (SlotMask left = move.require; left != 0; left &= left - 1)
+      boards &= block.blank[static_cast<std::size_t>(lowest(left))];
+    for (SlotMask left = move.forbid; left != 0; left &= left - 1)
+      boards &= ~block.blank[static_cast<std::size_t>(lowest(left))];
+    for (std::uint32_t i = move.first_guard; i < move.last_guard; ++i) boards &= block.held[i];
+    return boards;
+  }
+
+  // Writes the codes that the move makes of some boards; returns where they end.
+  Code* make(const Made& move, SlotMask boards, std::span<const Code> codes, Block& block, Code* to) const {
+    Code* end = to;
+    for (SlotMask left = boards; left != 0; left &= left - 1)
+      *end++ = codes[static_cast<std::size_t>(lowest(left))];
     for (std::uint32_t i = move.first; i < move.last; ++i) {
       const Word& changed = words_[i];
-      std::uint64_t word = word_of(code, changed.number) & changed.kept;
-      for (std::uint32_t j = changed.first; j < changed.last; ++j)
-        word |= fields_of_[changes_[j].table + contents[changes_[j].from]];
-      word_of(after, changed.number) = word;
+      block.backend->make(&changes_[changed.first], changed.last - changed.first, block.contents.data(),
+                          &block.words[changed.number * kPackedBlock], changed.kept, boards,
+                          block.word.data());
+      for (Code* code = to; code != end; ++code)
+        word_of(*code, changed.number) = block.word[static_cast<std::size_t>(code - to)];
     }
+    return end;
   }
 
   std::size_t width_;
   std::vector<PackedField> fields_;
   std::optional<std::uint32_t> sum_;
-  std::vector<std::uint64_t> fields_of_;  // all tables, one after another
-  std::map<std::tuple<std::size_t, std::size_t, int, int>, std::uint32_t> known_;  // tables
-  std::vector<Change> changes_;
+  PackedBackend backend_, portable_ = portable_packed();
+  std::map<std::tuple<std::size_t, int, int>, std::uint32_t> known_;  // tables, of kContents each
+  std::vector<Key> fields_of_;
+  std::vector<std::uint8_t> contents_of_;
+  std::vector<PackedChange> changes_;
+  std::vector<std::uint32_t> tables_;  // of changes
   std::vector<Word> words_;
-  std::array<std::vector<Made>, kMaxSlots + 1> moves_;  // by the lowest cell that must be blank
-  std::vector<std::uint8_t> kind_of_;                   // for each cell 256 contents
-  std::vector<std::uint8_t> kinds_;                     // of the guards, one after another
+  std::vector<Made> moves_;
+  std::vector<std::uint8_t> kind_of_;  // for each cell 256 contents
+  std::vector<std::uint8_t> kinds_;    // of the guards, one after another
   std::vector<Guard> guards_;
   bool masked_ = false;
 };
@@ -220,9 +290,9 @@ class PackedExpander final : public ExpanderOf<Code> {
 }  // namespace
 
 std::unique_ptr<Expander> packed_expander(std::size_t width, const PackedBoards& boards,
-                                          const std::vector<PackedMove>& moves) {
+                                          const std::vector<PackedMove>& moves, Isa isa) {
   return with_code(width, [&]<class Code>(Code) -> std::unique_ptr<Expander> {
-    return std::make_unique<PackedExpander<Code>>(width, boards, moves);
+    return std::make_unique<PackedExpander<Code>>(width, boards, moves, isa);
   });
 }
 

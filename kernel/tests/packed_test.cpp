@@ -102,15 +102,18 @@ void check_successors(std::size_t width, int cells, int bits, bool with_sum, Ask
     }
     moves.push_back(move);
   }
-  const auto expander = packed_expander(width, boards, moves);
-  CHECK(expander->width() == width);
-  for (int round = 0; round < 50; ++round) {
+  std::vector<Code> codes;
+  std::multiset<Code> wanted;
+  for (std::size_t round = 0; round < 150; ++round) {
     std::shuffle(start.begin(), start.end(), std::mt19937_64(static_cast<std::uint64_t>(round)));
-    std::multiset<Code> wanted;
+    codes.push_back(packed<Code>(boards, start));
     for (const PackedMove& move : moves)
       if (can(boards, move, start)) wanted.insert(packed<Code>(boards, moved(boards, move, start)));
-    const Code code = packed<Code>(boards, start);
-    const auto found = expand<Code>(expander_of<Code>(*expander, width), std::span(&code, 1), 1);
+  }
+  for (const Isa isa : available_isas()) {
+    const auto expander = packed_expander(width, boards, moves, isa);
+    CHECK(expander->width() == width);
+    const auto found = expand<Code>(expander_of<Code>(*expander, width), std::span<const Code>(codes), 1);
     CHECK(std::multiset<Code>(found.begin(), found.end()) == wanted);
   }
 }

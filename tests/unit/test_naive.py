@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 
 import naive
+from cases import for_each
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD
@@ -80,8 +81,8 @@ def test_two_by_two_example_takes_four_moves() -> None:
     assert naive.layers(found) == [1, 2, 2, 2, 2, 2, 1]
 
 
-@pytest.mark.parametrize("name", ["sliding-2x2", "sliding-2x3", "sliding-2x4", "sliding-3x2"])
-@pytest.mark.parametrize("metric", ["", "-slide"])
+@for_each("name", ["sliding-2x2", "sliding-2x3", "sliding-2x4", "sliding-3x2"])
+@for_each("metric", ["", "-slide"])
 def test_small_boards_have_the_published_layers(name: str, metric: str) -> None:
     puzzle = load(name + metric)
     published = [known.layers for known in puzzle.known if known.layers]

@@ -30,7 +30,7 @@ def model(puzzle: Puzzle, **changed: object) -> Model:
     return found
 
 
-@pytest.mark.parametrize("name", [*SAMPLES, *PARAMETRIC])
+@for_each("name", [*SAMPLES, *PARAMETRIC])
 def test_codes_are_those_of_the_space(name: str) -> None:
     puzzle = SAMPLES.get(name) or load(name)
     space, plain, boards = compile_space(puzzle), model(puzzle), all_boards(puzzle)
@@ -43,7 +43,7 @@ def test_codes_are_those_of_the_space(name: str) -> None:
     assert (plain.codes(plain.boards(every)) == every).sum() >= len(boards)
 
 
-@pytest.mark.parametrize("name", [*SAMPLES, *PARAMETRIC])
+@for_each("name", [*SAMPLES, *PARAMETRIC])
 def test_successors_are_those_of_the_naive_model(name: str) -> None:
     puzzle = SAMPLES.get(name) or load(name)
     definition, boards = permutation(puzzle), all_boards(puzzle)[:200]

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "farthest/expander.hpp"
+#include "farthest/isa.hpp"
 
 namespace farthest {
 
@@ -53,6 +54,7 @@ struct PackedBoards {
 // Codes of `width` bytes. Throws InvalidArgument where fields, tables and moves do not fit each other or the
 // width.
 std::unique_ptr<Expander> packed_expander(std::size_t width, const PackedBoards& boards,
-                                          const std::vector<PackedMove>& moves);
+                                          const std::vector<PackedMove>& moves,
+                                          Isa isa = available_isas().back());
 
 }  // namespace farthest

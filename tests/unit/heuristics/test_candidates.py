@@ -34,7 +34,7 @@ def test_groups_are_a_partition_into_connected_ones(name: str, size: int) -> Non
         assert reached == cells
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "memory", "first"),
     [
         ("24-puzzle", 2**28, "6-6-6-6"),

@@ -6,7 +6,6 @@ from random import Random
 
 import hypothesis
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -122,7 +121,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in families.PUZZLES if not name.startswith("python")])
+@for_each("name", [name for name in families.PUZZLES if not name.startswith("python")])
 def test_small_puzzles_of_every_family(name: str) -> None:
     puzzle = families.PUZZLES[name]()
     if puzzle.definition.has_origin("goal"):

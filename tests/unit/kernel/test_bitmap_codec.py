@@ -51,8 +51,8 @@ def entropy(density: float, size: int) -> float:
 DENSITIES = [1e-6, 1e-4, 0.001, 0.01, 0.03, 0.07, 0.12, 0.17, 0.25, 0.5, 0.76, 0.99, 1.0]
 
 
-@pytest.mark.parametrize("density", DENSITIES)
-@pytest.mark.parametrize("run", [0, 5, 512])
+@for_each("density", DENSITIES)
+@for_each("run", [0, 5, 512])
 def test_bitmaps_come_back(density: float, run: int) -> None:
     for size in (64, 128, 4096 + 64, 200_000 // 64 * 64):
         bitmap = random_bitmap(size, size, density, run)

@@ -101,7 +101,7 @@ def test_plain_boards() -> None:
     assert sliding(load("sliding-3x3")) == replace(sliding(load("8-puzzle-blank-first")), start=None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "problem", "mend"),
     [
         ("sliding-100x100", "a board has 2 to 64 cells", "choose a smaller size"),

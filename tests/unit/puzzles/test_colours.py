@@ -50,8 +50,8 @@ def boards(definition: Permutation, slots: tuple[int, ...]) -> list[Board]:
     return found
 
 
-@pytest.mark.parametrize("name", ["cube-3x3x3", "cube-2x2x2-htm", "cube-3x3x3<U2,R2,F2>"])
-@pytest.mark.parametrize("scheme", SCHEMES)
+@for_each("name", ["cube-3x3x3", "cube-2x2x2-htm", "cube-3x3x3<U2,R2,F2>"])
+@for_each("scheme", SCHEMES)
 def test_boards_are_alike_where_all_stickers_are(name: str, scheme: str) -> None:
     definition, colours = permutation(load(name)), SCHEMES[scheme]
     rng = random.Random(name + scheme)

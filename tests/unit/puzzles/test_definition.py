@@ -32,7 +32,7 @@ def test_json_round_trip(puzzle: Puzzle) -> None:
     assert again.digest == puzzle.digest
 
 
-@pytest.mark.parametrize("name", [*names(), "sliding-2x3", "sliding-4x4-slide"])
+@for_each("name", [*names(), "sliding-2x3", "sliding-4x4-slide"])
 def test_json_round_trip_of_the_catalogue(name: str) -> None:
     puzzle = load(name)
     text = puzzle.to_json()

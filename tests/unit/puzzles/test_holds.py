@@ -4,10 +4,10 @@ import random
 from dataclasses import replace
 
 import numpy
-import pytest
 
 import families
 import farthest
+from cases import for_each
 from farthest.puzzles.definition import Board
 from farthest.puzzles.family import board_hold, board_picture
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
@@ -73,7 +73,7 @@ def moved(shape: Shape, hold: Hold) -> Shape:
     return replace(shape, x=round(shape.x + x, 3), y=round(shape.y + y, 3))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_what_is_taken_is_what_the_move_changes(name: str) -> None:
     puzzle = families.PUZZLES[name]() if name in families.PUZZLES else farthest.load_puzzle(name)
     without = puzzle.family == "permutation" and "pancake" not in puzzle.name

@@ -39,7 +39,7 @@ def walk(puzzle: Puzzle, board: Board, moves: int, seed: int) -> tuple[str, Boar
     return moves_text(path.moves), boards[-1]
 
 
-@pytest.mark.parametrize("name", PUZZLES)
+@for_each("name", PUZZLES)
 def test_moves_that_are_printed_are_read_again(name: str) -> None:
     puzzle = PUZZLES[name]()
     begin = puzzle.definition.format_board(a_board(puzzle))
@@ -48,9 +48,7 @@ def test_moves_that_are_printed_are_read_again(name: str) -> None:
         assert board_given(puzzle, f"moves from {begin}: {moves}") == end
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in PUZZLES if not name.startswith(("jugs", "python, one", "python, many"))]
-)
+@for_each("name", [name for name in PUZZLES if not name.startswith(("jugs", "python, one", "python, many"))])
 def test_moves_that_are_undone_lead_back(name: str) -> None:
     puzzle = PUZZLES[name]()
     for seed in range(3):

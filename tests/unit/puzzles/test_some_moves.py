@@ -23,7 +23,7 @@ from permutations import distances, moved, samples
 CUBE = "cube-3x3x3"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "canonical", "moves"),
     [
         (f"{CUBE}<U,R>", f"{CUBE}<U,R>", "U R U2 U' R2 R'"),

@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 import farthest
+from cases import for_each
 from farthest.errors import JobError
 from farthest.puzzles.family import Symmetries, family
 from farthest.queries.distance_map import DistanceMap
@@ -112,7 +113,7 @@ def found_orbits(
     return orbits
 
 
-@pytest.mark.parametrize("name", ["cube-2x2x2-htm", "cube-3x3x3", "pyraminx", "sliding-3x3", "dino-cube"])
+@for_each("name", ["cube-2x2x2-htm", "cube-3x3x3", "pyraminx", "sliding-3x3", "dino-cube"])
 def test_symmetries_take_neighbours_to_neighbours(name: str) -> None:
     puzzle = farthest.load_puzzle(name)
     found = family(puzzle.family).symmetries(puzzle.definition, puzzle.definition.origin_boards[0][0])

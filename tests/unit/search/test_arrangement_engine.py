@@ -163,7 +163,7 @@ def test_the_order_of_what_is_left_is_that_of_the_search() -> None:
         assert play(puzzle, problem.board, node.way) == node.board
 
 
-@pytest.mark.parametrize("name", PUZZLES)
+@for_each("name", PUZZLES)
 def test_plain_searches_are_those_of_python(name: str) -> None:
     puzzle = puzzle_of(name)
     for board in boards_of(name):

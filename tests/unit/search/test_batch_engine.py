@@ -1,9 +1,9 @@
 """The engine for any family: lengths and numbers of solutions, however small its pieces are cut."""
 
 import numpy
-import pytest
 
 import farthest
+from cases import for_each
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.search.contract import Node, Problem
@@ -37,7 +37,7 @@ def test_known_answers() -> None:
     assert (hoppers.length, hoppers.solutions, len(hoppers.listed)) == (6, 18, 18)  # the first jump is made
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text"),
     [
         ("sliding-2x3", "4 5 0 / 1 2 3"),

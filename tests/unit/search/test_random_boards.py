@@ -48,7 +48,7 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
+@for_each("name", SMALL)
 def test_each_board_has_the_same_chance(name: str) -> None:
     puzzle = SMALL[name]
     solvable = joined_to(puzzle, "goal")

@@ -149,7 +149,7 @@ def test_as_by_plain_recursion(name: str, text: str, heuristic: str) -> None:
             assert in_pieces(engine, start, bound, budget) == wanted
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "heuristic"), [case for case in CASES if case[0].startswith(("sliding-2x3", "one-way"))]
 )
 def test_as_found_breadth_first(name: str, text: str, heuristic: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from farthest.errors import PuzzleError, StorageError
 from farthest.families.blocks.definition import Blocks
 from farthest.puzzles.catalogue import load, names
@@ -236,7 +237,7 @@ def test_naive(table: str, metric: str) -> None:
     check(puzzle_of(table, metric))
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@for_each("metric", METRICS)
 def test_naive_with_codes_of_16_bytes(metric: str) -> None:
     puzzle = puzzle_of(WIDE, metric)
     space = scatter(compile_space(puzzle))
@@ -257,8 +258,8 @@ def test_packed_codes_where_numbers_are_too_few() -> None:
     assert sum(check(puzzle)) == 30
 
 
-@pytest.mark.parametrize("direction", ["to", "from"])
-@pytest.mark.parametrize(
+@for_each("direction", ["to", "from"])
+@for_each(
     "table",
     [
         'start = ["AB.", "AC."]\ngoal = ["..A", "..A"]',

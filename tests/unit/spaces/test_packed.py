@@ -74,7 +74,7 @@ def check(puzzle: Puzzle, expected: dict[Board, int]) -> None:
     assert known == expected
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLES if not name.startswith("many slots")])
+@for_each("name", [name for name in SAMPLES if not name.startswith("many slots")])
 def test_permutation_puzzles(name: str) -> None:
     check(SAMPLES[name], distances(SAMPLES[name]))
 

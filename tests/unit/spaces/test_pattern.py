@@ -128,8 +128,8 @@ def check_distances(name: str, tokens: str, isa: str, origin: Origin = Origin())
     assert distances(space, isa, threads=2) == [expected.get(cells, 255) for cells in placements]
 
 
-@pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize(("name", "tokens"), SMALL)
+@for_each("isa", ISAS)
+@for_each(("name", "tokens"), SMALL)
 def test_distances_are_those_of_a_plain_search(name: str, tokens: str, isa: str) -> None:
     check_distances(name, tokens, isa)
 

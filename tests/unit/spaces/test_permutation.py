@@ -82,7 +82,7 @@ def test_puzzles_of_any_size(name: str) -> None:
     check(load(name))
 
 
-@pytest.mark.parametrize(("size", "width"), [(3, 3), (5, 4), (6, 4), (7, 3), (7, 4), (8, 4)])
+@for_each(("size", "width"), [(3, 3), (5, 4), (6, 4), (7, 3), (7, 4), (8, 4)])
 def test_a_ring_that_is_turned_freely(size: int, width: int) -> None:
     """Any pieces beside each other may be reversed; rings that are one another turned are one board."""
     ring = tuple(range(1, size + 1))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cases import for_each
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.layers_in_files import UnitsExecutor
 from farthest.coordinator.enumeration.machine import Machine
@@ -124,16 +125,14 @@ def test_layers_classes_and_boards(name: str, depth: int, order: int, shards: in
     assert sum(space.weights) * space.share == pytest.approx(shards)
 
 
-@pytest.mark.parametrize("seed", [5, 14, 18, 26, 33, 84, 122])
+@for_each("seed", [5, 14, 18, 26, 33, 84, 122])
 def test_random_puzzles(seed: int) -> None:
     puzzle = symmetric_puzzle(seed)
     assert puzzle is not None
     compare(puzzle, 4)
 
 
-@pytest.mark.parametrize(
-    ("name", "depth", "order"), [("cube-3x3x3-slices", 3, n) for n in (2, 4, 8, 24)] + [("fto", 2, 8)]
-)
+@for_each(("name", "depth", "order"), [("cube-3x3x3-slices", 3, n) for n in (2, 4, 8, 24)] + [("fto", 2, 8)])
 def test_every_group_gives_the_same_layers(name: str, depth: int, order: int) -> None:
     assert compare(load(name), depth, order).order == order
 

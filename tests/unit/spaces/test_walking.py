@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 import farthest
+from cases import for_each
 from families import PUZZLES, a_board
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.definition import WILDCARD, Board
@@ -61,7 +62,7 @@ def test_both_styles_give_what_the_space_gives(name: str, most: int) -> None:
     assert copies(space, puzzle.definition.format_board(boards[-1])) == asked(space, boards[-1])
 
 
-@pytest.mark.parametrize("name", PUZZLES)
+@for_each("name", PUZZLES)
 def test_a_walk_and_all_the_way_back(name: str) -> None:
     puzzle, draw = PUZZLES[name](), random.Random(7)
     walker = Walker(puzzle, a_board(puzzle))

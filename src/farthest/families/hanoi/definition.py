@@ -134,17 +134,7 @@ def _parse_stacks(text: str, pegs: int, discs: int, place: str) -> Board:
 
 
 class HanoiTable(BoardsTable):
-    """The ``[hanoi]`` table of a definition.
-
-    pegs    = 4             # numbered from 0
-    discs   = 6
-    variant = "standard"    # or "cyclic": only from each peg to the next, the last to the first;
-                            # or "adjacent": only between neighbouring pegs, in a row
-    edges   = [[0, 1]]      # instead of a variant: pegs between which discs move both ways
-    arcs    = [[1, 2]]      # and one way
-    start   = "000000"      # the peg of each disc, the smallest first; all on peg 0 if not given
-    goal    = "333333"      # or goals = [...]; * = any peg; all on the last peg if not given
-    """
+    """The ``[hanoi]`` table of a definition: docs/puzzles.md says what its keys mean."""
 
     header = "hanoi"
     pegs = Number(2, MAX_PEGS, write=3)

@@ -81,14 +81,7 @@ class Jugs(DigitPuzzle):
 
 
 class JugsTable(BoardsTable):
-    """The ``[jugs]`` table of a definition.
-
-    capacities = [3, 5]
-    start      = "0 0"                       # amounts; all empty if not given
-    measure    = 4                           # this amount in any one jug; or
-    goal       = "* 4"                       # amounts, * = any; or goals = [...]
-    moves      = ["fill", "empty", "pour"]   # all if not given
-    """
+    """The ``[jugs]`` table of a definition: docs/puzzles.md says what its keys mean."""
 
     header = "jugs"
     capacities = Given()

@@ -135,18 +135,7 @@ class Lights(DigitPuzzle):
 
 
 class LightsTable(BoardsTable):
-    """The ``[lights]`` table of a definition: lamps on a grid or graph, and what a press changes.
-
-    size       = [5, 5]         # rows and columns; or draw a goal, with # for walls; or lamps = 6 and edges
-    colours    = 2              # 0 is off; the colour after the last is 0
-    torus      = false          # whether the grid's edges are joined
-    neighbours = "orthogonal"   # or "diagonal", or "all" eight
-    self       = true           # whether a press changes the lamp itself
-    edges      = [[0, 1]]       # a graph instead of a grid: lamps that change each other
-    arcs       = [[1, 2]]       # a press of the first changes the second, not back
-    goal       = ["00", "00"]   # or goals = [...]; * = any colour; all off if not given
-    start      = ["11", "01"]   # optional
-    """
+    """The ``[lights]`` table of a definition: docs/puzzles.md says what its keys mean."""
 
     header = "lights"
     size = Given()

@@ -162,14 +162,7 @@ Rows = tuple[tuple[int, ...], ...]
 
 
 class PegsTable(BoardsTable):
-    """The ``[pegs]`` table of a definition: drawn boards, the jumps of a grid, or jumps by number.
-
-    start    = ["  ooo  ", "  o.o  ", ...]  # o or 1: peg, . or 0: empty hole; # or space: no hole
-    goal     = ["  ...  ", "  .o.  ", ...]  # or goals = [...]; * = peg or not
-    diagonal = true                         # jumps along the diagonals too
-    grid     = "triangle"                   # rows of 1, 2, 3 ... holes, jumps along three ways; spaces are nothing
-    jumps    = [[0, 1, 2], [0, 3, 6]]       # instead of a grid: from, over, to; boards are then one line, hole 0 first
-    """
+    """The ``[pegs]`` table of a definition: docs/puzzles.md says what its keys mean."""
 
     header = "pegs"
     grid = Word(("square", "triangle"), default="square", instead="jumps")

@@ -1,27 +1,10 @@
 """Puzzles in the file formats of other programs: twsearch ``.tws``, ksolve ``.def``, generators as GAP writes them
 (gap.py), KPuzzle JSON (kpuzzle.py).
 
-The format of twsearch (``.tws``) and ksolve (``.def``):
-
-    Name 2x2x2                 Set CORNERS 8 3: a name, the number of pieces, of their orientations
-    Solved                     for each set its name, its pieces, perhaps their orientations; a set left out is solved
-    CORNERS                    Equal numbers are identical pieces; the orientation ? does not matter.
-    1 2 3 4 5 6 7 8
-    End
-    Move U                     each power of a move is a move: U, U2, U'
-    CORNERS                    entry i: the slot whose content comes to slot i
-    3 2 6 4 5 7 1 8            turns (a third row): entry j is that of the content that *leaves* slot j
-    End
-    Illegal CORNERS 3 7 8      pieces that may not stand in a slot: slot 3, pieces 7 and 8
-    Block                      pieces that are joined, by set: a move moves all of them or none. In a set without
-    CORNERS                    orientations a move may turn pieces, which changes nothing but that it moves them.
-    1 2
-    End
-
-In ``Move`` (and in ksolve) the turns are so indexed by the slot that the content comes from, unlike the
-orientations in ``Solved``, though both are written alike; in ``MoveTransformation`` they are indexed by the slot
-that it goes to, and slots are numbered from 0, as are pieces in ``StartState``. Sources: docs/architecture.md of
-twsearch, its reader and that of ksolve.
+docs/puzzles.md says what the commands of twsearch (``.tws``) and ksolve (``.def``) mean. In ``Move`` (and in ksolve)
+the turns are indexed by the slot that the content *leaves*, unlike the orientations in ``Solved``, though both are
+written alike; in ``MoveTransformation`` they are indexed by the slot that it goes to, and slots are numbered from 0, as
+are pieces in ``StartState``. Sources: docs/architecture.md of twsearch, its reader and that of ksolve.
 """
 
 from __future__ import annotations

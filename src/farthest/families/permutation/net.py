@@ -1,27 +1,11 @@
-'''The net of a twisty puzzle: a polygon for each sticker, and which colour it has on a board.
+"""The net of a twisty puzzle: a polygon for each sticker, and which colour it has on a board.
 
 A sticker is shown at a *place* of a slot, 0 to the modulus less one: the first sticker of a piece is at place ``o``
 where the piece has orientation ``o``, and its sticker ``i`` at place ``(o + i) mod m``. A piece with more stickers than
 orientations has several *rings* of them, each of which goes round as the piece is turned.
 
-The table ``[permutation.net]`` has the stickers laid flat:
-
-colours  = { U = "white", F = "green" }   # a sign for each colour
-squares  = """                            # a grid of unit squares, one row per line; . where there is none
-. . U:1 U:2                               # the colour on the goal, the slot, and behind + the orientation that it shows
-F F:3+1 . .                               # without a slot: a sticker that no move touches
-R:1b . . .                                # a letter behind the slot: of a piece with more stickers than orientations
+The table ``[permutation.net]`` has the stickers laid flat: docs/pictures.md says what its keys mean.
 """
-polygons = """                            # or, or also, one sticker a line, with its corners x,y
-U:1+2 0,0 1,0 0.5,1
-"""
-discs = """                              # or, or also, one disc a line, one unit wide, with its middle x,y
-U:1 0.5,0.5
-"""
-faces = """                              # where the faces of a body are: of each sign three points of the net in space
-U 0,0=-1,1,-1 2,0=1,1,-1 0,2=-1,1,1
-"""
-'''
 
 from __future__ import annotations
 

@@ -1,41 +1,5 @@
-"""The ``[permutation]`` table of a definition: pieces, orientations and generators.
-
-goal      = "1 2 3 4"                 # or slots = 4: pieces 1 to 4; equal tokens are identical pieces
-goals     = ["1 2 3 4", "2 1 4 3"]    # a set of goals, the first tells the pieces where goal and slots do not
-start     = "4 3 2 1"                 # optional
-modulus   = 3                         # orientations of a piece; 1, not turned, if not given; 2+1: piece 2 turned by 1
-ignore    = "1 2"                     # pieces whose orientation does not matter
-numbering = 1                         # the number of the first slot in generators; 1 if not given
-inverses  = true                      # whether the inverse of each generator is a move; true if not given
-
-file      = "2x2x2.def"               # instead of all but goals and start: a file of another program, beside this one
-of        = "cube-3x3x3<U,R>"         # or: another puzzle by its name, some of its moves, a pattern
-colours   = { yellow = "white" }      # with ``of``: other colours of its net; pieces that then look alike are alike
-
-[permutation.generators]              # name = cycles, images, or images and turns
-R = "(1 2+1 3+2)(4+1)"                # 1 goes to 2, 2 to 3 turned by 1, 3 to 1 turned by 2; 4 stays, turned by 1
-S = [2, 1, 3, 4]                      # the content of slot 1 goes to 2, that of 2 to 1
-T = { to = [2, 1, 3, 4], twist = [1, 2, 0, 0] }
-
-[permutation.net]                     # how the puzzle looks, optional: net.py
-
-[permutation.turns]                   # how it may be turned as a whole, where a piece holds it
-held = [3]                            # of each held piece the number of orientations; in slots behind the others
-y    = "(1 2 3 4)(5 6 8 7)"           # turns that make all, as generators are written; here 8 is the held piece's slot
-
-[[permutation.blocks]]                # pieces that are joined; of a puzzle without sets: pieces = "1 2"
-corners = "1"
-edges = "2 3"
-
-[[permutation.illegal]]               # pieces that may not stand in slots: a move that brings one there cannot be made
-orbit  = "corners"                    # the set whose slots and pieces are meant, where there are several
-slots  = [3, 9]
-pieces = "7 8"
-
-[[permutation.orbits]]                # several sets instead of goal, slots, modulus and ignore above, which stand here
-name  = "corners"                     # slots are numbered through all sets; { corners = "(1 2)", edges = ... } in each
-slots = 8
-"""
+"""The ``[permutation]`` table of a definition: pieces, orientations and generators, or another puzzle or file, and what
+may stand beside these. docs/puzzles.md says what its keys mean."""
 
 from __future__ import annotations
 

@@ -31,15 +31,7 @@ _LISTED = 6
 
 
 class SlidingTable(DrawnTable):
-    """The ``[sliding]`` table of a definition: boards, pieces and passages.
-
-    blank  = "0"                          # how the blank is written
-    goal   = ["1 2 3", "4 5 #", "6 7 0"]  # or goals = [...]: a set of boards; # a wall, * any piece
-    start  = ["7 6 5", "4 3 #", "2 1 0"]  # optional
-    pieces = "0 1 2 3 4 5 6 7"            # all pieces; needed where each goal holds * and there is no start
-    edges  = [[0, 1], [1, 2]]             # cells joined both ways: a graph instead of a grid, boards in one row
-    arcs   = [[2, 0]]                     # a piece may move from the first cell to the second only
-    """
+    """The ``[sliding]`` table of a definition: docs/puzzles.md says what its keys mean."""
 
     header = "sliding"
     blank = Text(write="0", default="0")
