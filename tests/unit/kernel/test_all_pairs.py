@@ -23,10 +23,9 @@ def vertices(*numbers: int) -> NDArray[numpy.uint32]:
 def searched(edges: Edges, start: int) -> list[int]:
     found = [-1] * len(edges)
     found[start] = 0
-    layer = [start]
+    layer, depth = [start], 0
     while layer:
-        layer = sorted({to for each in layer for to in edges[each] if found[to] < 0 and found[each] >= 0})
-        depth = max(found) + 1
+        layer, depth = sorted({to for each in layer for to in edges[each] if found[to] < 0}), depth + 1
         for vertex in layer:
             found[vertex] = depth
     return found
