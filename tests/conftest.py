@@ -112,13 +112,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 QUICK_ON_POSTGRESQL = ("test_job_queue", "test_maps", "test_on_postgres", "test_postgres")
-"""Modules of tests that run on PostgreSQL among the fast ones; what others repeat on it is slow."""
+"""Modules of tests that run on PostgreSQL among the fast ones."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as slow what the fast tests have done on SQLite; as for a night commands, whose questions are asked on
-    PostgreSQL in the fast ones."""
+    """Marks what the fast tests have done on SQLite: as slow where tables are tested, else as for a night."""
     for item in items:
         if "[postgresql" in item.name and item.path.stem not in QUICK_ON_POSTGRESQL:
-            item.add_marker(pytest.mark.night if item.path.stem.startswith("test_cli_") else pytest.mark.slow)
+            tables = item.path.parent.name == "models" or item.get_closest_marker("slow")
+            item.add_marker(pytest.mark.slow if tables else pytest.mark.night)

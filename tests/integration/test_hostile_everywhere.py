@@ -105,7 +105,8 @@ def commands() -> list[list[str]]:
         if (name, which) != ("watch", "5")
     ]
     others = [
-        ["puzzles", "evil", ARGUMENT], ["jobs"], ["jobs", "--database", f"{ARGUMENT}.db"], ["migrate"],
+        ["puzzles", "evil", ARGUMENT], ["survey", ARGUMENT], ["surveys"], ["surveys", ARGUMENT],
+        ["jobs"], ["jobs", "--database", f"{ARGUMENT}.db"], ["migrate"],
         ["completion", ARGUMENT],
         ["worker", "--healthy", "--name", ARGUMENT], ["workers"], ["coordinator", "--healthy"],
         ["serve", "--host", ARGUMENT],

@@ -38,7 +38,11 @@ BETWEEN = [f"revision-000{number}" for number in range(2, 8)]
 """Schemas of which the databases of the first and the newest show the same."""
 
 
-MARKS = dict.fromkeys(BETWEEN, pytest.mark.night) | {"maps": pytest.mark.slow}
+QUICK = ("revision-0008", "searches")
+"""The newest schema of the first versions, and what is no map; the rest is slow."""
+MARKS = dict.fromkeys(set(EXPECTED) - {*QUICK, *BETWEEN}, pytest.mark.slow) | dict.fromkeys(
+    BETWEEN, pytest.mark.night
+)
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in EXPECTED])

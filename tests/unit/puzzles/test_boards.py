@@ -186,8 +186,8 @@ def test_many_boards_are_read_fast(form: str) -> None:
     lines = [form.format(definition.format_board([*range(k, 12), *range(k)])) for k in range(12)] * 1000
     best = 0.0
     for _ in range(3):
-        before = time.perf_counter()
+        before = time.thread_time()
         labels = definition.parse_boards(lines)
-        best = max(best, len(lines) / (time.perf_counter() - before))
+        best = max(best, len(lines) / (time.thread_time() - before))
     assert len(labels) == 12 * len(lines)
     assert best > 50_000  # four times less than on an idle machine
