@@ -22,8 +22,13 @@ std::vector<std::uint64_t> search(const Graph& graph, std::size_t first, std::si
   return pairs;
 }
 
-nb::bytes distances(const Graph& graph, Graph::Vertex from) {
-  const auto found = graph.distances(from);
+nb::bytes distances(const Graph& graph, const Array<const std::uint32_t>& from) {
+  const auto found = graph.distances(aligned<const std::uint32_t>(from));
+  return nb::bytes(found.data(), found.size() * sizeof(found[0]));
+}
+
+nb::bytes components(const Graph& graph) {
+  const auto found = graph.components();
   return nb::bytes(found.data(), found.size() * sizeof(found[0]));
 }
 
@@ -49,8 +54,14 @@ void bind_all_pairs(nb::module_& m) {
            "Breadth-first searches from the vertices first .. last - 1 of the graph's own order: writes the "
            "greatest distance from each into eccentricities (uint32, one for each vertex), and returns the "
            "number of pairs at each distance. Raises ValueError.")
-      .def("distances", &distances, "vertex"_a,
-           "The distance of each vertex from one: int32, -1 where no way leads. Raises ValueError.");
+      .def("distances", &distances, nb::sig("def distances(self, vertices: " BUFFER ") -> bytes"),
+           "vertices"_a.noconvert(),
+           "The distance of each vertex from the nearest of some (uint32): int32, -1 where no way leads. "
+           "Raises "
+           "ValueError.")
+      .def("components", &components,
+           "A number for each vertex, uint32, equal where edges join them; each edge must have one that "
+           "leads back.");
 }
 
 }  // namespace farthest::python

@@ -48,9 +48,9 @@ Graph::Graph(std::span<const std::uint64_t> offsets, std::span<const Vertex> tar
   if (std::ranges::any_of(targets, [&](Vertex to) { return to >= count; }))
     throw InvalidArgument("targets must be vertices");
   // Balls of kSources vertices, each grown breadth first among the vertices that have no rank yet.
-  std::vector<Vertex> ranks(count, kUnranked);
+  ranks_.assign(count, kUnranked);
   const auto number = [&](std::size_t vertex) {
-    ranks[vertex] = static_cast<Vertex>(names_.size());
+    ranks_[vertex] = static_cast<Vertex>(names_.size());
     names_.push_back(static_cast<Vertex>(vertex));
   };
   std::size_t seed = 0;
@@ -59,12 +59,12 @@ Graph::Graph(std::span<const std::uint64_t> offsets, std::span<const Vertex> tar
     const std::size_t end = std::min(next + kSources, count);
     while (names_.size() < end) {
       if (next == names_.size()) {
-        while (ranks[seed] != kUnranked) ++seed;
+        while (ranks_[seed] != kUnranked) ++seed;
         number(seed);
       }
       const Vertex from = names_[next++];
       for (std::uint64_t edge = offsets[from]; edge < offsets[from + 1] && names_.size() < end; ++edge)
-        if (ranks[targets[edge]] == kUnranked) number(targets[edge]);
+        if (ranks_[targets[edge]] == kUnranked) number(targets[edge]);
     }
   }
   offsets_.assign(1, 0);
@@ -72,7 +72,7 @@ Graph::Graph(std::span<const std::uint64_t> offsets, std::span<const Vertex> tar
   targets_.reserve(targets.size());
   for (const Vertex name : names_) {
     for (std::uint64_t edge = offsets[name]; edge < offsets[name + 1]; ++edge)
-      targets_.push_back(ranks[targets[edge]]);
+      targets_.push_back(ranks_[targets[edge]]);
     offsets_.push_back(targets_.size());
   }
 }
@@ -130,12 +130,15 @@ void Graph::search(std::size_t first, std::size_t last, int threads, std::span<s
   });
 }
 
-std::vector<std::int32_t> Graph::distances(Vertex from) const {
-  const auto start = std::ranges::find(names_, from);
-  if (start == names_.end()) throw InvalidArgument("no such vertex");
+std::vector<std::int32_t> Graph::distances(std::span<const Vertex> from) const {
   std::vector<std::int32_t> found(vertices(), -1);
-  std::vector<Vertex> queue{static_cast<Vertex>(start - names_.begin())};
-  found[from] = 0;
+  std::vector<Vertex> queue;
+  for (const Vertex vertex : from) {
+    if (vertex >= vertices()) throw InvalidArgument("no such vertex");
+    if (found[vertex] == 0) continue;
+    found[vertex] = 0;
+    queue.push_back(ranks_[vertex]);
+  }
   for (std::size_t at = 0; at < queue.size(); ++at)
     for (std::uint64_t edge = offsets_[queue[at]]; edge < offsets_[queue[at] + 1]; ++edge) {
       std::int32_t& distance = found[names_[targets_[edge]]];
@@ -143,6 +146,25 @@ std::vector<std::int32_t> Graph::distances(Vertex from) const {
       distance = found[names_[queue[at]]] + 1;
       queue.push_back(targets_[edge]);
     }
+  return found;
+}
+
+std::vector<Graph::Vertex> Graph::components() const {
+  std::vector<Vertex> found(vertices(), kUnranked), queue;
+  Vertex number = 0;
+  for (std::size_t vertex = 0; vertex < vertices(); ++vertex) {
+    if (found[vertex] != kUnranked) continue;
+    found[vertex] = number;
+    queue.assign(1, ranks_[vertex]);
+    for (std::size_t at = 0; at < queue.size(); ++at)
+      for (std::uint64_t edge = offsets_[queue[at]]; edge < offsets_[queue[at] + 1]; ++edge) {
+        Vertex& other = found[names_[targets_[edge]]];
+        if (other != kUnranked) continue;
+        other = number;
+        queue.push_back(targets_[edge]);
+      }
+    ++number;
+  }
   return found;
 }
 

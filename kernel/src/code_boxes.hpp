@@ -85,19 +85,34 @@ class CodeBoxes {
   int bits_ = 0;
 };
 
-// Of a heap of the least codes, with room for `most`: those that are less take the place of others.
+// The least codes of many.
 template <class Code>
-void keep_least(std::span<const Code> codes, std::uint64_t most, std::vector<Code>& kept) {
-  for (const Code& code : codes) {
-    if (kept.size() < most) {
-      kept.push_back(code);
-      std::ranges::push_heap(kept);
-    } else if (most != 0 && less(code, kept.front())) {
-      std::ranges::pop_heap(kept);
-      kept.back() = code;
-      std::ranges::push_heap(kept);
+class LeastCodes {
+ public:
+  // kept: memory for up to twice `most`.
+  LeastCodes(std::uint64_t most, std::vector<Code>& kept) : most_(most), kept_(kept) { kept.clear(); }
+
+  void add(std::span<const Code> codes) {
+    if (most_ == 0) return;
+    for (const Code& code : codes) {
+      if (full_ && !less(code, kept_[most_ - 1])) continue;
+      kept_.push_back(code);
+      if (kept_.size() - most_ == most_) cut();
     }
   }
-}
+
+  // Leaves the least `most` in the memory, in any order.
+  void cut() {
+    if (kept_.size() <= most_) return;
+    std::ranges::nth_element(kept_, kept_.begin() + static_cast<std::ptrdiff_t>(most_) - 1);
+    kept_.resize(most_);
+    full_ = true;
+  }
+
+ private:
+  std::size_t most_;
+  std::vector<Code>& kept_;
+  bool full_ = false;  // the last of `most` is then the greatest
+};
 
 }  // namespace farthest

@@ -148,6 +148,7 @@ class RunsOf final : public ReducedRuns {
     }
     FoundCodes found;
     std::vector<Code> kept;
+    LeastCodes<Code> least(most, kept);
     std::uint64_t pairs = 0;
     for (std::size_t box = 0; box < boxes.count(); ++box) {
       const std::span<const Code> fresh = boxes.fresh(box);
@@ -156,8 +157,9 @@ class RunsOf final : public ReducedRuns {
       if (most == std::numeric_limits<std::uint64_t>::max())
         store(fresh, found.codes);
       else
-        keep_least(fresh, most, kept);
+        least.add(fresh);
     }
+    least.cut();
     if (!kept.empty()) store(kept, found.codes);
     found.classes = pairs / (shard.fixing.size() + 1);
     if (pairs % (shard.fixing.size() + 1) != 0)

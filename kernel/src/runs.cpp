@@ -72,14 +72,16 @@ std::size_t RunMaker<Code>::find(const std::vector<std::span<const Code>>& parts
   for (const auto part : parts)
     for (const Code& code : part) boxes_->put(code);
   all = 0;
+  LeastCodes<Code> least(most, kept_);
   for (std::size_t box = 0; box < boxes_->count(); ++box) {
     const std::span<const Code> fresh = boxes_->fresh(box);
     all += fresh.size();
     if (most == std::numeric_limits<std::uint64_t>::max())
       kept_.insert(kept_.end(), fresh.begin(), fresh.end());
     else
-      keep_least(fresh, most, kept_);
+      least.add(fresh);
   }
+  least.cut();
   return all;
 }
 

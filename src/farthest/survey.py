@@ -10,12 +10,23 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, get_args
 
 import msgspec
 
 from farthest import _kernel
-from farthest.errors import SettingError
+from farthest.errors import BoardError, PuzzleError, ResourceError, SettingError
+from farthest.families.user_input import board_given
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces import compile_space
+from farthest.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from farthest.families.blocks.space import BlockSpace
+    from farthest.spaces.contract import Space
 
 Keep = Literal["minimal", "solvable", "all"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
@@ -52,6 +63,9 @@ class Starts(Protocol):
     @property
     def parts(self) -> int:
         """Into how many parts it is divided unless something else is asked for."""
+
+    def __str__(self) -> str:
+        """What it is, for people."""
 
     def fields(self) -> dict[str, Any]:
         """What it is, as JSON; ``starts_of`` is the inverse."""
@@ -95,6 +109,9 @@ class RushHour:
         """As users write it."""
         return f"rush-hour-{self.size}x{self.size}"
 
+    def __str__(self) -> str:
+        return f"{self.size}x{self.size}, at most {counted(self.pieces, 'piece')}, row {self.row}; kept: {self.keep}"
+
     @cached_property
     def _kernel(self) -> _kernel.LineSurvey:
         return _kernel.LineSurvey(self.size, self.row - 1, self.pieces)
@@ -120,21 +137,142 @@ class RushHour:
         )
 
 
+MOST_STATES = 2_000_000
+"""Of the components of one puzzle together."""
+
+
+@dataclass(frozen=True)
+class BlockBoards:
+    """The components of a sliding block puzzle: those of ``boards``, in canonical text, or with None all placements of
+    its pieces. They are found together, in one part."""
+
+    puzzle: Puzzle
+    boards: tuple[str, ...] | None
+    keep: Keep
+
+    def __post_init__(self) -> None:
+        if self.puzzle.family != "blocks":
+            raise SettingError(
+                f"puzzle {self.puzzle.name}: it is of the family {self.puzzle.family}; only sliding blocks are surveyed"
+            )
+        if self.keep == "minimal":
+            raise SettingError(
+                f"keep minimal: expected solvable or all; minimal boards of {self.puzzle.name} are not known"
+            )
+
+    @property
+    def name(self) -> str:
+        """As users write it."""
+        return self.puzzle.name
+
+    parts = 1
+
+    def __str__(self) -> str:
+        what = "all placements of its pieces" if self.boards is None else counted(len(self.boards), "board")
+        return f"{what}, metric {self.puzzle.metric}; kept: {self.keep}"
+
+    def fields(self) -> dict[str, Any]:
+        """See ``Starts``."""
+        boards = None if self.boards is None else list(self.boards)
+        return {"kind": "blocks", "puzzle": self.puzzle.to_json(), "boards": boards, "keep": self.keep}
+
+    def survey(self, part: int, parts: int) -> Part:
+        """See ``Starts``. All is in the first part. Raises ResourceError for more than ``MOST_STATES`` states."""
+        import numpy
+
+        from farthest.spaces.graph import joined_to
+
+        if part:
+            return Part({}, [])
+        definition = self.puzzle.definition
+        start = Origin("from", "start") if definition.has_origin("start") else self.puzzle.origin
+        space = cast("BlockSpace", compile_space(self.puzzle, start))
+        if self.boards is None:
+            starts = space.placements(MOST_STATES)
+        else:
+            labels = [definition.parse_board(board) for board in self.boards]
+            starts = numpy.unique(space.encode(numpy.array(labels, dtype=numpy.uint8)))
+        graph = joined_to(cast("Space", space), starts, MOST_STATES) if len(starts) <= MOST_STATES else None
+        if graph is None:
+            raise ResourceError(
+                f"puzzle {self.name}: more than {MOST_STATES:,} states in the components of these boards together; "
+                "survey fewer boards, or enumerate one with `farthest enumerate`"
+            )
+        boards = space.decode(graph.codes)
+        goals = numpy.flatnonzero(definition.at_goal(boards)).astype(numpy.uint32)
+        distances = numpy.frombuffer(graph.kernel.distances(goals), dtype=numpy.int32)
+        of_states = numpy.frombuffer(graph.kernel.components(), dtype=numpy.uint32)
+        order = numpy.argsort(of_states, kind="stable")
+        ends = numpy.cumsum(numpy.bincount(of_states))
+        members = numpy.split(order, ends[:-1])
+        hardest = [int(states[distances[states].argmax()]) for states in members]
+        texts = definition.texts(boards[hardest])
+        pieces = sum(len(kind.tokens) for kind in space.definition.kinds)
+        components = []
+        for states, at, text in zip(members, hardest, texts, strict=True):
+            moves = int(distances[at])
+            layers = [] if moves < 0 else numpy.bincount(distances[states]).tolist()
+            components.append(
+                Component(pieces, len(states), None if moves < 0 else moves, None, text, layers)
+            )
+        solvable = [each for each in components if each.layers]
+        counts = {
+            "starts": len(starts),
+            "components": len(components),
+            "solvable": len(solvable),
+            "minimal": 0,
+            "states": len(boards),
+            "solvable_states": sum(each.states for each in solvable),
+            "minimal_states": 0,
+            "moves": max((each.moves or 0 for each in solvable), default=0),
+        }
+        return Part({str(pieces): counts}, components if self.keep == "all" else solvable)
+
+
 _NAME = re.compile(r"rush-hour-(\d)x(\d)")
 
 
-def starts_named(name: str, pieces: int | None, row: int | None, keep: Keep) -> Starts:
-    """The set of a name. Raises SettingError."""
+def starts_named(
+    name: str, pieces: int | None, row: int | None, keep: Keep | None, lines: Sequence[str] | None = None
+) -> Starts:
+    """The set of a name: ``rush-hour-NxN``, or a sliding block puzzle, of which ``lines`` are boards. ``keep``: None:
+    minimal components, or of a puzzle all. Raises SettingError, PuzzleError, BoardError."""
     found = _NAME.fullmatch(name)
-    if not found or found[1] != found[2]:
-        raise SettingError(f"no set of starts is named {name!r}; expected rush-hour-NxN, with N from 3 to 6")
-    size = int(found[1])
-    return RushHour(size, (size + 1) // 2 if row is None else row, 18 if pieces is None else pieces, keep)
+    if found:
+        if found[1] != found[2]:
+            raise SettingError(f"{name}: expected a square, rush-hour-NxN, with N from 3 to 6")
+        if lines is not None:
+            raise SettingError(f"{name} is a set of boards already; give a puzzle, of which these are boards")
+        size = int(found[1])
+        middle = (size + 1) // 2 if row is None else row
+        return RushHour(size, middle, 18 if pieces is None else pieces, keep or "minimal")
+    puzzle = load(name)
+    if pieces is not None or row is not None:
+        raise SettingError(f"{name} is one puzzle; a number of pieces and a row are for rush-hour-NxN")
+    if lines is None:
+        return BlockBoards(puzzle, None, keep or "all")
+    boards = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                boards.append(puzzle.definition.format_board(board_given(puzzle, line.strip())))
+            except BoardError as error:
+                raise BoardError(f"line {number}: {error}") from None
+    if not boards:
+        raise BoardError("no boards: expected a board on each line")
+    return BlockBoards(puzzle, tuple(sorted(set(boards))), keep or "all")
 
 
 def starts_of(fields: dict[str, Any]) -> Starts:
     """Inverse of ``Starts.fields``. Raises ValueError where they are none."""
+    given = {name: value for name, value in fields.items() if name != "kind"}
     try:
-        return msgspec.convert({k: v for k, v in fields.items() if k != "kind"}, RushHour)
-    except (msgspec.ValidationError, SettingError) as error:
+        if fields.get("kind") == "blocks":
+            return BlockBoards(
+                Puzzle.from_json(msgspec.convert(given["puzzle"], str)),
+                msgspec.convert(given["boards"], tuple[str, ...] | None),
+                msgspec.convert(given["keep"], Keep),
+            )
+        return msgspec.convert(given, RushHour)
+    except (msgspec.ValidationError, SettingError, PuzzleError, LookupError) as error:
         raise ValueError(str(error)) from None

@@ -40,6 +40,17 @@ def test_a_survey(run: Run, run_json: RunJson) -> None:
     )[:3]
 
 
+def test_boards_of_a_puzzle(run: Run, run_json: RunJson) -> None:
+    Path("boards.txt").write_text("start\n\nAABB/AACC/12../DEFF/DEGG\n")
+    told = run_json("survey", "pennant", "--boards", "boards.txt")
+    assert (told["kept"], told["parts"]) == (1, 1)
+    assert told["starts_of"]["boards"] == ["AABB/AACC/12../DEFF/DEGG"]
+    assert "set           1 board, metric move; kept: all" in run("surveys", "1").stdout
+    (component,) = run_json("surveys", "1", "--top", "9")["components"]
+    assert component["states"] == 1398
+    assert "line 1: " in run("survey", "pennant", "--boards", "-", stdin="AB\n", status=2).stderr
+
+
 def test_files(run: Run, run_json: RunJson) -> None:
     run("survey", "rush-hour-4x4", "--keep", "all", "--parts", "3")
     assert run_json("surveys", "1", "--export", "all.csv")["components"] == 880
@@ -62,7 +73,9 @@ def test_files(run: Run, run_json: RunJson) -> None:
 def test_wrong_input(run: Run) -> None:
     run("survey", "rush-hour-3x3")
     for arguments, said in (
-        (("survey", "rush-hour-4x5"), "no set of starts is named 'rush-hour-4x5'; expected rush-hour-NxN"),
+        (("survey", "rush-hour-4x5"), "rush-hour-4x5: expected a square, rush-hour-NxN, with N from 3 to 6"),
+        (("survey", "pennant", "--pieces", "3"), "are for rush-hour-NxN"),
+        (("survey", "pennant", "--workers", "celery", "--threads", "2"), "--threads is for the threads"),
         (("survey", "rush-hour-5x5", "--row", "6"), "row 6: expected 1 to 5"),
         (("survey", "rush-hour-5x5", "--pieces", "0"), "--pieces"),
         (("surveys", "7"), "has no survey 7; `farthest surveys` lists those that it has"),

@@ -1,16 +1,20 @@
 """Surveys of Rush Hour: compared with a model that places all pieces and moves them one by one; published figures."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+import farthest
+from families import PUZZLES
 from farthest.coordinator.survey import survey_by_threads
-from farthest.errors import JobError, SettingError, StorageError
+from farthest.errors import FarthestError, JobError, ResourceError, SettingError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys, digest_of
-from farthest.survey import Component, Keep, Part, RushHour, starts_named, starts_of
+from farthest.puzzles.catalogue import load
+from farthest.survey import BlockBoards, Component, Keep, Part, RushHour, starts_named, starts_of
 
 
 class Piece(NamedTuple):
@@ -290,7 +294,7 @@ def test_sets_of_starts() -> None:
     assert starts_of(starts.fields()) == starts
     assert starts.parts == 9
     for name, pieces, row, said in (
-        ("rush-hour-4x5", None, None, "no set of starts is named 'rush-hour-4x5'"),
+        ("rush-hour-4x5", None, None, "expected a square, rush-hour-NxN, with N from 3 to 6"),
         ("rush-hour-7x7", None, None, "size 7: expected 3 to 6"),
         ("rush-hour-4x4", 19, None, "pieces 19: expected 1 to 18"),
         ("rush-hour-4x4", 3, 5, "row 5: expected 1 to 4"),
@@ -305,6 +309,63 @@ def test_sets_of_starts() -> None:
     ):
         with pytest.raises(ValueError, match=r"\w"):
             starts_of(fields)
+
+
+@pytest.mark.parametrize("name", ["blocks, step", "blocks, slide", "blocks, move"])
+def test_all_placements_of_blocks(name: str, tmp_path: Path) -> None:
+    """Compared with the map of distances to the goal, and the components of single boards."""
+    puzzle = PUZZLES[name]()
+    found = BlockBoards(puzzle, None, "all").survey(0, 1)
+    (counts,) = found.totals.values()
+    assert counts["components"] == len(found.components)
+    assert counts["starts"] == counts["states"] == sum(each.states for each in found.components)
+    solvable = [each for each in found.components if each.layers]
+    assert BlockBoards(puzzle, None, "solvable").survey(0, 1).components == solvable
+    with farthest.enumerate(puzzle, origin="to goal", database=tmp_path / "f.db") as opened:
+        assert counts["solvable_states"] == opened.states
+        assert counts["moves"] == opened.eccentricity
+        layers = [sum(layer) for layer in zip_longest(*(each.layers for each in solvable), fillvalue=0)]
+        assert tuple(layers) == opened.layers
+        assert [opened.distance(each.board) for each in solvable] == [each.moves for each in solvable]
+        for each in found.components[:20]:
+            assert (each.moves is None) == (opened.distances([each.board])[0] < 0)
+            (own,) = BlockBoards(puzzle, (each.board,), "all").survey(0, 1).components
+            assert own == each
+
+
+def test_components_of_boards() -> None:
+    starts = starts_named("pennant", None, None, None, ["start", "", "AABB/AACC/12../DEFF/DEGG"])
+    assert starts == BlockBoards(load("pennant"), ("AABB/AACC/12../DEFF/DEGG",), "all")
+    assert starts_of(starts.fields()) == starts
+    assert starts.parts == 1
+    (component,) = starts.survey(0, 3).components
+    assert (component.pieces, component.states, component.minimal) == (9, 1398, None)
+    assert starts.survey(2, 3) == Part({}, [])
+
+
+def test_wrong_sets_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments, said in (
+        (("8-puzzle", None, None, None), "only sliding blocks are surveyed"),
+        (("pennant", 5, None, None), "a number of pieces and a row are for rush-hour-NxN"),
+        (("pennant", None, None, "minimal"), "keep minimal: expected solvable or all"),
+        (("pennant", None, None, None, ["start", "AA"]), "line 2: "),
+        (("pennant", None, None, None, [" "]), "no boards"),
+        (("rush-hour-4x4", None, None, None, ["start"]), "is a set of boards already"),
+        (("no-such-puzzle", None, None, None), "no-such-puzzle"),
+    ):
+        with pytest.raises(FarthestError, match=said):
+            starts_named(*arguments)
+    monkeypatch.setattr("farthest.survey.MOST_STATES", 100)
+    for boards in (None, ("AABB/AACC/12../DEFF/DEGG",)):
+        with pytest.raises(ResourceError, match="more than 100 states"):
+            BlockBoards(load("pennant"), boards, "all").survey(0, 1)
+
+
+@pytest.mark.slow
+def test_the_classic_box_of_klotski() -> None:
+    """65,880 placements; the hardest board takes 126 unit moves, 116 those of the usual start."""
+    (counts,) = BlockBoards(load("hakoiri-musume-step"), None, "all").survey(0, 1).totals.values()
+    assert (counts["states"], counts["components"], counts["moves"]) == (65_880, 898, 126)
 
 
 def test_digests_are_of_what_was_found() -> None:

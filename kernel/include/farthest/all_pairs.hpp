@@ -32,11 +32,14 @@ class Graph {
   void search(std::size_t first, std::size_t last, int threads, std::span<std::uint32_t> eccentricities,
               std::vector<std::uint64_t>& pairs) const;
 
-  // The distance of each vertex from one, -1 where no way leads.
-  std::vector<std::int32_t> distances(Vertex from) const;
+  // The distance of each vertex from the nearest of some, -1 where no way leads.
+  std::vector<std::int32_t> distances(std::span<const Vertex> from) const;
+  // A number for each vertex, ascending from 0 by the least vertices: equal where edges, each of which has
+  // one that leads back, join them.
+  std::vector<Vertex> components() const;
 
  private:
-  std::vector<Vertex> names_;           // the caller's number of a rank
+  std::vector<Vertex> names_, ranks_;   // the caller's number of a rank, and the rank of that
   std::vector<std::uint64_t> offsets_;  // of ranks, as those of the caller
   std::vector<Vertex> targets_;         // ranks
 };

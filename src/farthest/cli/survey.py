@@ -16,6 +16,8 @@ from farthest.cli.printing import note, print_facts, print_json, print_table
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
     from farthest.models.surveys import By, StoredSurvey, Surveys
@@ -39,9 +41,14 @@ COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 @click.option(
     "--keep",
     type=click.Choice(("minimal", "solvable", "all")),
-    default="minimal",
-    show_default=True,
-    help="Which components get a row of their own; all are counted.",
+    help="Which components get a row of their own; all are counted.  [default: minimal, of a puzzle all]",
+)
+@click.option(
+    "--boards",
+    type=click.File(encoding="utf-8", errors="replace"),
+    metavar="FILE",
+    shell_complete=completed("file"),
+    help="Boards of the puzzle, one on each line: their components alone. - is standard input.",
 )
 @click.option(
     "--parts",
@@ -63,7 +70,8 @@ def survey(
     starts: str,
     pieces: int | None,
     row: int | None,
-    keep: Keep,
+    keep: Keep | None,
+    boards: TextIO | None,
     parts: int | None,
     workers: Workers,
     threads: int | None,
@@ -74,14 +82,16 @@ def survey(
 
     SET is rush-hour-NxN, with N from 3 to 6: all boards of Rush Hour, without walls, whose pieces have 2 or 3 cells.
     A component is all boards that moves lead to from one of them; its hardest board takes most moves until the piece in
-    --row is at its right end. A hardest board is minimal if it is easier without any one of its other pieces. Each
-    part is stored when it is done; the same command goes on with the parts that are missing, and shows a survey that
-    is finished.
+    --row is at its right end. A hardest board is minimal if it is easier without any one of its other pieces. Or SET
+    is a sliding block puzzle: all placements of its pieces, or the boards of --boards; the hardest board takes most
+    moves to the nearest goal. Each part is stored when it is done; the same command goes on with the parts that are
+    missing, and shows a survey that is finished.
 
     \b
     Examples:
       farthest survey rush-hour-5x5
       farthest survey rush-hour-6x6 --pieces 7
+      farthest survey hakoiri-musume-step
       farthest survey rush-hour-6x6 --pieces 10 --workers celery
     """
     from farthest.api.bars import progress_bar
@@ -95,7 +105,7 @@ def survey(
         raise click.UsageError(
             "--threads is for the threads of this process; --workers celery needs `farthest worker --concurrency N`."
         )
-    asked = starts_named(starts, pieces, row, keep)
+    asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards))
     done: list[SurveyProgress] = []
     with open_database(database, create=True) as opened, progress_bar(None) as bar:
 
@@ -241,7 +251,7 @@ def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
     print_facts(
         [
             ("survey", f"{stored.id}: {stored.record.name}"),
-            ("set", ", ".join(f"{name} {value}" for name, value in document["starts_of"].items())),
+            ("set", str(stored.starts)),
             (
                 "parts",
                 f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads",

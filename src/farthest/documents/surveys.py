@@ -42,7 +42,11 @@ class SurveyDocument(TypedDict):
 
     survey: Annotated[int, "its number"]
     name: Annotated[str, "the set of starts"]
-    starts_of: Annotated[dict[str, Any], "what decides the set: `kind`, `size`, `row`, `pieces`, `keep`"]
+    starts_of: Annotated[
+        dict[str, Any],
+        "what decides the set: `kind`, `keep`, of rush-hour `size`, `row`, `pieces`, of a puzzle its definition "
+        "`puzzle` and `boards`, a list or null",
+    ]
     parts: int
     done: Annotated[int, "into how many parts it is divided, and how many are stored"]
     seconds: Annotated[float, "of all these parts together"]

@@ -8,15 +8,14 @@ ordered, and no way may lead from its first to its second.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest import _kernel
 from farthest.errors import JobError, ResourceError
 from farthest.machine import cores
 from farthest.spaces import compile_space
+from farthest.spaces.graph import MoveGraph, edges_of, joined_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from farthest.families.user_input import GivenBoard
     from farthest.queries.stored_map import StoredMap
-    from farthest.spaces.contract import Codes, Space
+    from farthest.spaces.contract import Space
 
 MOST_STATES = 100_000
 """A component of more has more than 10^10 pairs."""
@@ -78,7 +77,8 @@ def diameter(opened: StoredMap, board: GivenBoard | None = None, *, limit: int =
     ResourceError for more than ``MOST_STATES`` states, JobError for boards that no moves join, and where moves cannot
     be taken back and the map is cut off or a board is given.
     """
-    graph = _ComponentGraph(opened, board)
+    component = _Component(opened, board)
+    graph = component.graph
     states = len(graph.codes)
     farthest = numpy.zeros(states, dtype=numpy.uint32)
     distances = numpy.zeros(1, dtype=numpy.int64)
@@ -89,20 +89,20 @@ def diameter(opened: StoredMap, board: GivenBoard | None = None, *, limit: int =
         longer[: len(shorter)] += shorter
         distances = longer
     unjoined = states**2 - int(distances.sum())
-    if not graph.ordered:
+    if not component.ordered:
         distances[1:] //= 2
     return Diameter(
         states,
-        graph.ordered,
+        component.ordered,
         tuple(numpy.bincount(farthest).tolist()),
         tuple(distances.tolist()),
         unjoined,
-        tuple(graph.pairs_at(len(distances) - 1, farthest, limit)),
+        tuple(component.pairs_at(len(distances) - 1, farthest, limit)),
     )
 
 
-class _ComponentGraph:
-    """The states of a component, and its moves as a graph of the kernel."""
+class _Component:
+    """The states of a component and its moves."""
 
     def __init__(self, opened: StoredMap, board: GivenBoard | None) -> None:
         self._name = f"job {opened.job} ({opened.record.name})"
@@ -112,24 +112,9 @@ class _ComponentGraph:
         # A map of representatives has fewer codes than states.
         self._space: Space = compile_space(opened.puzzle, opened.origin) if opened.reduced else opened.space
         self.ordered = not self._space.undirected
-        self._backward = opened.origin.direction == "to"
-        if self.ordered:
-            self._check_map(opened, board)
-            self.codes = numpy.sort(
-                numpy.concatenate([self._space.encode(block.labels) for block in opened.state_blocks()])
-            )
-            blocks = numpy.array_split(self.codes, len(self.codes) // SOURCES_AT_ONCE + 1)
-            edges = [edge for block in blocks for edge in self._edges(block)]
-        else:
-            self.codes, edges = self._flooded(opened, board)
-        self._sources, self._targets = (
-            numpy.searchsorted(self.codes, numpy.concatenate([self.codes[:0], *each]))
-            for each in ([edge[0] for edge in edges], [edge[1] for edge in edges])
-        )
-        if self.ordered and self._backward:
-            self._sources, self._targets = self._targets, self._sources
+        self.graph = self._of_map(opened, board) if self.ordered else self._of_board(opened, board)
 
-    def _check_map(self, opened: StoredMap, board: GivenBoard | None) -> None:
+    def _of_map(self, opened: StoredMap, board: GivenBoard | None) -> MoveGraph:
         if board is not None:
             raise JobError(
                 f"{self._name}: not every move can be taken back, so pairs are those of the whole map; "
@@ -142,34 +127,19 @@ class _ComponentGraph:
             )
         if opened.states > MOST_STATES:
             raise self._too_large(f"{opened.states:,} states")
+        found = [self._space.encode(block.labels) for block in opened.state_blocks()]
+        codes = numpy.sort(numpy.concatenate(found))
+        return MoveGraph(codes, edges_of(self._space, codes), backward=opened.origin.direction == "to")
 
-    def _flooded(
-        self, opened: StoredMap, board: GivenBoard | None
-    ) -> tuple[Codes, list[tuple[Codes, Codes]]]:
-        """All codes that moves join to the board's, ascending, and the edges."""
+    def _of_board(self, opened: StoredMap, board: GivenBoard | None) -> MoveGraph:
         if board is None:
             board = "start" if self._definition.has_origin("start") else self._space.origins[0]
         opened.distance(board)
         labels = numpy.array([opened.labels(board)], dtype=numpy.uint8)
-        before = codes = self._space.encode(labels)
-        edges: list[tuple[Codes, Codes]] = []
-        layers, states = [codes], 1
-        while len(codes):
-            of_layer = list(self._edges(codes))
-            found = numpy.unique(numpy.concatenate([codes[:0], *(after for _, after in of_layer)]))
-            found = found[~numpy.isin(found, before, assume_unique=True)]
-            before, codes = codes, found[~numpy.isin(found, codes, assume_unique=True)]
-            layers.append(codes)
-            edges += of_layer
-            states += len(codes)
-            if states > MOST_STATES:
-                raise self._too_large(f"more than {MOST_STATES:,} states are joined to the board")
-        return numpy.sort(numpy.concatenate(layers)), edges
-
-    def _edges(self, codes: Codes) -> Iterator[tuple[Codes, Codes]]:
-        """The codes before and after moves away from the origin, some at a time."""
-        for _, rows, after in self._space.neighbours(self._space.decode(codes), toward=False):
-            yield codes[rows], self._space.encode(after)
+        graph = joined_to(self._space, self._space.encode(labels), MOST_STATES)
+        if graph is None:
+            raise self._too_large(f"more than {MOST_STATES:,} states are joined to the board")
+        return graph
 
     def _too_large(self, what: str) -> ResourceError:
         return ResourceError(
@@ -177,23 +147,16 @@ class _ComponentGraph:
             "`farthest enumerate` tells"
         )
 
-    @cached_property
-    def kernel(self) -> _kernel.Graph:
-        """The graph; vertices are numbers in ``codes``."""
-        order = numpy.argsort(self._sources, kind="stable")
-        offsets = numpy.zeros(len(self.codes) + 1, dtype=numpy.uint64)
-        numpy.cumsum(numpy.bincount(self._sources, minlength=len(self.codes)), out=offsets[1:])
-        return _kernel.Graph(offsets, self._targets[order].astype(numpy.uint32))
-
     def pairs_at(self, depth: int, farthest: NDArray[numpy.uint32], limit: int) -> Iterator[tuple[str, str]]:
         """The boards of pairs so far apart, ascending by code, at most ``limit``."""
         for first in numpy.flatnonzero(farthest == depth).tolist():
-            distances = numpy.frombuffer(self.kernel.distances(first), dtype=numpy.int32)
+            source = numpy.array([first], dtype=numpy.uint32)
+            distances = numpy.frombuffer(self.graph.kernel.distances(source), dtype=numpy.int32)
             seconds = numpy.flatnonzero(distances == depth)
             if not self.ordered:
                 seconds = seconds[seconds >= first]
             for second in seconds[:limit].tolist():
-                boards = self._space.decode(self.codes[[first, second]])
+                boards = self._space.decode(self.graph.codes[[first, second]])
                 one, other = self._definition.texts(boards)
                 yield one, other
             limit -= len(seconds)

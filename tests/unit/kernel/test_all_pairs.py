@@ -2,6 +2,7 @@
 
 import numpy
 import pytest
+from numpy.typing import NDArray
 
 from farthest import _kernel
 from farthest.random_source import RandomSource
@@ -13,6 +14,10 @@ def made(edges: Edges) -> _kernel.Graph:
     offsets = numpy.cumsum([0, *map(len, edges)], dtype=numpy.uint64)
     targets = numpy.array([to for each in edges for to in each], dtype=numpy.uint32)
     return _kernel.Graph(offsets, targets)
+
+
+def vertices(*numbers: int) -> NDArray[numpy.uint32]:
+    return numpy.array(numbers, dtype=numpy.uint32)
 
 
 def searched(edges: Edges, start: int) -> list[int]:
@@ -55,8 +60,31 @@ def test_as_one_by_one(edges: Edges, threads: int) -> None:
         sum(each[depth] for each in pairs if depth < len(each)) for depth in range(max(map(len, pairs)))
     ]
     assert counts == numpy.bincount(joined).tolist()
-    last = numpy.frombuffer(graph.distances(len(edges) - 1), dtype=numpy.int32)
+    last = numpy.frombuffer(graph.distances(vertices(len(edges) - 1)), dtype=numpy.int32)
     assert last.tolist() == expected[-1]
+
+
+def test_components_and_the_nearest_of_some() -> None:
+    edges = random_graph(300, 200, 3)
+    both: Edges = [[] for _ in edges]
+    for one, others in enumerate(edges):
+        for other in others:
+            both[one].append(other)
+            both[other].append(one)
+    graph = made(both)
+    of_each = numpy.frombuffer(graph.components(), dtype=numpy.uint32).tolist()
+    firsts = [of_each.index(number) for number in range(max(of_each) + 1)]
+    assert firsts == sorted(firsts)
+    for first in firsts:
+        assert [distance >= 0 for distance in searched(both, first)] == [
+            number == of_each[first] for number in of_each
+        ]
+    some = vertices(5, 77, 5)
+    nearest = numpy.frombuffer(graph.distances(some), dtype=numpy.int32).tolist()
+    assert nearest == [
+        min((at for at in pair if at >= 0), default=-1)
+        for pair in zip(searched(both, 5), searched(both, 77), strict=True)
+    ]
 
 
 def test_what_is_no_graph() -> None:
@@ -69,4 +97,4 @@ def test_what_is_no_graph() -> None:
     with pytest.raises(ValueError, match="each vertex"):
         graph.search(0, 3, numpy.zeros(2, numpy.uint32))
     with pytest.raises(ValueError, match="no such vertex"):
-        graph.distances(3)
+        graph.distances(vertices(0, 3))

@@ -81,6 +81,11 @@ class BlockSpace:
         data = self._kernel.decode(np.ascontiguousarray(codes, dtype=self.code_dtype).tobytes())
         return np.frombuffer(data, dtype=np.uint8).reshape(-1, self.cells)
 
+    def placements(self, most: int) -> Codes:
+        """The codes of all boards, ascending; ``most`` + 1 of them where there are more."""
+        data = self._kernel.placements([0] * len(self.definition.kinds), most)
+        return np.sort(np.frombuffer(data, dtype=self.code_dtype))
+
     def origin_codes(self) -> Buffer:
         return self._origin_codes.tobytes()
 
