@@ -1,5 +1,6 @@
 """Spaces written as users write them, in each of the forms that docs/python.md names."""
 
+import ctypes
 import os
 import signal
 import time
@@ -34,6 +35,32 @@ class Ring(PuzzleSpace):
     def successors(self, keys: Keys) -> Keys:
         n = np.uint64(self.size)
         return np.stack([(keys + np.uint64(1)) % n, (keys + n - np.uint64(1)) % n], axis=1)
+
+
+FUNCTION = ctypes.CFUNCTYPE(
+    ctypes.c_size_t,
+    ctypes.POINTER(ctypes.c_uint64),
+    ctypes.c_size_t,
+    ctypes.POINTER(ctypes.c_uint64),
+    ctypes.c_void_p,
+)
+
+
+@FUNCTION  # type: ignore[untyped-decorator]
+def _around(keys: Any, count: int, out: Any, data: int) -> int:
+    n = ctypes.cast(data, ctypes.POINTER(ctypes.c_uint64))[0]
+    for i in range(count):
+        out[2 * i], out[2 * i + 1] = (keys[i] + 1) % n, (keys[i] + n - 1) % n
+    return count
+
+
+class Called(Ring):
+    """The same by an address, as compiled functions are called."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.data = np.array([self.n], dtype=np.uint64)
+        self.successors = _around  # type: ignore[method-assign]
 
 
 class Doubling(PuzzleSpace):

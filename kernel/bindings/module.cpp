@@ -212,6 +212,7 @@ NB_MODULE(_kernel, m) {
   // A space that a script keeps until the interpreter ends is no leak that its author could mend.
   nb::set_leak_warnings(false);
   nb::exception<LimitExceeded>(m, "LimitError", PyExc_ValueError);
+  nb::exception<farthest::WrongAnswer>(m, "AnswerError", PyExc_ValueError);
   nb::exception<farthest::NotClosed>(m, "NotClosedError", PyExc_RuntimeError);
   m.doc() = "The enumeration kernel: spaces, layers of states as bitmaps, and their images under moves.";
   m.def("available_isas", &farthest::python::isas,

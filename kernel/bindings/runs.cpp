@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "farthest/expansion.hpp"
 #include "farthest/map_runs.hpp"
 #include "farthest/outboxes.hpp"
+#include "farthest/user_expander.hpp"
 
 namespace farthest::python {
 
@@ -79,6 +81,12 @@ nb::bytes expand_codes(const Expander& expander, nb::handle codes, int threads) 
     }
     return written(successors.size() * width, [&](auto out) { store_codes<Code>(successors, out, width); });
   });
+}
+
+std::unique_ptr<Expander> expander_from(std::uintptr_t function, std::uintptr_t data, std::size_t moves,
+                                        std::size_t width, bool words, std::uint64_t limit, bool undirected) {
+  return user_expander({reinterpret_cast<UserFunction>(function), reinterpret_cast<const void*>(data), moves,
+                        width, words, limit, undirected});
 }
 
 States states_from(const CountedRun& run) { return {run.states, bytes_from(run.blob)}; }
@@ -260,6 +268,13 @@ void bind_runs(nb::module_& m) {
         "expander"_a, "codes"_a, "threads"_a = 1,
         "The codes of all successors of `codes` (of 8 bytes: uint64, little endian); they may repeat. Raises "
         "ValueError.");
+  m.def(
+      "user_expander", &expander_from, "function"_a, "data"_a, "moves"_a, "width"_a, "words"_a, "limit"_a,
+      "undirected"_a,
+      "The successors that a user's compiled function gives (kernel/include/farthest/user_expander.hpp): its "
+      "address, that of its data or 0, the number of moves, bytes of a code, whether keys are numbers, below "
+      "which `limit` they must be (0: none), whether moves can be taken back. Where answers are wrong, what "
+      "expands raises AnswerError. Raises ValueError.");
   m.def("run_of", &run_from, nb::sig("def run_of(width: int, codes: " BUFFER ") -> tuple[int, bytes]"),
         "width"_a, "codes"_a,
         "The run of any codes of `width` bytes (8: uint64, little endian; else byte strings): its number of "

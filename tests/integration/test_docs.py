@@ -2,7 +2,9 @@
 
 import re
 import shlex
+import shutil
 import sqlite3
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -215,6 +217,25 @@ def test_the_classes_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert ring_map.layers == (1, *[2] * 499, 1)
     for module in ("frogs", "ring"):
         monkeypatch.delitem(sys.modules, module)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler: cc")
+def test_the_compiled_function_that_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (source,) = fenced("docs/python.md", "c")
+    Path("rolling.c").write_text(source)
+    Path("rolling_cubes.py").write_text(fenced("docs/python.md", "python")[-1])
+    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    (cc .*)$", text, re.MULTILINE)
+    subprocess.run([*shlex.split(command), "-Wall", "-Wextra", "-Werror"], check=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", "rolling_cubes")
+    table = '[python]\nclass = "rolling_cubes:RollingCubes"\n'
+    puzzle = parse_puzzle(f'name = "cubes"\nfamily = "python"\n{table}', "cubes.toml")
+    with farthest.enumerate(puzzle) as cubes:
+        assert (cubes.states, cubes.layers[49], cubes.eccentricity) == (15_116_544, 12, 49)
+        assert cubes.distance("DDDD.DDDD") == 36
+    monkeypatch.delitem(sys.modules, "rolling_cubes")
 
 
 def test_the_worked_example_of_codes_of_blocks() -> None:

@@ -31,6 +31,7 @@ PUZZLES: dict[str, tuple[str | Puzzle, Origin]] = {
     "jugs": ("jugs-8-5-3", Origin("from", "start")),
     "jugs, to": ("die-hard-jugs", Origin()),
     "class, batches": (puzzle_of("python", 'class = "python_spaces:Ring"'), Origin("from", "start")),
+    "class, by an address": (puzzle_of("python", 'class = "python_spaces:Called"'), Origin("to", "start")),
     "class, to": (puzzle_of("python", 'class = "python_spaces:Doubling"'), Origin("to", "start")),
     "class, one way": (puzzle_of("python", 'class = "python_spaces:OneWay"'), Origin("from", "start")),
     "class, ranks": (puzzle_of("python", 'class = "python_spaces:Sorting"'), Origin("from", "start")),

@@ -31,6 +31,11 @@ struct NotClosed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A function of the user's has answered what it must not. Bindings turn it into AnswerError, a ValueError.
+struct WrongAnswer : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 inline SlotMask bit(int slot) { return SlotMask{1} << slot; }
 inline int lowest(SlotMask mask) { return std::countr_zero(mask); }
 inline int below(SlotMask free, int slot) { return std::popcount(free & (bit(slot) - 1)); }

@@ -99,7 +99,11 @@ class Candidates:
         may raise. ``shards``: only those from the first to the one before the second, of a space with an expander."""
         expander: _kernel.Expander | None = getattr(self._space, "expander", None)
         if expander is not None:
-            self.boxes.expand(expander, runs, threads, *(shards or ()))
+            try:
+                self.boxes.expand(expander, runs, threads, *(shards or ()))
+            except _kernel.AnswerError as error:
+                name = self._space.puzzle.name
+                raise PuzzleError(f"puzzle {name}: the compiled function of its class {error}") from None
             return
         width = self._space.code_bytes
         codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))

@@ -77,7 +77,7 @@ def test_dense_by_rank() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Frogs", "Words", "Wide", "WideOne", "Sparse", "OneWay", "Ring", "Doubling"]
+    "name", ["Frogs", "Words", "Wide", "WideOne", "Sparse", "OneWay", "Ring", "Called", "Doubling"]
 )
 @pytest.mark.parametrize("direction", ["from", "to"])
 def test_all_forms(name: str, direction: str) -> None:

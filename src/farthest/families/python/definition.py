@@ -102,7 +102,11 @@ class Python(PuzzleDefinition):
             keys = f"{8 * user.width} bits" if user.width == 8 or user.wide else f"{user.width} bytes"
         ways = "can be taken back" if user.undirected else "both known" if user.backward else "one way"
         options = [] if self.options == "{}" else [("options", self.options)]
-        return [("class", self.reference), *options, ("keys", keys), ("moves", ways)]
+        slow = (
+            "one state at a time: arrays are some 50 times as fast, compiled functions 100 (docs/python.md)"
+        )
+        asked = "compiled" if user.compiled else "arrays" if user.batch else slow
+        return [("class", self.reference), *options, ("keys", keys), ("moves", ways), ("answers", asked)]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
         """By the class's ``parse``, else a number, or the key's bytes in hexadecimal digits."""

@@ -5,11 +5,13 @@ checked, and become moves of arrays of codes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from farthest import _kernel
 from farthest.errors import PuzzleError, StorageError
 from farthest.families.python.definition import Python
 from farthest.families.python.user_class import NO_STATE, Code, UserClass
@@ -50,16 +52,37 @@ class UserMoves:
         """For each move, or each k-th answer, its name, the rows of ``codes``, the codes it leads to or comes from."""
         if not codes.size:
             return
-        backward = not forward and not self.user.undirected
-        if self.user.batch:
-            yield from self._of_batch("predecessors" if backward else "successors", codes)
-        else:
-            yield from self._one_by_one("predecessors_of" if backward else "successors_of", codes)
+        method = self.method(forward=forward)
+        if not self.user.batch:
+            yield from self._one_by_one(f"{method}_of", codes)
+            return
+        answer = self._answer(method, codes)
+        for k, (rows, found) in enumerate(self._columns(answer, codes.size, method)):
+            after, there = self._codes_of(found, method)
+            yield self._name(k), rows[there], after[there]
 
     def reached(self, codes: Codes, *, forward: bool) -> Codes:
-        """All codes that the moves lead to, or come from."""
-        found = [after for _, _, after in self.steps(codes, forward=forward)]
-        return np.concatenate(found) if found else np.empty(0, dtype=self.dtype)
+        """All codes that the moves lead to, or come from. For each, a check of the key and little more."""
+        if not (self.user.batch and codes.size):
+            found = [after for _, _, after in self.steps(codes, forward=forward)]
+            return np.concatenate(found) if found else np.empty(0, dtype=self.dtype)
+        method = self.method(forward=forward)
+        answer = self._answer(method, codes)
+        if isinstance(answer, np.ndarray):
+            parts = [answer.reshape(-1, *answer.shape[2:])]
+        else:
+            parts = [keys for _, keys in answer]
+            if len({(keys.dtype, keys.shape[1:]) for keys in parts}) == 1:
+                parts = [np.concatenate(parts)]
+        states = []
+        for keys in parts:
+            after, there = self._codes_of(keys, method)
+            states.append(after if there.all() else after[there])
+        return np.concatenate(states) if len(states) != 1 else states[0]
+
+    def method(self, *, forward: bool) -> str:
+        """Which method answers."""
+        return "successors" if forward or self.user.undirected else "predecessors"
 
     def check(self) -> None:
         """Asks for the moves of some initial states in different ways. Raises PuzzleError where the answers differ."""
@@ -137,10 +160,10 @@ class UserMoves:
 
     # Many states at a time
 
-    def _of_batch(self, method: str, codes: Codes) -> Iterator[Step]:
+    def _answer(self, method: str, codes: Codes) -> NDArray[Any] | list[tuple[NDArray[Any], NDArray[Any]]]:
+        """What the class answers, of the right shape: an array (keys, moves), or pairs (rows, keys)."""
         keys = self._keys(codes)
-        with self.user.mended(method):
-            answer = getattr(self.user.instance, method)(keys)
+        answer = self.user.answer(method, keys)
         if isinstance(answer, np.ndarray):
             shape = (codes.size, "moves", *keys.shape[1:])
             if answer.ndim != len(shape) or answer.shape[0] != codes.size:
@@ -148,32 +171,36 @@ class UserMoves:
                     f"{method} answered an array of shape {answer.shape}, expected {_shape(shape)}: a row for each of "
                     f"the {codes.size} keys, a column for each move"
                 )
-            columns = [(np.arange(codes.size), answer[:, k]) for k in range(answer.shape[1])]
-        elif isinstance(answer, list | tuple):
-            columns = [self._rows_and_keys(item, k, codes.size, method) for k, item in enumerate(answer)]
-        else:
+            return answer
+        if not isinstance(answer, list | tuple):
             raise self.user.error(
                 f"{method} answered {shown(answer)}, expected an array (keys, moves), or a list with a pair "
                 "(rows, keys) for each move"
             )
-        for k, (rows, found) in enumerate(columns):
-            after, there = self._codes_of(found, method)
-            yield self._name(k), rows[there], after[there]
+        return [self._rows_and_keys(item, k, method) for k, item in enumerate(answer)]
 
-    def _rows_and_keys(
-        self, item: Any, k: int, size: int, method: str
-    ) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    def _rows_and_keys(self, item: Any, k: int, method: str) -> tuple[NDArray[Any], NDArray[Any]]:
         pair = isinstance(item, list | tuple) and len(item) == 2
         rows, found = (np.asarray(part) for part in item) if pair else (np.empty(0), np.empty(0))
         if not pair or rows.ndim != 1 or rows.dtype.kind not in "iu" or found.shape[:1] != rows.shape:
             raise self.user.error(
                 f"{method}: move {k} is no pair (rows, keys) of equal length with rows in whole numbers; expected that"
             )
-        if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < size:
-            raise self.user.error(
-                f"{method}: move {k} has a row outside 0 to {size - 1}; expected rows of the keys given"
-            )
-        return rows.astype(np.intp), found
+        return rows, found
+
+    def _columns(
+        self, answer: Any, size: int, method: str
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[Any]]]:
+        """Of each move the rows and the keys."""
+        if isinstance(answer, np.ndarray):
+            yield from ((np.arange(size), answer[:, k]) for k in range(answer.shape[1]))
+            return
+        for k, (rows, found) in enumerate(answer):
+            if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < size:
+                raise self.user.error(
+                    f"{method}: move {k} has a row outside 0 to {size - 1}; expected rows of the keys given"
+                )
+            yield rows.astype(np.intp), found
 
     def _keys(self, codes: Codes) -> NDArray[Any]:
         """The codes as the class gets them: uint64 (keys,), (keys, 2) for 128 bits, or uint8 (keys, bytes); a copy."""
@@ -200,9 +227,9 @@ class UserMoves:
             raise user.error(
                 f"{method} answered the key {int(keys.min())}, expected one from 0, or -1 for no state"
             )
-        numbers = keys.astype(np.uint64)
+        numbers = keys.astype(np.uint64, copy=False)
         there = numbers != np.uint64(NO_STATE)
-        if user.size is not None and numbers.size and bool((numbers[there] >= user.size).any()):
+        if user.size is not None and numbers.size and int((numbers + np.uint64(1)).max()) > user.size:
             wrong = int(numbers[there].max())
             raise user.error(
                 f"{method} answered the key {wrong}, expected one from 0 to {user.size - 1}, or NO_STATE for no move"
@@ -323,6 +350,18 @@ class PythonSpace:
     def origin_codes(self) -> Buffer:
         return self.encode(np.array(self.origins, dtype=np.uint8)).tobytes()
 
+    @cached_property
+    def expander(self) -> _kernel.Expander | None:
+        """The kernel's successors, where the class has a compiled function."""
+        user, method = self.user, self.moves.method(forward=self.origin.direction == "from")
+        if method not in user.compiled:
+            return None
+        address, data = user.compiled[method], user.data.ctypes.data
+        words = user.width == 8 or user.wide
+        return _kernel.user_expander(
+            address, data, len(user.moves), user.width, words, user.size or 0, user.undirected
+        )
+
     def successors(self, codes: Buffer, threads: int) -> Buffer:
         """The class is asked by one thread."""
         del threads
@@ -332,4 +371,4 @@ class PythonSpace:
             self.undirected and next(self._batches) % _LOOKS == 0
         ):  # else states would be found again and again
             self.moves.check_return(given[:1], forward=forward)
-        return self.moves.reached(given, forward=forward).tobytes()
+        return self.moves.reached(given, forward=forward).view(np.uint8).data

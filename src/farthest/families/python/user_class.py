@@ -10,13 +10,16 @@ expanded, and those that this leads to. A hash that belongs to neither cannot be
 
 from __future__ import annotations
 
+import ctypes
 import marshal
 import os
 import sys
 import traceback
+from _ctypes import CFuncPtr
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import fields
 from functools import cached_property
 from hashlib import blake2b
 from importlib import import_module
@@ -25,13 +28,17 @@ from importlib.machinery import ModuleSpec, PathFinder
 from operator import index
 from socket import gethostname
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from farthest.arrays import np
 from farthest.errors import ForbiddenCodeError, PuzzleError
 from farthest.families.python.allowed import PuzzleSpace, allowed_modules, own_class
 from farthest.families.python.user_options import OptionError, from_text, option_values
 from farthest.puzzles.definition import Board
 from farthest.wording import near_match, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 HASH_BYTES = 16
 BITS = 8 * HASH_BYTES
@@ -248,6 +255,10 @@ MAX_INITIAL = 1_000_000
 
 Code = int | bytes
 
+_FUNCTION = ctypes.CFUNCTYPE(
+    ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p
+)
+"""A compiled function: keys, their number, room for the answer, data (kernel/include/farthest/user_expander.hpp)."""
 
 MOST_MADE = 16
 """Classes that are made once, the last ones; the others are made again where they are needed."""
@@ -297,6 +308,9 @@ class UserClass:
                 "which answers for an array of keys, or def successors_of(self, state), for one state"
             )
         self.batch = batch
+        self.compiled = {
+            name: at for name in ("successors", "predecessors") if (at := self._compiled_at(name))
+        }
         self.undirected = self._flag("undirected")
         if self.has("predecessors" if single else "predecessors_of"):
             wanted = ("predecessors", "successors") if batch else ("predecessors_of", "successors_of")
@@ -323,6 +337,46 @@ class UserClass:
         """Whether there is a method or attribute of that name."""
         with self.mended(name):
             return getattr(self.instance, name, None) is not None
+
+    def _compiled_at(self, name: str) -> int | None:
+        """The address of a function of ctypes, of numba, or given as a number; None: a method, or there is none."""
+        with self.mended(name):
+            function: Any = getattr(self.instance, name, None)
+            address: Any = getattr(function, "address", function)
+            if isinstance(function, CFuncPtr):
+                address = ctypes.cast(function, ctypes.c_void_p).value
+        if not _whole(address):
+            return None
+        if any(
+            field.name == name for field in fields(self.instance)
+        ):  # a puzzle's file would choose what runs
+            raise self.error(f"{name} is an option, expected a method or a compiled function of the class")
+        if not self.moves:
+            raise self.error(
+                f"{name} is compiled, and moves is missing; write moves = [...], a name for each move"
+            )
+        return index(address)
+
+    @cached_property
+    def data(self) -> NDArray[np.uint8]:
+        """The bytes whose address compiled functions get."""
+        with self.mended("data"):
+            return np.frombuffer(getattr(self.instance, "data", b"\0"), dtype=np.uint8)
+
+    def answer(self, method: str, keys: NDArray[Any]) -> Any:
+        """What a class that answers in batches answers for an array of keys; of a compiled function an array too."""
+        with self.mended(method):
+            if method not in self.compiled:
+                return getattr(self.instance, method)(keys)
+        keys = np.ascontiguousarray(keys)
+        most = np.iinfo(keys.dtype).max
+        out = np.full((len(keys), len(self.moves), *keys.shape[1:]), most, dtype=keys.dtype)
+        done = _FUNCTION(self.compiled[method])(
+            keys.ctypes.data, len(keys), out.ctypes.data, self.data.ctypes.data
+        )
+        if done != len(keys):
+            raise self.error(f"{method} returned {done} for {len(keys)} keys, expected their number")
+        return out
 
     def _flag(self, name: str) -> bool:
         value = getattr(self.instance, name, False)
