@@ -102,7 +102,7 @@ TEST(kinds_of_many_sets_move_as_others) {
     if (cell % 6 < 5) links[3][i] = static_cast<std::int8_t>(cell + 1);
   }
   const Blocks blocks(36, links, {12, 1}, {15, 15}, {squares(36), squares(36)}, BlockMetric::step);
-  SlotMask squares_at = 0b001101001011000100000010001000110011;
+  SlotMask squares_at = 0b001101001001000100000010001000110011;
   for (int i = 0; i < 20; ++i, squares_at = (squares_at << 5 | squares_at >> 31) & first_slots(36)) {
     Placement placement;
     placement.anchors[0] = squares_at;
