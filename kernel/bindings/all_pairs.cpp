@@ -37,8 +37,7 @@ nb::bytes components(const Graph& graph) {
 void bind_all_pairs(nb::module_& m) {
   nb::class_<Graph>(m, "Graph",
                     "A directed graph: edges lead from vertex v to targets[offsets[v]:offsets[v + 1]]. "
-                    "offsets: uint64, one more "
-                    "than vertices; targets: uint32. Raises ValueError.")
+                    "offsets: uint64, one more than vertices; targets: uint32. Raises ValueError.")
       .def(
           "__init__",
           [](Graph* graph, const Array<const std::uint64_t>& offsets,
@@ -57,8 +56,7 @@ void bind_all_pairs(nb::module_& m) {
       .def("distances", &distances, nb::sig("def distances(self, vertices: " BUFFER ") -> bytes"),
            "vertices"_a.noconvert(),
            "The distance of each vertex from the nearest of some (uint32): int32, -1 where no way leads. "
-           "Raises "
-           "ValueError.")
+           "Raises ValueError.")
       .def("components", &components,
            "A number for each vertex, uint32, equal where edges join them; each edge must have one that "
            "leads back.");

@@ -61,10 +61,8 @@ void bind_line_survey(nb::module_& m) {
                    "list[tuple[int, int, str, list[int], bool]]]"),
            "part"_a, "parts"_a, "keep"_a,
            "The components of a part: totals by number of pieces; and of the minimal, solvable or all ones, "
-           "as `keep` "
-           "says, the number of pieces, states, the hardest board, the states at each distance from solved "
-           "boards, and "
-           "whether that board is minimal. Raises ValueError.");
+           "as `keep` says, the number of pieces, states, the hardest board, the states at each distance "
+           "from solved boards, and whether that board is minimal. Raises ValueError.");
 }
 
 }  // namespace farthest::python

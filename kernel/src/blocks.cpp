@@ -27,7 +27,7 @@ std::uint64_t high_product(std::uint64_t one, std::uint64_t other) {
   return static_cast<std::uint64_t>(Number128{one} * other >> 64);
 }
 
-// The number divided by a weight of which share is 2^64 / weight, rounded down.
+// The number divided by a weight of which share is (2^64 - 1) / weight, rounded down.
 std::uint64_t quotient(std::uint64_t number, std::uint64_t weight, std::uint64_t share) {
   const std::uint64_t near = high_product(number, share);  // or one less than it
   return near + (number - near * weight >= weight ? 1 : 0);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,20 +17,36 @@ namespace farthest {
 template <class Code>
 class CodeBoxes {
  public:
-  // About so many codes will be put in, those that are not new first.
+  // About so many codes will be put in, then those that are not new.
   void begin(std::size_t codes) {
     bits_ = static_cast<int>(std::bit_width(std::min(codes / kBoxCodes, kMostBoxes - 1)));
     boxes_.resize(std::max(boxes_.size(), count()));
+    old_.resize(boxes_.size());
     for (auto& box : boxes_) box.clear();
+    for (auto& box : old_) box.clear();
+    const std::size_t each = codes / count();
+    const auto spread = static_cast<std::size_t>(6 * std::sqrt(static_cast<double>(each)));
+    for (std::size_t box = 0; box < count(); ++box) boxes_[box].reserve(each + spread + 1);
   }
 
-  void put(const Code& code) {
-    boxes_[bits_ == 0 ? 0 : static_cast<std::size_t>(hash_of(code) >> (64 - bits_))].push_back(code);
+  void put(const Code& code) { boxes_[box_of(hash_of(code))].push_back(code); }
+
+  void end_of_codes() {
+    std::size_t codes = 0;
+    for (const auto& box : boxes_) codes += box.size();
+    filter_bits_ = static_cast<int>(std::bit_width(codes / 4 | 1));
+    filter_.assign(std::size_t{1} << filter_bits_, 0);
+    for (const auto& box : boxes_)
+      for (const Code& code : box) {
+        const std::uint64_t hash = hash_of(code);
+        filter_[word_in_filter(hash)] |= bits_in_filter(hash);
+      }
   }
 
-  void end_of_old() {
-    old_.clear();
-    for (std::size_t box = 0; box < count(); ++box) old_.push_back(boxes_[box].size());
+  // A code that is not new. It takes memory only where it may be among those that were put in.
+  void put_old(const Code& code) {
+    const std::uint64_t hash = hash_of(code), bits = bits_in_filter(hash);
+    if ((filter_[word_in_filter(hash)] & bits) == bits) old_[box_of(hash)].push_back(code);
   }
 
   std::size_t count() const { return std::size_t{1} << bits_; }
@@ -37,31 +54,33 @@ class CodeBoxes {
   // The codes of a box that are new, each once, in the order in which they came.
   std::span<const Code> fresh(std::size_t number) {
     std::vector<Code>& box = boxes_[number];
-    const int table_bits = static_cast<int>(std::bit_width(box.size())) + 1;
+    std::vector<Code>& old = old_[number];
+    const int table_bits = static_cast<int>(std::bit_width(box.size() + old.size())) + 1;
     const std::size_t mask = (std::size_t{1} << table_bits) - 1;
     table_.assign(mask + 1, 0);
-    std::uint32_t count = 0;
-    const auto take = [&](std::span<const Code> codes) {
+    // Leaves each of the codes once. Those in the table before are the first old ones.
+    const auto take = [&](std::vector<Code>& codes, std::uint32_t before) {
+      std::uint32_t count = before;
       for (const Code& code : codes) {
         std::size_t at = hash_of(code) << bits_ >> (64 - table_bits);
-        while (table_[at] != 0 && !equal(box[table_[at] - 1], code)) at = (at + 1) & mask;
+        for (std::uint32_t held; (held = table_[at]) != 0; at = (at + 1) & mask)
+          if (equal(held <= before ? old[held - 1] : codes[held - before - 1], code)) break;
         if (table_[at] != 0) continue;
-        box[count] = code;
+        codes[count - before] = code;
         table_[at] = ++count;
       }
+      return count - before;
     };
-    const std::span<const Code> all(box);
-    take(all.first(old_[number]));
-    const std::uint32_t first = count;
-    take(all.subspan(old_[number]));
-    return all.subspan(first, count - first);
+    return std::span<const Code>(box).first(take(box, take(old, 0)));
   }
 
   // Bytes of memory.
   std::size_t bytes() const {
     std::size_t codes = 0;
     for (const auto& box : boxes_) codes += box.capacity();
-    return codes * sizeof(Code) + table_.capacity() * sizeof(std::uint32_t);
+    for (const auto& box : old_) codes += box.capacity();
+    return codes * sizeof(Code) + table_.capacity() * sizeof(std::uint32_t) +
+           filter_.capacity() * sizeof(std::uint64_t);
   }
 
  private:
@@ -79,10 +98,20 @@ class CodeBoxes {
     return hash;
   }
 
-  std::vector<std::vector<Code>> boxes_;
-  std::vector<std::size_t> old_;      // of each box the first codes, which are not new
+  std::size_t box_of(std::uint64_t hash) const { return bits_ == 0 ? 0 : hash >> (64 - bits_); }
+
+  // A code sets two bits of a word, by those of the hash that follow each other: 16 to 32 bits a code let one
+  // or two in a hundred of the others pass.
+  std::size_t word_in_filter(std::uint64_t hash) const { return hash >> (64 - filter_bits_); }
+  std::uint64_t bits_in_filter(std::uint64_t hash) const {
+    const std::uint64_t rest = hash << filter_bits_;
+    return std::uint64_t{1} << (rest >> 58) | std::uint64_t{1} << (rest >> 52 & 63);
+  }
+
+  std::vector<std::vector<Code>> boxes_, old_;
+  std::vector<std::uint64_t> filter_;
   std::vector<std::uint32_t> table_;  // by hash: the place of a code in the box, and one; 0: none
-  int bits_ = 0;
+  int bits_ = 0, filter_bits_ = 1;
 };
 
 // The least codes of many.

@@ -133,19 +133,18 @@ class RunsOf final : public ReducedRuns {
   FoundCodes step_one(const RunShard& shard, const std::vector<Bytes>& layer,
                       const std::vector<Bytes>& exclude, std::uint64_t most, CodeBoxes<Code>& boxes) const {
     std::size_t bytes = 0;
-    for (const Bytes codes : exclude) bytes += codes.size();
     for (const RunLink& link : shard.links) bytes += layer[link.source].size();
     boxes.begin(bytes / width_);
-    for (const Bytes codes : exclude)
-      for (std::size_t at = 0; at < codes.size(); at += width_)
-        boxes.put(load_code<Code>(codes.data() + at, width_));
-    boxes.end_of_old();
     for (const RunLink& link : shard.links) {
       const Bytes codes = layer[link.source];
       const Code* images = &images_[link.map * images_of_map_];
       for (std::size_t at = 0; at < codes.size(); at += width_)
         boxes.put(image(images, load_code<Code>(codes.data() + at, width_)));
     }
+    boxes.end_of_codes();
+    for (const Bytes codes : exclude)
+      for (std::size_t at = 0; at < codes.size(); at += width_)
+        boxes.put_old(load_code<Code>(codes.data() + at, width_));
     FoundCodes found;
     std::vector<Code> kept;
     LeastCodes<Code> least(most, kept);

@@ -62,24 +62,27 @@ std::size_t RunMaker<Code>::find(const std::vector<std::span<const Code>>& parts
     }
   }
   ascending_ = false;
-  for (const Bytes blob : old) all += states_of(blob, width);
-  if (size + all > std::numeric_limits<std::uint32_t>::max())
+  if (size > std::numeric_limits<std::uint32_t>::max())
     throw InvalidArgument("too many codes to sort at once");
-  boxes_->begin(size + all);
-  for (const Bytes blob : old)
-    for (RunReader<Code> run(blob, width); run.left() != 0; run.advance()) boxes_->put(run.head());
-  boxes_->end_of_old();
+  boxes_->begin(size);
   for (const auto part : parts)
     for (const Code& code : part) boxes_->put(code);
-  all = 0;
+  if (!old.empty()) boxes_->end_of_codes();
+  for (const Bytes blob : old)
+    for (RunReader<Code> run(blob, width); run.left() != 0; run.advance()) boxes_->put_old(run.head());
   LeastCodes<Code> least(most, kept_);
   for (std::size_t box = 0; box < boxes_->count(); ++box) {
     const std::span<const Code> fresh = boxes_->fresh(box);
     all += fresh.size();
-    if (most == std::numeric_limits<std::uint64_t>::max())
-      kept_.insert(kept_.end(), fresh.begin(), fresh.end());
-    else
+    if (most != std::numeric_limits<std::uint64_t>::max()) {
       least.add(fresh);
+      continue;
+    }
+    if (kept_.size() + fresh.size() > kept_.capacity()) {  // the boxes left have about as many each
+      const std::size_t left = fresh.size() * (boxes_->count() - box);
+      kept_.reserve(kept_.size() + left + (box + 1 == boxes_->count() ? 0 : left / 16));
+    }
+    kept_.insert(kept_.end(), fresh.begin(), fresh.end());
   }
   least.cut();
   return all;
@@ -93,6 +96,13 @@ std::span<const Code> RunMaker<Code>::run() {
                [](auto& code, std::size_t word) { return word_of(code, word); });
   ascending_ = true;
   return kept_;
+}
+
+template <class Code>
+void RunMaker<Code>::trim() {
+  boxes_ = std::make_unique<CodeBoxes<Code>>();
+  other_ = std::vector<Code>();
+  marks_ = std::vector<Word>();
 }
 
 template <class Code>
@@ -116,7 +126,11 @@ CountedRun merge_runs(const std::vector<Bytes>& runs, const std::vector<Bytes>& 
     for (const Bytes blob : runs) decoded.push_back(decode_run<Code>(blob, width));
     RunMaker<Code> maker;
     const std::size_t states = maker.find({decoded.begin(), decoded.end()}, exclude, width);
-    return {states, encode_run<Code>(maker.run(), width)};
+    decoded = std::vector<Run<Code>>();
+    maker.trim();
+    const auto run = maker.run();
+    maker.trim();
+    return {states, encode_run<Code>(run, width)};
   });
 }
 

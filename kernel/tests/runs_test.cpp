@@ -157,6 +157,25 @@ TEST(codes_of_old_runs_are_not_found) {
   });
 }
 
+TEST(old_runs_take_no_memory_and_new_codes_a_few_times_theirs) {
+  using Code = WideCode<2>;
+  constexpr std::size_t kNew = 30'000;
+  Random random(38);
+  const auto code = [&] { return Code{random.below(~Key{0}), random.below(~Key{0})}; };
+  std::vector<Code> codes(kNew), other(10 * kNew);
+  std::ranges::generate(codes, code);
+  std::ranges::generate(other, code);
+  const Blob old = encode_run<Code>(run_of(other), sizeof(Code)),
+             same = encode_run<Code>(run_of(codes), sizeof(Code));
+  for (const std::vector<Bytes>& runs : {std::vector<Bytes>{}, {old}, {old, same}}) {
+    RunMaker<Code> maker;
+    CHECK(made(maker, {std::span<const Code>(codes)}, runs).size() == (runs.size() == 2 ? 0 : kNew));
+    CHECK(2 * maker.bytes() < 7 * kNew * sizeof(Code));
+    maker.trim();
+    CHECK(maker.bytes() == maker.kept().size() * sizeof(Code) || 8 * maker.bytes() < 9 * kNew * sizeof(Code));
+  }
+}
+
 TEST(runs_come_back_from_blobs) {
   Random random(35);
   for_widths([&]<class Code>(std::size_t width, Code) {

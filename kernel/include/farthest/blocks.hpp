@@ -53,7 +53,7 @@ struct BlockKind {
   std::vector<BlockSet> sets;         // for each rank
   std::vector<std::uint32_t> row_of;  // for each rank and piece the row of the set without it
   std::vector<std::uint32_t> rows;    // for each set of a piece less and each cell the rank with it
-  // The rank's place in a code: in this word, times the weight. share: 2^64 / weight.
+  // The rank's place in a code: in this word, times the weight. share: (2^64 - 1) / weight.
   std::size_t word = 0;
   std::uint64_t weight = 0, share = 0;
 };

@@ -6,9 +6,8 @@
 //   span     the last code minus it    } nor in strings
 //   deltas   each code minus the one before, less one
 //   bitmap   one bit a code from the first to the last, the lowest of a byte first, filled up with zeros
-//   strings  for each code: how many leading bytes it shares with the one before (with zeros, for the first),
-//   and
-//            the rest of its bytes
+//   strings  for each code: how many leading bytes it shares with the one before (with zeros, for the
+//            first), and the rest of its bytes
 //
 // Numbers are written in groups of seven bits, the lowest first; a byte of 128 or more is not the last. Kinds
 // 0 and 1 are for codes of 8 bytes, whichever is shorter, deltas if neither is: a run is always written as

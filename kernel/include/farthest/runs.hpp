@@ -19,14 +19,19 @@ class RunMaker {
   RunMaker& operator=(RunMaker&&) noexcept;
   ~RunMaker();
 
-  // Finds the codes of the parts that none of the runs `old`, which are blobs, has, each once: fewer than
-  // 2^32. Returns their number, and keeps the least `most`. Throws InvalidArgument where a run is damaged.
+  // Finds the codes of the parts that none of the runs `old`, which are blobs, has, each once. Returns their
+  // number, and keeps the least `most`. Takes memory for the codes of the parts, about three times, however
+  // many old ones there are. Throws InvalidArgument where a run is damaged, or the parts have 2^32 codes or
+  // more.
   std::size_t find(const std::vector<std::span<const Code>>& parts, const std::vector<Bytes>& old,
                    std::size_t width, std::uint64_t most = ~std::uint64_t{0});
 
   // Those that were kept, ascending, until find is called again; or in any order.
   std::span<const Code> run();
   std::span<const Code> kept() const { return kept_; }
+
+  // Gives back the memory, but for that of the codes kept.
+  void trim();
 
   // Bytes of memory.
   std::size_t bytes() const;

@@ -83,6 +83,7 @@ class Expansion(Candidates):
     def __init__(self, space: ScatterSpace, files: RunFiles, memory: int, threads: int) -> None:
         self._files = files
         self._threads = threads
+        self._memory = memory
         self._width = space.code_bytes
         self._room = BOXES_SHARE * memory
         self._full = BOXES_FULL * self._room
@@ -193,6 +194,16 @@ class Expansion(Candidates):
     def _flush(self, depth: int, expanded: int) -> None:
         self._files.write_outbox(depth, self.take_all(self._threads), expanded)
 
+    def take(
+        self,
+        shards: Iterable[int],
+        older: Callable[[int], Sequence[Buffer]],
+        threads: int,
+        most: int = ALL,
+    ) -> dict[int, SortedRun]:
+        need = SORTED_BYTES * self.boxes.filled_bytes / max(1, len(self.boxes.filled()))
+        return super().take(shards, older, at_once(threads, self._memory, need), most)
+
     # Where no outbox was needed
 
     def again_if_given(self, shards: Iterable[int]) -> None:
@@ -211,8 +222,9 @@ class Expansion(Candidates):
         return [found.get(shard, NO_STATES) for shard in shards]
 
 
-SORTED_BYTES = 3
-"""While the runs sent to a shard are merged, each code is there so many times, besides in its file's form."""
+SORTED_BYTES = 4
+"""While the codes sent to a shard are merged, each is there so many times, besides in its file's form or in the boxes. Old
+runs are read code by code: they take no more."""
 
 MOST_SORTED = 0.5
 """A shard that would take more of the memory to be sorted is refused."""
@@ -236,9 +248,8 @@ def step_loads(space: ScatterSpace, files: RunFiles, depth: int, memory: int) ->
     loads = []
     for shard in range(files.shards):
         codes = sum(sizes[shard][1] for sizes in sent)
-        older = [sizes[shard][1] for sizes in left_out]
-        sort = codes + (sum(older) if files.renews(depth) else 0)
-        need = code * (SORTED_BYTES * sort + max(older, default=0))
+        sort = codes + (sum(sizes[shard][1] for sizes in left_out) if files.renews(depth) else 0)
+        need = code * SORTED_BYTES * sort
         if need > MOST_SORTED * memory:
             more = int(need / MOST_SORTED) - memory
             raise ResourceError(
@@ -253,6 +264,11 @@ def step_loads(space: ScatterSpace, files: RunFiles, depth: int, memory: int) ->
 READ_SHARE, SORT_SHARE = 0.08, 0.2
 """Parts of the memory, besides that of the boxes: of what is read for a unit; of what is decoded and sorted at a time.
 The rest is for what is made, and for what is still being written."""
+
+
+def at_once(threads: int, memory: int, need: float) -> int:
+    """How many threads may sort at a time, where each needs so many bytes."""
+    return max(1, min(threads, int(SORT_SHARE * memory / max(need, 1))))
 
 
 def neighbours(shards: Sequence[int]) -> Iterator[list[int]]:
@@ -402,8 +418,7 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
     ) -> list[SortedRun]:
         """Of each shard the codes of any of its runs that none of the ``older`` ones has: as many at a time as the
         memory allows. Where they are ``counted`` their number, and the run of the least."""
-        need = max(self._loads[shard].sort for shard in shards)
-        together = max(1, min(threads, int(SORT_SHARE * self._memory / max(need, 1))))
+        together = at_once(threads, self._memory, max(self._loads[shard].sort for shard in shards))
 
         def merge(of: Sequence[Buffer], without: Sequence[Buffer]) -> SortedRun:
             run = SortedRun(*_kernel.merge_runs(self._width, of, without)) if of else NO_STATES
