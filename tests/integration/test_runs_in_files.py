@@ -228,8 +228,8 @@ def test_a_shard_that_does_not_fit_the_memory_is_refused(tmp_path: Path) -> None
     assert folders(tmp_path) == []
 
 
-def test_what_a_step_needs_counts_what_is_sorted_three_times() -> None:
-    """Codes that are sent to a shard are decoded, sorted and merged; those before it are decoded, file by file."""
+def test_what_a_step_needs_counts_what_is_sorted_four_times() -> None:
+    """Codes that are sent to a shard are decoded, divided and sorted; those before it are read one by one."""
     sizes = {"O": [(900, 100)], "V": [(500, 50)], "L": [(80, 10)]}
     files: Any = SimpleNamespace(
         shards=1,
@@ -240,9 +240,9 @@ def test_what_a_step_needs_counts_what_is_sorted_three_times() -> None:
     )
     space = scatter(compile_space(unknown("hanoi-4-9")))
     assert space.code_bytes == 8
-    need = 8 * (3 * 200 + 50)
+    need = 8 * 4 * 200
     assert step_loads(space, files, 3, 2 * need) == [StepLoad(2 * 900 + 500 + 80, need)]
-    with pytest.raises(ResourceError, match=r"a part of layer 3 needs 5\.1 KiB of memory at once"):
+    with pytest.raises(ResourceError, match=r"a part of layer 3 needs 6\.2 KiB of memory at once"):
         step_loads(space, files, 3, 2 * need - 1)
 
 

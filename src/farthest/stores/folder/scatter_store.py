@@ -223,8 +223,8 @@ class Expansion(Candidates):
 
 
 SORTED_BYTES = 4
-"""While the codes sent to a shard are merged, each is there so many times, besides in its file's form or in the boxes. Old
-runs are read code by code: they take no more."""
+"""While the codes sent to a shard are merged, each is there so many times, besides in its file's form or in the boxes.
+Older runs are read code by code: they take no more."""
 
 MOST_SORTED = 0.5
 """A shard that would take more of the memory to be sorted is refused."""
