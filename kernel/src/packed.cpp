@@ -256,8 +256,7 @@ class PackedExpander final : public ExpanderOf<Code> {
     for (std::uint32_t i = move.first; i < move.last; ++i) {
       const Word& changed = words_[i];
       backend_.make(&changes_[changed.first], changed.last - changed.first, block.contents.data(),
-                          &block.words[changed.number * kPackedBlock], changed.kept, boards,
-                          block.word.data());
+                    &block.words[changed.number * kPackedBlock], changed.kept, boards, block.word.data());
       for (Code* code = to; code != end; ++code)
         word_of(*code, changed.number) = block.word[static_cast<std::size_t>(code - to)];
     }
