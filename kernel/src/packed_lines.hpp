@@ -22,8 +22,8 @@ struct PackedBackend {
   void (*read)(const Key* words, int shift, Key mask, std::uint8_t* contents);
   // The boards whose content is 0.
   SlotMask (*blanks)(const std::uint8_t* contents);
-  // For each of `boards`, one after another, the bits `kept` of its word, and the changes, of fields that have
-  // no bit in common: 64 at most. contents: of all cells, kPackedBlock each.
+  // For each of `boards`, one after another, the bits `kept` of its word, and the changes, of fields that
+  // have no bit in common: 64 at most. contents: of all cells, kPackedBlock each.
   void (*make)(const PackedChange* changes, std::size_t count, const std::uint8_t* contents, const Key* words,
                Key kept, SlotMask boards, Key* out);
 };
