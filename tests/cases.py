@@ -27,6 +27,10 @@ def for_each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Test
                 except (Exception, pytest.fail.Exception) as error:
                     error.add_note(f"case: {case}")
                     failed.append(error)
+                except pytest.skip.Exception:
+                    if failed:  # which a skip must not hide
+                        break
+                    raise
             if len(failed) == 1:
                 raise failed[0]
             if failed:
@@ -35,6 +39,7 @@ def for_each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Test
         signature = inspect.signature(test)
         kept = [each for name, each in signature.parameters.items() if name not in arguments]
         all_cases.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+        all_cases.pytestmark = getattr(test, "pytestmark", [])  # type: ignore[attr-defined]
         all_cases.__name__, all_cases.__doc__ = test.__name__, test.__doc__
         return all_cases
 

@@ -274,6 +274,39 @@ class Lasso(PuzzleSpace):
         return {0: [1], 1: [0, 2], 2: [1, 3]}.get(state, [2 + (state - 1) % 50])
 
 
+class Columns(Ring):
+    """Its answer is a part of a larger array."""
+
+    def successors(self, keys: Keys) -> Keys:
+        return np.repeat(super().successors(keys), 2, axis=1)[:, ::2]
+
+
+class Reused(Ring):
+    """It answers in the same array each time."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.room = np.empty((2**16, 2), dtype=np.uint64)
+
+    def successors(self, keys: Keys) -> Keys:
+        answer = self.room[: keys.size]
+        answer[:] = super().successors(keys)
+        return answer
+
+
+class Line(PuzzleSpace):
+    """It answers no pair at all where there are no moves."""
+
+    size = 12
+
+    def initial(self) -> list[int]:
+        return [0]
+
+    def successors(self, keys: Keys) -> list[tuple[Keys, Keys]]:
+        rows = np.flatnonzero(keys < np.uint64(self.size - 1)).astype(np.uint64)
+        return [(rows, keys[rows] + np.uint64(1))] if rows.size else []
+
+
 class Parallel(PuzzleSpace):
     """From each number below n four moves to the next one: dense, one way, more ways than 64 bits count."""
 

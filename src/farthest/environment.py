@@ -115,7 +115,8 @@ BLOCK_SIZE = Setting(
     "FARTHEST_BLOCK_SIZE",
     "4MiB",
     "Bytes of a layer's bitmap, or of all codes of a shard, in one step and one blob, where shards allow it; up to "
-    "four times as many where there are many blocks, and more where a layer would have over 4,000.",
+    "four times as many where there are many blocks, and more where a layer would have over 4,000; of codes up to "
+    "sixteen times as many in the first 8 shards.",
 )
 SMALL_LAYER_STATES = Setting(
     "FARTHEST_SMALL_LAYER_STATES",

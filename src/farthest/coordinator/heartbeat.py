@@ -56,7 +56,7 @@ def beating(database: Database) -> Iterator[None]:
 
 def _sign(descriptor: int, folder: Path, database: Database) -> None:
     try:
-        os.write(descriptor, f"{owner_token()}\n{_place(database)}".encode())
+        os.write(descriptor, os.fsencode(f"{owner_token()}\n{_place(database)}"))
     except OSError as error:
         raise SettingError(
             f"{folder}: nothing can be written there ({error.strerror}); make room, or name another folder with TMPDIR"
@@ -81,13 +81,13 @@ def _is_fresh(file: Path, place: str | None) -> bool:
 
 
 def _place(database: Database) -> str:
-    return database.place if database.path is None else str(database.path.absolute())
+    return database.place if database.path is None else str(database.path.resolve())
 
 
 def _signature(file: Path) -> tuple[str, str]:
     """The token and the database in a file. In a shared folder others may have made it, so it may hold anything; a
     pipe, which could be silent for ever, has none. Raises OSError."""
-    text = read_bytes(file).decode(errors="replace") if file.is_file() else ""
+    text = os.fsdecode(read_bytes(file)) if file.is_file() else ""
     owner, _, place = text.partition("\n")
     return owner, place
 

@@ -55,6 +55,15 @@ def test_dense_batches(direction: str) -> None:
     check_dense(puzzle_of("Doubling"), doubling, origin)
 
 
+@for_each(
+    "name, layers",
+    [("Columns", [1, 2, 2, 2, 2, 2, 1]), ("Reused", [1, 2, 2, 2, 2, 2, 1]), ("Line", [1] * 12)],
+)
+def test_answers_that_are_views_or_empty(name: str, layers: list[int]) -> None:
+    outcome = enumerate_puzzle(puzzle_of(name), None, Settings(threads=1))
+    assert list(outcome.layers) == layers
+
+
 def test_dense_by_rank() -> None:
     puzzle = puzzle_of("Sorting")
     user = python_spaces.Sorting()

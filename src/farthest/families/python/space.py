@@ -78,7 +78,9 @@ class UserMoves:
         for keys in parts:
             after, there = self._codes_of(keys, method)
             states.append(after if there.all() else after[there])
-        return np.concatenate(states) if len(states) != 1 else states[0]
+        if len(states) == 1:
+            return states[0]
+        return np.concatenate(states) if states else np.empty(0, dtype=self.dtype)
 
     def method(self, *, forward: bool) -> str:
         """Which method answers."""
@@ -112,7 +114,8 @@ class UserMoves:
         if not self.user.backward or self.user.hashes is not None:
             return
         for row, code in enumerate(codes.tolist()):
-            there = self.reached(codes[row : row + 1], forward=forward)[:_CHECKED]
+            # A copy: it may be an array that the class fills again when it is asked next.
+            there = self.reached(codes[row : row + 1], forward=forward)[:_CHECKED].copy()
             for k in range(there.size):
                 back = self.reached(there[k : k + 1], forward=not forward)
                 if not (back == codes[row]).any():
@@ -371,4 +374,4 @@ class PythonSpace:
             self.undirected and next(self._batches) % _LOOKS == 0
         ):  # else states would be found again and again
             self.moves.check_return(given[:1], forward=forward)
-        return self.moves.reached(given, forward=forward).view(np.uint8).data
+        return np.ascontiguousarray(self.moves.reached(given, forward=forward)).view(np.uint8).data

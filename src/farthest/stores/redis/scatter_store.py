@@ -128,10 +128,10 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         super().__init__(access, Blocks(access.facts.shards, 1))
         self.space = space
         self._width = space.code_bytes
-        # Of the layer before the one that was stepped last: its depth, records, and for each shard what is for it in
-        # the outboxes.
+        # Of the layer before the one that was stepped last, after its depth: the records; for each shard what is for it
+        # in the outboxes.
         self._sealed: tuple[int, dict[int, Record]] = -1, {}
-        self._parts: dict[int, list[Sent]] = {}
+        self._parts: tuple[int, dict[int, list[Sent]]] = -1, {}
 
     @classmethod
     def attach(cls, access: Access) -> Self:
@@ -313,15 +313,16 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
 
     def _sent_to(self, step: int, records: int) -> dict[int, list[Sent]]:
         """What is for each shard in the outboxes that the step reads; the layer before has so many ``records``."""
-        if self._sealed[0] != step - 1:
-            self._parts = {}
+        if self._parts[0] != step - 1:
+            parts: dict[int, list[Sent]] = {}
             for by, record in self._layer_before(step, records).items():
                 name, first = self.outbox_name(step - 1, by, record.nonce), 0
                 for part in record.outbox:
                     sent = Sent(by, part, BlobPart(name, first, part.bytes))
-                    self._parts.setdefault(part.to, []).append(sent)
+                    parts.setdefault(part.to, []).append(sent)
                     first += part.bytes
-        return self._parts
+            self._parts = step - 1, parts
+        return self._parts[1]
 
     def _layer_before(self, step: int, records: int) -> dict[int, Record]:
         """The records of the layer before a step, of which there are to be so many; as it is sealed they stay as they
