@@ -195,7 +195,8 @@ def test_all_boards_of_four_rows(database: Database) -> None:
         assert sorted(surveys.components(again.id)) == found
         assert (surveys.totals(again.id), surveys.digest(again.id)) == (totals, digest)
         assert again.id > before.id
-        assert surveys.all() == [before := again]
+        assert surveys.all() == [again]
+        before = again
 
 
 @pytest.mark.slow
@@ -276,14 +277,15 @@ def test_damage_is_told(database: Database) -> None:
     with pytest.raises(StorageError, match="table component"):
         list(surveys.components(stored.id))
     counts = dict.fromkeys(Counts.__annotations__, 1)
-    for totals in ([], {"a": counts}, {"1": {"moves": 1}}, {"1": {**counts, "moves": -1}}):
+    wrong: list[object] = [[], {"a": counts}, {"1": {"moves": 1}}, {"1": {**counts, "moves": -1}}]
+    for totals in wrong:
         with database.write() as connection:
             connection.exec_driver_sql(
                 f"UPDATE survey_part SET totals = '{json.dumps(totals)}' WHERE part = 1"
             )
         for ask in (surveys.totals, surveys.digest):
             with pytest.raises(
-                StorageError, match="column totals: .*`farthest surveys 1 --delete`, and survey again"
+                StorageError, match=r"column totals: .*`farthest surveys 1 --delete`, and survey again"
             ):
                 ask(stored.id)
     with database.write() as connection:

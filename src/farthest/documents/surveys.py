@@ -69,7 +69,7 @@ def survey_document(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument:
         "seconds": stored.seconds,
         "kept": stored.components,
         "digest": surveys.digest(stored.id),
-        "totals": [{"pieces": pieces, **counts} for pieces, counts in totals.items()],
+        "totals": [{"pieces": pieces, **counts} for pieces, counts in totals.items()],  # type: ignore[typeddict-item]
     }
 
 

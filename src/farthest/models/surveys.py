@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import msgspec
 from sqlalchemy import delete, func, insert, select
@@ -136,7 +136,7 @@ class Surveys:
         with self._database.write() as connection:
             connection.execute(delete(survey).where(survey.c.id == survey_id))
 
-    def totals(self, survey_id: int) -> dict[int, Counts]:
+    def totals(self, survey_id: int) -> dict[int, dict[str, int]]:
         """The sums of the parts that are done, for each number of pieces; of ``moves`` the most."""
         sums: dict[int, dict[str, int]] = {}
         for record in self._parts(survey_id):
@@ -144,7 +144,7 @@ class Surveys:
                 found = sums.setdefault(pieces, dict.fromkeys(Counts.__annotations__, 0))
                 most = max(found["moves"], counts["moves"])
                 found.update({name: found[name] + counts[name] for name in found}, moves=most)  # type: ignore[literal-required]
-        return cast("dict[int, Counts]", dict(sorted(sums.items())))
+        return dict(sorted(sums.items()))
 
     def digest(self, survey_id: int) -> str:
         """Of all that the parts have found: equal for equal results, however they are divided and whoever did them."""
