@@ -5,8 +5,10 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import farthest
@@ -75,20 +77,6 @@ def sorted_codes(space: Any, codes: bytes) -> list[bytes]:
     return sorted(codes[at : at + space.code_bytes] for at in range(0, len(codes), space.code_bytes))
 
 
-def test_numba() -> None:
-    numba = pytest.importorskip("numba")
-    types = numba.types
-    keys = types.CPointer(types.uint64)
-
-    @numba.cfunc(types.uintp(keys, types.uintp, keys, types.voidptr))  # type: ignore[untyped-decorator]
-    def around(keys: Any, count: Any, out: Any, data: Any) -> Any:
-        for i in range(count):
-            out[2 * i], out[2 * i + 1] = (keys[i] + 1) % 12, (keys[i] + 11) % 12
-        return count
-
-    assert farthest.histogram(derived(Circle, around)(12)).layers == (1, 2, 2, 2, 2, 2, 1)
-
-
 class Circle(PuzzleSpace):
     """A ring; the tests give it a function."""
 
@@ -144,6 +132,47 @@ def test_wrong_answers_far_from_the_start(change: Any, message: str) -> None:
         farthest.histogram(derived(Circle, wrong(change))())
 
 
+def test_functions_given_by_address() -> None:
+    function = wrong(lambda key, out, i: None)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    for given in (function, address, SimpleNamespace(address=address)):  # the last as numba gives them
+        assert farthest.histogram(derived(Circle, given)()).layers == (1, *[2] * 299, 1)
+
+
+@FUNCTION  # type: ignore[untyped-decorator]
+def four_a_state(keys: Any, count: int, out: Any, data: Any) -> int:
+    for i in range(count):
+        for k, step in enumerate((1, 599, 7, 593)):
+            out[4 * i + k] = (keys[i] + step) % 600
+    return count
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (
+            "a",
+            r"wrote beyond its room, expected 1 key a state, one for each name in moves \(a\); write a name for",
+        ),
+        (
+            "abc",
+            r"wrote beyond its room, expected 3 keys a state, one for each name in moves \(a, b, c\); write a",
+        ),
+        (
+            "abcde",
+            "answers otherwise for one state than for several, .* it has room for 5 keys a state, one for each",
+        ),
+    ],
+)
+def test_other_numbers_of_keys_than_names(names: str, message: str) -> None:
+    with pytest.raises(PuzzleError, match=f"^puzzle class .*Circle: successors {message}"):
+        farthest.histogram(derived(Circle, four_a_state, moves=list(names))())
+    before = {"predecessors": four_a_state, "undirected": False, "moves": list(names)}
+    right = derived(Circle, lambda self, keys: (keys[:, None] + np.uint64(1)) % np.uint64(600), **before)
+    with pytest.raises(PuzzleError, match=f"^puzzle class .*Circle: predecessors {message}"):
+        farthest.histogram(right())
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_what_is_refused_at_once() -> None:
     def raising(key: int, out: Any, i: int) -> int:
@@ -151,6 +180,9 @@ def test_what_is_refused_at_once() -> None:
 
     with pytest.raises(PuzzleError, match=r"successors returned [0-9]+ for 1 keys, expected their number"):
         farthest.histogram(derived(Circle, wrong(raising))())
+    for number in (-1, 0, 1 << 70):
+        with pytest.raises(PuzzleError, match=r"successors is the number -?[0-9]+, expected the address of"):
+            farthest.histogram(derived(Circle, number)())
     with pytest.raises(PuzzleError, match=r"successors is compiled, and moves is missing; write moves ="):
         farthest.histogram(derived(Circle, wrong(raising), moves=())())
     with pytest.raises(

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     Step = tuple[str, NDArray[np.intp], Codes]
 
 _CHECKED = 8
-"""Initial states that are asked for one by one and again, to see whether the answers are the same."""
+"""So many initial states, and of arrays as many that they lead to, are asked for one by one and again, to see whether
+the answers are the same."""
 
 
 class UserMoves:
@@ -87,25 +88,36 @@ class UserMoves:
         return "successors" if forward or self.user.undirected else "predecessors"
 
     def check(self) -> None:
-        """Asks for the moves of some initial states in different ways. Raises PuzzleError where the answers differ."""
+        """Asks for the moves of some states in different ways. Raises PuzzleError where the answers differ."""
         initial = self.codes(self.user.initial[:_CHECKED])
         if not initial.size:
             return
+        states = initial
+        if self.user.batch:  # of one initial state, "alone" and "together" would be the same call
+            states = np.union1d(initial, np.unique(self.reached(initial, forward=True))[:_CHECKED])
         for forward in (True, False) if self.user.backward and not self.user.undirected else (True,):
             method = "successors" if forward else "predecessors"
-            together = self._pairs(initial, forward=forward)
-            if self._pairs(initial, forward=forward) != together:
+            together = self._pairs(states, forward=forward)
+            if self._pairs(states, forward=forward) != together:
                 raise self.user.error(
                     f"{method} answered otherwise when asked again, expected the same each time"
                 )
             alone = {
                 (row, after)
-                for row in range(initial.size)
-                for _, after in self._pairs(initial[row : row + 1], forward=forward)
+                for row in range(states.size)
+                for _, after in self._pairs(states[row : row + 1], forward=forward)
             }
             if alone != together:
+                names = len(self.user.moves)
+                mend = (
+                    f"; it has room for {names} keys a state, one for each name in moves: write names and keys of one "
+                    "number"
+                    if method in self.user.compiled
+                    else ""
+                )
                 raise self.user.error(
                     f"{method} answers otherwise for one state than for several, expected the same whatever the others"
+                    f"{mend}"
                 )
             self.check_return(initial, forward=forward)
 
@@ -370,8 +382,7 @@ class PythonSpace:
         del threads
         given = np.frombuffer(memoryview(codes), dtype=self.moves.dtype)
         forward = self.origin.direction == "from"
-        if (
-            self.undirected and next(self._batches) % _LOOKS == 0
-        ):  # else states would be found again and again
+        # A move that cannot be taken back would have states found again and again.
+        if self.undirected and next(self._batches) % _LOOKS == 0:
             self.moves.check_return(given[:1], forward=forward)
         return np.ascontiguousarray(self.moves.reached(given, forward=forward)).view(np.uint8).data

@@ -15,7 +15,6 @@ import marshal
 import os
 import sys
 import traceback
-from _ctypes import CFuncPtr
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -260,6 +259,14 @@ _FUNCTION = ctypes.CFUNCTYPE(
 )
 """A compiled function: keys, their number, room for the answer, data (kernel/include/farthest/user_expander.hpp)."""
 
+_FOREIGN: Any = _FUNCTION.mro()[1]
+"""What all functions of ctypes are derived from."""
+
+_BEYOND = 4096
+_UNTOUCHED = 0x5A
+"""Behind a compiled function's room so many keys of this value: one that writes more a state than it has names changes
+them, not the memory of others."""
+
 MOST_MADE = 16
 """Classes that are made once, the last ones; the others are made again where they are needed."""
 _made: OrderedDict[tuple[str, str], UserClass] = OrderedDict()
@@ -343,13 +350,16 @@ class UserClass:
         with self.mended(name):
             function: Any = getattr(self.instance, name, None)
             address: Any = getattr(function, "address", function)
-            if isinstance(function, CFuncPtr):
+            if isinstance(function, _FOREIGN):
                 address = ctypes.cast(function, ctypes.c_void_p).value
         if not _whole(address):
             return None
-        if any(
-            field.name == name for field in fields(self.instance)
-        ):  # a puzzle's file would choose what runs
+        if not 0 < index(address) < 2**63:
+            raise self.error(
+                f"{name} is the number {shown(address)}, expected the address of a compiled function"
+            )
+        # A puzzle's file would choose what runs.
+        if any(field.name == name for field in fields(self.instance)):
             raise self.error(f"{name} is an option, expected a method or a compiled function of the class")
         if not self.moves:
             raise self.error(
@@ -369,14 +379,20 @@ class UserClass:
             if method not in self.compiled:
                 return getattr(self.instance, method)(keys)
         keys = np.ascontiguousarray(keys)
-        most = np.iinfo(keys.dtype).max
-        out = np.full((len(keys), len(self.moves), *keys.shape[1:]), most, dtype=keys.dtype)
+        moves, room = len(self.moves), len(keys) * len(self.moves)
+        out = np.full((room + _BEYOND, *keys.shape[1:]), np.iinfo(keys.dtype).max, dtype=keys.dtype)
+        out[room:] = _UNTOUCHED
         done = _FUNCTION(self.compiled[method])(
             keys.ctypes.data, len(keys), out.ctypes.data, self.data.ctypes.data
         )
+        if (out[room:] != _UNTOUCHED).any():
+            raise self.error(
+                f"{method} wrote beyond its room, expected {moves} {'key' if moves == 1 else 'keys'} a state, one for "
+                f"each name in moves ({', '.join(self.moves)}); write a name for each move that the function answers"
+            )
         if done != len(keys):
             raise self.error(f"{method} returned {done} for {len(keys)} keys, expected their number")
-        return out
+        return out[:room].reshape(len(keys), moves, *keys.shape[1:])
 
     def _flag(self, name: str) -> bool:
         value = getattr(self.instance, name, False)
