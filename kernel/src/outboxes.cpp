@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 
+#include "packed_lines.hpp"
 #include "parallel.hpp"
 
 namespace farthest {
@@ -136,8 +137,8 @@ class BoxesOf final : public Outboxes {
 
   void expand(const Expander& expander, const std::vector<Bytes>& runs, std::uint64_t first,
               std::uint64_t end, int threads) override {
-    // Small enough for their successors to stay in the cache.
-    constexpr std::size_t kBatch = std::max<std::size_t>(1, 4096 / sizeof(Code));
+    // Small enough for their successors to stay in the cache, but a block of packed boards at least.
+    constexpr std::size_t kBatch = std::max(kPackedBlock, 4096 / sizeof(Code));
     const ExpanderOf<Code>& of_codes = expander_of<Code>(expander, width_);
     std::uint64_t states = 0;
     for (const Bytes run : runs) states += RunReader<Code>(run, width_).left();

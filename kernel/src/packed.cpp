@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::size_t kContents = 256;
 
+bool is_identity(const ContentTable& table) {
+  for (std::size_t content = 0; content < kContents; ++content)
+    if (table[content] != content) return false;
+  return true;
+}
+
 void check(const PackedBoards& boards, std::size_t width) {
   const std::size_t cells = boards.fields.size() + (boards.sum ? 1 : 0);
   if (cells == 0 || cells > kMaxPackedCells) throw InvalidArgument("there must be 1 to 1024 cells");
@@ -21,6 +27,9 @@ void check(const PackedBoards& boards, std::size_t width) {
   if (boards.tables.empty() ||
       std::ranges::any_of(boards.tables, [](const auto& table) { return table.size() != kContents; }))
     throw InvalidArgument("there must be tables of 256 contents each");
+  // A content of the last cell then fits no narrower field, and backends need not look it up whole.
+  if (boards.sum && !std::ranges::all_of(boards.tables, is_identity))
+    throw InvalidArgument("where the sum of contents is known, no table may change them");
   if ((!boards.kinds.empty() && boards.kinds.size() != cells) ||
       std::ranges::any_of(boards.kinds, [](const auto& table) { return table.size() != kContents; }))
     throw InvalidArgument("there must be kinds of 256 contents for each cell");
@@ -40,7 +49,7 @@ void check(const PackedMove& move, std::size_t cells, std::size_t tables) {
     throw InvalidArgument("a move names a table that there is not");
   SlotMask asked = move.require | move.forbid;
   for (const PackedGuard& guard : move.guards) asked |= guard.cells;
-  if (asked != 0 && cells > static_cast<std::size_t>(kMaxSlots))
+  if ((asked != 0 || !move.guards.empty()) && cells > static_cast<std::size_t>(kMaxSlots))
     throw InvalidArgument("moves that ask for cells need 64 cells at most");
   if (asked != 0 && (asked & ~first_slots(static_cast<int>(cells))) != 0)
     throw InvalidArgument("a move asks for a cell that there is not");
@@ -68,6 +77,8 @@ class PackedExpander final : public ExpanderOf<Code> {
   PackedExpander(std::size_t width, const PackedBoards& boards, const std::vector<PackedMove>& moves, Isa isa)
       : width_(width), fields_(boards.fields), sum_(boards.sum), backend_(packed_backend(isa, boards)) {
     check(boards, width);
+    for (const PackedField& field : fields_)
+      field_words_ = std::max(field_words_, static_cast<std::size_t>(field.word) + 1);
     for (const ContentTable& kinds : boards.kinds)
       kind_of_.insert(kind_of_.end(), kinds.begin(), kinds.end());
     for (const PackedMove& move : moves) {
@@ -95,11 +106,10 @@ class PackedExpander final : public ExpanderOf<Code> {
       for (std::size_t i = 0; i < moves_.size(); ++i)
         found += static_cast<std::size_t>(std::popcount(block.made[i] = boards_for(moves_[i], block)));
       const std::size_t at = out.size();
-      out.resize(at + found + kPackedBlock);
+      out.resize(at + found);
       Code* to = out.data() + at;
       for (std::size_t i = 0; i < moves_.size(); ++i)
         if (block.made[i] != 0) to = make(moves_[i], block.made[i], codes, block, to);
-      out.resize(at + found);
     }
   }
 
@@ -124,24 +134,20 @@ class PackedExpander final : public ExpanderOf<Code> {
   // Boards side by side, and what is known of them: by cell, by guard and by move masks of boards.
   struct Block {
     explicit Block(const PackedExpander& of)
-        : words(of.fields_words() * kPackedBlock),
+        : words(of.field_words_ * kPackedBlock),
           contents(of.cells() * kPackedBlock),
           blank(of.masked_ ? of.cells() : 0),
           held(of.guards_.size()),
           made(of.moves_.size()) {}
 
     std::size_t boards = 0;
-    const PackedBackend* backend = nullptr;  // makes their moves
-    std::vector<Key> words;                  // [word][board]
-    std::vector<std::uint8_t> contents;      // [cell][board]
+    std::vector<Key> words;              // [word][board]
+    std::vector<std::uint8_t> contents;  // [cell][board]
     std::vector<SlotMask> blank, held, made;
-    std::array<Key, 2 * kPackedBlock> word{};  // of one move
+    std::array<Key, kPackedBlock> word{};  // of one move
   };
 
   std::size_t cells() const { return fields_.size() + (sum_ ? 1 : 0); }
-  std::size_t fields_words() const {
-    return fields_.empty() ? 0 : static_cast<std::size_t>(fields_.back().word) + 1;
-  }
 
   using Places = std::array<SlotMask, kContents>;  // of each kind the cells where it stands
 
@@ -193,14 +199,8 @@ class PackedExpander final : public ExpanderOf<Code> {
     return known->second;
   }
 
-  static bool is_identity(const ContentTable& table) {
-    for (std::size_t content = 0; content < kContents; ++content)
-      if (table[content] != content) return false;
-    return true;
-  }
-
   void read(std::span<const Code> codes, Block& block) const {
-    for (std::size_t word = 0; word < fields_words(); ++word)
+    for (std::size_t word = 0; word < field_words_; ++word)
       for (std::size_t i = 0; i < codes.size(); ++i)
         block.words[word * kPackedBlock + i] = word_of(codes[i], word);
     for (std::size_t cell = 0; cell < fields_.size(); ++cell)
@@ -214,12 +214,6 @@ class PackedExpander final : public ExpanderOf<Code> {
         for (std::size_t i = 0; i < kPackedBlock; ++i)
           last[i] = static_cast<std::uint8_t>(last[i] - block.contents[cell * kPackedBlock + i]);
     }
-    block.backend = &backend_;
-    if (sum_ && std::any_of(block.contents.end() - std::ptrdiff_t{kPackedBlock},
-                            block.contents.end() - std::ptrdiff_t{kPackedBlock} +
-                                static_cast<std::ptrdiff_t>(codes.size()),
-                            [](auto content) { return content >> kPackedShuffleBits != 0; }))
-      block.backend = &portable_;  // the last cell may hold more than its field would
     for (std::size_t cell = 0; cell < block.blank.size(); ++cell)
       block.blank[cell] = backend_.blanks(&block.contents[cell * kPackedBlock]);
   }
@@ -261,9 +255,8 @@ class PackedExpander final : public ExpanderOf<Code> {
       *end++ = codes[static_cast<std::size_t>(lowest(left))];
     for (std::uint32_t i = move.first; i < move.last; ++i) {
       const Word& changed = words_[i];
-      block.backend->make(&changes_[changed.first], changed.last - changed.first, block.contents.data(),
-                          &block.words[changed.number * kPackedBlock], changed.kept, boards,
-                          block.word.data());
+      backend_.make(&changes_[changed.first], changed.last - changed.first, block.contents.data(),
+                    &block.words[changed.number * kPackedBlock], changed.kept, boards, block.word.data());
       for (Code* code = to; code != end; ++code)
         word_of(*code, changed.number) = block.word[static_cast<std::size_t>(code - to)];
     }
@@ -273,7 +266,8 @@ class PackedExpander final : public ExpanderOf<Code> {
   std::size_t width_;
   std::vector<PackedField> fields_;
   std::optional<std::uint32_t> sum_;
-  PackedBackend backend_, portable_ = portable_packed();
+  PackedBackend backend_;
+  std::size_t field_words_ = 0;  // the words of a code that fields are in, and those before
   std::map<std::tuple<std::size_t, int, int>, std::uint32_t> known_;  // tables, of kContents each
   std::vector<Key> fields_of_;
   std::vector<std::uint8_t> contents_of_;

@@ -6,7 +6,7 @@
 namespace farthest {
 
 inline constexpr std::size_t kPackedBlock = 64;
-inline constexpr int kPackedShuffleBits = 6;  // of the widest contents that a register is a table for
+inline constexpr int kPackedShuffleBits = 6;  // of contents that a register is a table for
 
 // A field of a word gets what a table says of the contents of another cell.
 struct PackedChange {
@@ -22,15 +22,15 @@ struct PackedBackend {
   void (*read)(const Key* words, int shift, Key mask, std::uint8_t* contents);
   // The boards whose content is 0.
   SlotMask (*blanks)(const std::uint8_t* contents);
-  // For each of `boards`, one after another, the bits `kept` of its word, and the changes, 64 at most, of
-  // which no two are of one field. contents: of all cells, kPackedBlock each.
+  // For each of `boards`, one after another, the bits `kept` of its word, and the changes, of fields that
+  // have no bit in common: 64 at most. contents: of all cells, kPackedBlock each.
   void (*make)(const PackedChange* changes, std::size_t count, const std::uint8_t* contents, const Key* words,
                Key kept, SlotMask boards, Key* out);
 };
 
 PackedBackend portable_packed();
 #ifdef FARTHEST_X86
-PackedBackend avx512_packed();  // needs VBMI, and contents of at most kPackedShuffleBits
+PackedBackend avx512_packed();  // needs VBMI, and fields of at most kPackedShuffleBits
 #endif
 
 }  // namespace farthest

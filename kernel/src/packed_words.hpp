@@ -15,8 +15,9 @@ auto& word_of(Code& code, std::size_t word) {
     return code[word];
 }
 
-// Throws InvalidArgument where a field is not in a code of so many bytes.
+// Throws InvalidArgument where a field is not in a code of so many bytes, or two have a bit in common.
 inline void check_fields(const std::vector<PackedField>& fields, std::size_t width) {
+  std::vector<Key> used(width / 8 + 1);
   for (const PackedField& field : fields) {
     if (field.bits < 1 || field.bits > 8 || field.shift < 0 || field.shift + field.bits > 64 ||
         field.word < 0)
@@ -25,6 +26,9 @@ inline void check_fields(const std::vector<PackedField>& fields, std::size_t wid
         static_cast<std::size_t>(field.word) * 8 + (71 - static_cast<std::size_t>(field.shift)) / 8;
     const std::size_t words = static_cast<std::size_t>(field.word) + 1;
     if (width == sizeof(Key) ? words > 1 : end > width) throw InvalidArgument("a field is beyond the code");
+    const Key bits = ((Key{1} << field.bits) - 1) << field.shift;
+    if ((used[words - 1] & bits) != 0) throw InvalidArgument("two fields overlap");
+    used[words - 1] |= bits;
   }
 }
 

@@ -131,6 +131,22 @@ TEST(packed_boards_have_the_successors_of_boards) {
   check_successors<WideCode<16>>(96, 100, 7, false, Asked::kNothing);
 }
 
+TEST(packed_fields_may_be_in_any_order_and_the_last_cell_may_hold_more) {
+  using Code = WideCode<16>;
+  PackedBoards boards = boards_of(3, 6, 208);  // the last cell holds 200, which is cut to the bits of a field
+  boards.fields = {{15, 0, 6}, {0, 58, 6}};
+  Code code{};
+  code[15] = 5, code[0] = Key{3} << 58;
+  Code wanted{};
+  wanted[15] = 200 & 63, wanted[0] = Key{5} << 58;
+  for (const Isa isa : available_isas()) {
+    const auto expander = packed_expander(128, boards, {{{1, 2, 0}, {0, 0, 0}, 0, 0}}, isa);
+    std::vector<Code> found;
+    expander_of<Code>(*expander, 128).successors(std::span(&code, 1), found);
+    CHECK(found == std::vector{wanted});
+  }
+}
+
 TEST(packed_boards_that_do_not_fit_are_refused) {
   const PackedMove swap{{1, 0, 2}, {0, 0, 0}, 0, 0};
   const auto make = [&](std::size_t width, const PackedBoards& boards, const PackedMove& move) {
@@ -146,8 +162,15 @@ TEST(packed_boards_that_do_not_fit_are_refused) {
   CHECK(make(9, boards_of(65, 1, {}), asking));
   asking.require = 1;
   CHECK_THROWS(make(9, boards_of(65, 1, {}), asking));
+  asking.require = 0, asking.guards = {{{1}, 0, false}};
+  PackedBoards many = boards_of(65, 1, {});
+  many.kinds.assign(65, ContentTable(256));
+  CHECK_THROWS(make(9, many, asking));
   CHECK_THROWS(make(8, boards_of(3, 9, {}), swap));
   CHECK_THROWS(make(2, good, swap));
+  PackedBoards overlapping = good;
+  overlapping.fields[2].shift += 7;
+  CHECK_THROWS(make(8, overlapping, swap));
   CHECK(make(3, good, swap));
   CHECK_THROWS(make(8, good, {{1, 1, 2}, {0, 0, 0}, 0, 0}));
   CHECK_THROWS(make(8, good, {{1, 0, 3}, {0, 0, 0}, 0, 0}));
@@ -164,6 +187,10 @@ TEST(packed_boards_that_do_not_fit_are_refused) {
   PackedBoards few = good;
   few.tables[0].pop_back();
   CHECK_THROWS(make(8, few, swap));
+  PackedBoards changed = boards_of(3, 8, 24);
+  CHECK(make(8, changed, swap));
+  std::swap(changed.tables[0][0], changed.tables[0][1]);
+  CHECK_THROWS(make(8, changed, swap));
   const auto expander = packed_expander(8, good, {swap});
   CHECK_THROWS((expander_of<WideCode<2>>(*expander, 16), 0));
 }

@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, TypedDict, cast, get_args
 
 import msgspec
 
 from farthest import _kernel
-from farthest.errors import BoardError, PuzzleError, ResourceError, SettingError
+from farthest.errors import BoardError, ForbiddenCodeError, PuzzleError, ResourceError, SettingError
 from farthest.families.user_input import board_given
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.wording import counted
+from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,10 +46,26 @@ class Component(NamedTuple):
     layers: list[int]
 
 
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Counts(TypedDict):
+    """Of the components whose boards have one number of pieces; ``moves``: of the hardest board."""
+
+    starts: Count
+    components: Count
+    solvable: Count
+    minimal: Count
+    states: Count
+    solvable_states: Count
+    minimal_states: Count
+    moves: Count
+
+
 class Part(msgspec.Struct, frozen=True):
     """What a part has found. ``totals``: counts for each number of pieces, of components that are not kept too."""
 
-    totals: dict[str, dict[str, int]]
+    totals: dict[int, Counts]
     components: list[Component]
 
 
@@ -129,7 +145,7 @@ class RushHour:
         """See ``Starts``."""
         totals, rows = self._kernel.survey(part, parts, self.keep)
         return Part(
-            {str(pieces): counts for pieces, counts in totals.items()},
+            cast("dict[int, Counts]", totals),
             [
                 Component(pieces, states, len(layers) - 1 if layers else None, minimal, board, layers)
                 for pieces, states, board, layers, minimal in rows
@@ -216,7 +232,7 @@ class BlockBoards:
                 Component(pieces, len(states), None if moves < 0 else moves, None, text, layers)
             )
         solvable = [each for each in components if each.layers]
-        counts = {
+        counts: Counts = {
             "starts": len(starts),
             "components": len(components),
             "solvable": len(solvable),
@@ -226,7 +242,7 @@ class BlockBoards:
             "minimal_states": 0,
             "moves": max((each.moves or 0 for each in solvable), default=0),
         }
-        return Part({str(pieces): counts}, components if self.keep == "all" else solvable)
+        return Part({pieces: counts}, components if self.keep == "all" else solvable)
 
 
 _NAME = re.compile(r"rush-hour-(\d)x(\d)")
@@ -246,7 +262,12 @@ def starts_named(
         size = int(found[1])
         middle = (size + 1) // 2 if row is None else row
         return RushHour(size, middle, 18 if pieces is None else pieces, keep or "minimal")
-    puzzle = load(name)
+    try:
+        puzzle = load(name)
+    except ForbiddenCodeError:
+        raise SettingError(
+            f"{shown(name)}: it is a class in Python; only sliding blocks are surveyed"
+        ) from None
     if pieces is not None or row is not None:
         raise SettingError(f"{name} is one puzzle; a number of pieces and a row are for rush-hour-NxN")
     if lines is None:

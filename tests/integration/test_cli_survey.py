@@ -41,7 +41,7 @@ def test_a_survey(run: Run, run_json: RunJson) -> None:
 
 
 def test_boards_of_a_puzzle(run: Run, run_json: RunJson) -> None:
-    Path("boards.txt").write_text("start\n\nAABB/AACC/12../DEFF/DEGG\n")
+    Path("boards.txt").write_text("start\n\nAABB/AACC/12../DEFF/DEGG\n", encoding="utf-8-sig")
     told = run_json("survey", "pennant", "--boards", "boards.txt")
     assert (told["kept"], told["parts"]) == (1, 1)
     assert told["starts_of"]["boards"] == ["AABB/AACC/12../DEFF/DEGG"]
@@ -72,6 +72,7 @@ def test_files(run: Run, run_json: RunJson) -> None:
 
 def test_wrong_input(run: Run) -> None:
     run("survey", "rush-hour-3x3")
+    Path("class.toml").write_text('name = "x"\nfamily = "python"\n[python]\nclass = "os:system"\n')
     for arguments, said in (
         (("survey", "rush-hour-4x5"), "rush-hour-4x5: expected a square, rush-hour-NxN, with N from 3 to 6"),
         (("survey", "pennant", "--pieces", "3"), "are for rush-hour-NxN"),
@@ -81,6 +82,14 @@ def test_wrong_input(run: Run) -> None:
         (("surveys", "7"), "has no survey 7; `farthest surveys` lists those that it has"),
         (("surveys", "--top", "3"), "Which survey?"),
         (("surveys", "1", "--pieces", "3"), "--pieces needs --top"),
+        (("surveys", "1", "--by", "moves"), "--by needs --top"),
+        (("surveys", "1", "--force", "--delete"), "--force needs --export"),
+        (("surveys", "1", "--export", "x.csv", "--delete"), "Give one of --top, --export and --delete"),
+        (("surveys", "1", "--top", "1", "--export", "x.csv"), "Give one of --top, --export and --delete"),
+        (("surveys", "1", "--top", str(10**20)), "is not in the range"),
+        (("surveys", "1", "--top", "1", "--pieces", str(10**20)), "is not in the range"),
+        (("surveys", "--database", "none.db"), "make one with `farthest survey SET --database none.db`"),
+        (("survey", "class.toml"), "'class.toml': it is a class in Python; only sliding blocks are surveyed"),
     ):
         assert said in run(*arguments, status=2).stderr
 

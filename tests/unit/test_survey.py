@@ -1,5 +1,6 @@
 """Surveys of Rush Hour: compared with a model that places all pieces and moves them one by one; published figures."""
 
+import json
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -14,7 +15,7 @@ from farthest.errors import FarthestError, JobError, ResourceError, SettingError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys, digest_of
 from farthest.puzzles.catalogue import load
-from farthest.survey import BlockBoards, Component, Keep, Part, RushHour, starts_named, starts_of
+from farthest.survey import BlockBoards, Component, Counts, Keep, Part, RushHour, starts_named, starts_of
 
 
 class Piece(NamedTuple):
@@ -179,24 +180,23 @@ def sums(surveys: Surveys, number: int) -> dict[str, int]:
 
 
 def test_all_boards_of_four_rows(database: Database) -> None:
-    """What Fogleman's program counts; and the same in one part as in seven, done by one thread or three."""
+    """What Fogleman's program counts; and the same in one part as in three or seven, by one thread or three."""
     surveys = Surveys(database)
     one = surveyed(database, RushHour(4, 2, 18, "minimal"), parts=1)
     counted = {"starts": 1349, "components": 880, "solvable": 493, "minimal": 32}
     assert sums(surveys, one.id) == counted
     (hardest,) = surveys.top(one.id, "moves", 1)
     assert (hardest.moves, hardest.states, hardest.board) == (7, 34, "BBoCAAoCDEEEDoFF")
-    found = sorted(surveys.components(one.id))
-    surveys.delete(one.id)
-    several = [surveyed(database, RushHour(4, 2, 18, "minimal"), parts=7, threads=3)]
-    digest = surveys.digest(several[0].id)
-    assert sorted(surveys.components(several[0].id)) == found
-    assert sums(surveys, several[0].id) == counted
-    surveys.delete(several[0].id)
-    again = surveyed(database, RushHour(4, 2, 18, "minimal"), parts=7, threads=1)
-    assert surveys.digest(again.id) == digest
-    assert again.id > several[0].id > one.id
-    assert surveys.all() == [again]
+    found, totals, digest = sorted(surveys.components(one.id)), surveys.totals(one.id), surveys.digest(one.id)
+    before = one
+    for parts, threads in ((7, 3), (7, 1), (3, 2)):
+        surveys.delete(before.id)
+        again = surveyed(database, RushHour(4, 2, 18, "minimal"), parts, threads)
+        assert sorted(surveys.components(again.id)) == found
+        assert (surveys.totals(again.id), surveys.digest(again.id)) == (totals, digest)
+        assert again.id > before.id
+        assert surveys.all() == [again]
+        before = again
 
 
 @pytest.mark.slow
@@ -225,6 +225,17 @@ def test_boards_of_six_rows_that_are_published() -> None:
     found = RushHour(6, 3, 3, "minimal").survey(0, 1)
     told = {f"{each.moves:02} {each.board} {each.states}" for each in found.components}
     assert set(PUBLISHED.split("\n")) - {""} <= told
+
+
+def test_those_with_the_most_states(database_url: str) -> None:
+    """Components without a goal are behind those with one; of equal ones the first that was found is first."""
+    with open_database(database_url, create=True) as database:
+        surveys = Surveys(database)
+        stored = surveyed(database, RushHour(4, 2, 3, "all"), parts=2)
+        found = list(surveys.components(stored.id))
+        expected = sorted(found, key=lambda each: (-each.states, each.moves is None, -(each.moves or 0)))
+        assert surveys.top(stored.id, "states", len(found)) == expected
+        assert any(each.moves is None for each in expected)
 
 
 @pytest.mark.parametrize("keep", ["minimal", "solvable", "all"])
@@ -265,11 +276,23 @@ def test_damage_is_told(database: Database) -> None:
         connection.exec_driver_sql("UPDATE component SET layers = 'x' WHERE part = 1 AND number = 0")
     with pytest.raises(StorageError, match="table component"):
         list(surveys.components(stored.id))
+    counts = dict.fromkeys(Counts.__annotations__, 1)
+    wrong: list[object] = [[], {"a": counts}, {"1": {"moves": 1}}, {"1": {**counts, "moves": -1}}]
+    for totals in wrong:
+        with database.write() as connection:
+            connection.exec_driver_sql(
+                f"UPDATE survey_part SET totals = '{json.dumps(totals)}' WHERE part = 1"
+            )
+        for ask in (surveys.totals, surveys.digest):
+            with pytest.raises(
+                StorageError, match=r"column totals: .*`farthest surveys 1 --delete`, and survey again"
+            ):
+                ask(stored.id)
     with database.write() as connection:
-        connection.exec_driver_sql("UPDATE survey_part SET totals = '[]' WHERE part = 1")
+        connection.exec_driver_sql("UPDATE survey_part SET digest = 'x' WHERE part = 0")
         connection.exec_driver_sql("UPDATE survey SET starts_of = '{}'")
-    with pytest.raises(StorageError, match="column totals"):
-        surveys.totals(stored.id)
+    with pytest.raises(StorageError, match="column digest"):
+        surveys.digest(stored.id)
     with pytest.raises(StorageError, match="column starts_of"):
         _ = surveys.get(stored.id).starts
 

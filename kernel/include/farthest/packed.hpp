@@ -46,7 +46,7 @@ using ContentTable = std::vector<std::uint8_t>;
 
 struct PackedBoards {
   std::vector<PackedField> fields;   // one a cell, but for the last where `sum` is known
-  std::optional<std::uint32_t> sum;  // of all cells' contents
+  std::optional<std::uint32_t> sum;  // of all cells' contents, which no table then changes
   std::vector<ContentTable> tables;
   std::vector<ContentTable> kinds = {};  // for each cell the kind of each content, 0: none; empty: no guards
 };

@@ -13,6 +13,7 @@ from click.exceptions import Exit
 from farthest.cli import INTERRUPTED
 from farthest.cli.options import completed, database_option, force_option, json_option, threads_option
 from farthest.cli.printing import note, print_facts, print_json, print_table
+from farthest.errors import MissingDatabaseError
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
+    from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
     from farthest.survey import Component, Keep
 
 
+MOST = 2**31 - 1
+"""Of an integer that databases are asked for."""
 COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 
 
@@ -45,7 +49,7 @@ COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 )
 @click.option(
     "--boards",
-    type=click.File(encoding="utf-8", errors="replace"),
+    type=click.File(encoding="utf-8-sig", errors="replace"),
     metavar="FILE",
     shell_complete=completed("file"),
     help="Boards of the puzzle, one on each line: their components alone. - is standard input.",
@@ -135,16 +139,19 @@ def survey(
 
 @click.command()
 @click.argument("number", metavar="[NUMBER]", type=click.IntRange(min=1), required=False)
-@click.option("--top", type=click.IntRange(min=0), metavar="N", help="The N first components, by --by.")
+@click.option(
+    "--top", type=click.IntRange(min=0, max=MOST), metavar="N", help="The N first components, by --by."
+)
 @click.option(
     "--by",
     type=click.Choice(("moves", "states")),
-    default="moves",
-    show_default=True,
-    help="What the components with the most of come first.",
+    help="With --top: what the components with the most of come first.  [default: moves]",
 )
 @click.option(
-    "--pieces", type=click.IntRange(min=1), metavar="N", help="With --top: of boards with N pieces."
+    "--pieces",
+    type=click.IntRange(min=1, max=MOST),
+    metavar="N",
+    help="With --top: of boards with N pieces.",
 )
 @click.option(
     "--export",
@@ -161,7 +168,7 @@ def survey(
 def surveys(
     number: int | None,
     top: int | None,
-    by: By,
+    by: By | None,
     pieces: int | None,
     file: Path | None,
     force: bool,
@@ -179,14 +186,21 @@ def surveys(
       farthest surveys 1 --top 10
       farthest surveys 1 --export boards.csv
     """
-    from farthest.models.database import open_database
     from farthest.models.surveys import Surveys
 
-    if number is None and (top is not None or pieces is not None or file is not None or delete):
+    asked = [top is not None, file is not None, delete]
+    if sum(asked) > 1:
+        raise click.UsageError("Give one of --top, --export and --delete.")
+    for option, given, needed, there in (
+        ("--by", by is not None, "--top", top is not None),
+        ("--pieces", pieces is not None, "--top", top is not None),
+        ("--force", force, "--export", file is not None),
+    ):
+        if given and not there:
+            raise click.UsageError(f"{option} needs {needed}.")
+    if number is None and any(asked):
         raise click.UsageError("Which survey? Give its NUMBER; `farthest surveys` lists them.")
-    if pieces is not None and top is None:
-        raise click.UsageError("--pieces needs --top.")
-    with open_database(database, create=False) as opened:
+    with _there(database) as opened:
         known = Surveys(opened)
         if number is None:
             _list(known, as_json=as_json)
@@ -203,9 +217,22 @@ def surveys(
             else:
                 click.echo(f"Wrote {counted(written, 'component')} to {file}.")
         elif top is not None:
-            _print_top(number, known.top(known.get(number).id, by, top, pieces), as_json=as_json)
+            _print_top(number, known.top(known.get(number).id, by or "moves", top, pieces), as_json=as_json)
         else:
             _show(known, known.get(number), as_json=as_json)
+
+
+def _there(database: str | None) -> Database:
+    from farthest.models.database import open_database
+
+    try:
+        return open_database(database, create=False)
+    except MissingDatabaseError as error:
+        raise MissingDatabaseError(
+            f"{error.place}: there are no surveys; make one with `farthest survey SET`, or name another database with "
+            "--database",
+            error.place,
+        ) from None
 
 
 def _list(known: Surveys, *, as_json: bool) -> None:

@@ -104,7 +104,7 @@ def diameter(job: str, board: str | None, limit: int, database: str | None, as_j
     \b
     Examples:
       farthest diameter hakoiri-musume-step
-      farthest diameter 8-puzzle --json
+      farthest diameter pennant --json
     """
     from farthest.documents.maps import diameter_document
 

@@ -51,7 +51,9 @@ class SurveyDocument(TypedDict):
     done: Annotated[int, "into how many parts it is divided, and how many are stored"]
     seconds: Annotated[float, "of all these parts together"]
     kept: Annotated[int, "components that have a row"]
-    digest: Annotated[str, "equal for equal results, whoever did the parts"]
+    digest: Annotated[
+        str, "equal for equal results, however the survey was divided and whoever did the parts"
+    ]
     totals: Annotated[list[PiecesDocument], "counts for each number of pieces"]
 
 

@@ -45,14 +45,19 @@ Record = TypeVar("Record")
 # What is read
 
 
-def damaged(table: str, row: object, what: str, job: int | None = None) -> StorageError:
-    """The error for a row that is not what was stored. ``what``: where in the row, and the problem. ``job``: the job of
-    the row."""
+def damaged(
+    table: str, row: object, what: str, job: int | None = None, survey: int | None = None
+) -> StorageError:
+    """The error for a row that is not what was stored. ``what``: where in the row, and the problem. ``job``,
+    ``survey``: what the row is of."""
     of_job = "" if job is None else f"job {job}: "
     gone = "the jobs that need it" if job is None else f"the job with `farthest delete {job}`"
+    mend = f"remove {gone} and enumerate or search again"
+    if survey is not None:
+        mend = f"`farthest surveys {survey} --delete`, and survey again"
     return StorageError(
         f"{of_job}what is stored is damaged: table {table}, row {row}: {what}; restore the database from a copy, or "
-        f"remove {gone} and enumerate or search again"
+        f"{mend}"
     )
 
 

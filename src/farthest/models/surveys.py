@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -11,12 +10,12 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import delete, func, insert, select
 
-from farthest.errors import JobError
+from farthest.errors import JobError, StorageError
 from farthest.models.database import Database
 from farthest.models.records import ComponentRecord, SurveyPartRecord, SurveyRecord, fields_of, now
 from farthest.models.sealing import canonical, damaged
 from farthest.models.tables import component, lock_schema, survey, survey_part
-from farthest.survey import Component, Part, Starts, starts_of
+from farthest.survey import Component, Counts, Part, Starts, starts_of
 from farthest.untrusted_json import read_json_object
 
 By = Literal["moves", "states"]
@@ -46,7 +45,7 @@ class StoredSurvey:
         try:
             return starts_of(read_json_object(self.record.starts_of))
         except ValueError as error:
-            raise damaged("survey", self.id, f"column starts_of: {error}") from None
+            raise damaged("survey", self.id, f"column starts_of: {error}", survey=self.id) from None
 
 
 class Surveys:
@@ -139,29 +138,36 @@ class Surveys:
 
     def totals(self, survey_id: int) -> dict[int, dict[str, int]]:
         """The sums of the parts that are done, for each number of pieces; of ``moves`` the most."""
-        sums: dict[int, Counter[str]] = {}
+        sums: dict[int, dict[str, int]] = {}
         for record in self._parts(survey_id):
-            for pieces, counts in self._read_totals(survey_id, record).items():
-                found = sums.setdefault(int(pieces), Counter())
-                most = max(found["moves"], counts.get("moves", 0))
-                found.update(counts)
-                found["moves"] = most
-        return {pieces: dict(sums[pieces]) for pieces in sorted(sums)}
+            for pieces, counts in _read_totals(survey_id, record).items():
+                found = sums.setdefault(pieces, dict.fromkeys(Counts.__annotations__, 0))
+                most = max(found["moves"], counts["moves"])
+                found.update({name: found[name] + counts[name] for name in found}, moves=most)  # type: ignore[literal-required]
+        return dict(sorted(sums.items()))
 
     def digest(self, survey_id: int) -> str:
-        """Of all that the parts have found: equal for equal results, whoever did the parts in whichever order."""
-        text = "\n".join(f"{record.part} {record.digest}" for record in self._parts(survey_id))
-        return hashlib.sha256(text.encode()).hexdigest()
+        """Of all that the parts have found: equal for equal results, however they are divided and whoever did them."""
+        rows = 0
+        for record in self._parts(survey_id):
+            try:
+                rows += int(record.digest, 16)
+            except (TypeError, ValueError):
+                raise _damaged_part(survey_id, record, "column digest: expected 64 hex digits") from None
+            rows -= _hashed(_read_totals(survey_id, record))
+        return f"{_hashed([rows % _MODULUS, self.totals(survey_id)]):064x}"
 
     def top(self, survey_id: int, by: By, limit: int, pieces: int | None = None) -> list[Component]:
         """The components with the most moves, or states, at most ``limit``; with so many pieces."""
-        columns = [component.c[by].desc(), component.c["states" if by == "moves" else "moves"].desc()]
+        moves, states = component.c.moves.desc(), component.c.states.desc()
         statement = select(*_COMPONENT).where(component.c.survey_id == survey_id)
         if by == "moves":
-            statement = statement.where(component.c.moves.is_not(None))
+            statement = statement.where(component.c.moves.is_not(None)).order_by(moves, states)
+        else:
+            statement = statement.order_by(states, moves.nulls_last())
         if pieces is not None:
             statement = statement.where(component.c.pieces == pieces)
-        statement = statement.order_by(*columns, component.c.board).limit(limit)
+        statement = statement.order_by(component.c.part, component.c.number).limit(limit)
         with self._database.read() as connection:
             return [_component(survey_id, row) for row in connection.execute(statement)]
 
@@ -175,11 +181,8 @@ class Surveys:
             )
             with self._database.read() as connection:
                 found = [_component(survey_id, row) for row in connection.execute(statement)]
-            totals = self._read_totals(survey_id, record)
-            if digest_of(Part(totals, found)) != record.digest:
-                raise damaged(
-                    "survey_part", f"{record.part} of survey {survey_id}", "it is not what was stored"
-                )
+            if digest_of(Part(_read_totals(survey_id, record), found)) != record.digest:
+                raise _damaged_part(survey_id, record, "it is not what was stored")
             yield from found
 
     def _parts(self, survey_id: int) -> list[SurveyPartRecord]:
@@ -188,21 +191,30 @@ class Surveys:
         with self._database.read() as connection:
             return [SurveyPartRecord(*row) for row in connection.execute(statement)]
 
-    @staticmethod
-    def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[str, dict[str, int]]:
-        try:
-            return msgspec.json.decode(record.totals, type=dict[str, dict[str, int]])
-        except (msgspec.MsgspecError, TypeError) as error:
-            raise damaged(
-                "survey_part", f"{record.part} of survey {survey_id}", f"column totals: {error}"
-            ) from None
+
+def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[int, Counts]:
+    try:
+        return msgspec.json.decode(record.totals, type=dict[int, Counts])
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        raise _damaged_part(survey_id, record, f"column totals: {error}") from None
+
+
+def _damaged_part(survey_id: int, record: SurveyPartRecord, what: str) -> StorageError:
+    return damaged("survey_part", f"{record.part} of survey {survey_id}", what, survey=survey_id)
+
+
+_MODULUS = 1 << 256
+
+
+def _hashed(value: Any) -> int:
+    """The SHA-256 of the canonical JSON."""
+    return int.from_bytes(hashlib.sha256(canonical(value).encode()).digest())
 
 
 def digest_of(part: Part) -> str:
-    """The digest of what a part has found."""
-    return hashlib.sha256(
-        canonical([part.totals, [list(each) for each in part.components]]).encode()
-    ).hexdigest()
+    """The digest of what a part has found: the sum of its rows' SHA-256 and that of its totals, modulo 2^256."""
+    rows = sum(_hashed(list(each)) for each in part.components)
+    return f"{(rows + _hashed(part.totals)) % _MODULUS:064x}"
 
 
 def _component(survey_id: int, row: Any) -> Component:
@@ -211,4 +223,6 @@ def _component(survey_id: int, row: Any) -> Component:
         layers = [int(states) for states in record.layers.split(",")] if record.layers else []
         return Component(record.pieces, record.states, record.moves, record.minimal, record.board, layers)
     except (ValueError, AttributeError) as error:
-        raise damaged("component", f"{row[0]}, {row[1]} of survey {survey_id}", str(error)) from None
+        raise damaged(
+            "component", f"{row[0]}, {row[1]} of survey {survey_id}", str(error), survey=survey_id
+        ) from None

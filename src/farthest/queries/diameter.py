@@ -73,7 +73,7 @@ class Diameter:
 def diameter(opened: StoredMap, board: GivenBoard | None = None, *, limit: int = 1) -> Diameter:
     """The diameter of the component of a board of the map; None: that of the start, else of the first origin.
 
-    ``limit``: most farthest pairs that are told. Raises UnreachableError where the board is not of the map,
+    ``limit``: most farthest pairs that are told. Raises UnreachableError where a given board is not of the map,
     ResourceError for more than ``MOST_STATES`` states, JobError for boards that no moves join, and where moves cannot
     be taken back and the map is cut off or a board is given.
     """
@@ -134,7 +134,8 @@ class _Component:
     def _of_board(self, opened: StoredMap, board: GivenBoard | None) -> MoveGraph:
         if board is None:
             board = "start" if self._definition.has_origin("start") else self._space.origins[0]
-        opened.distance(board)
+        else:
+            opened.distance(board)
         labels = numpy.array([opened.labels(board)], dtype=numpy.uint8)
         graph = joined_to(self._space, self._space.encode(labels), MOST_STATES)
         if graph is None:

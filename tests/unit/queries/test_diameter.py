@@ -106,6 +106,14 @@ def test_what_has_none(map_of: MapOf, monkeypatch: pytest.MonkeyPatch) -> None:
         map_of("sliding-2x3@1-2").diameter()
 
 
+def test_a_start_beyond_the_depth_limit(map_of: MapOf) -> None:
+    """A component is found by moves; only a board that is given has to be in the map."""
+    cut = map_of("pennant", Origin("to", "goal"), 2)
+    assert cut.diameter().states == 1398
+    with pytest.raises(UnreachableError):
+        cut.diameter("start")
+
+
 @pytest.mark.slow
 def test_klotski(map_of: MapOf) -> None:
     """The hardest pair of the classic box: 190 unit moves, from one start to two targets; and their mirror images

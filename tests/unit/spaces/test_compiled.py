@@ -180,6 +180,9 @@ def test_what_is_refused_at_once() -> None:
 
     with pytest.raises(PuzzleError, match=r"successors returned [0-9]+ for 1 keys, expected their number"):
         farthest.histogram(derived(Circle, wrong(raising))())
+    for number in (-1, 0, 1 << 70):
+        with pytest.raises(PuzzleError, match=r"successors is the number -?[0-9]+, expected the address of"):
+            farthest.histogram(derived(Circle, number)())
     with pytest.raises(PuzzleError, match=r"successors is compiled, and moves is missing; write moves ="):
         farthest.histogram(derived(Circle, wrong(raising), moves=())())
     with pytest.raises(

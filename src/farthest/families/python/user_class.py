@@ -354,6 +354,10 @@ class UserClass:
                 address = ctypes.cast(function, ctypes.c_void_p).value
         if not _whole(address):
             return None
+        if not 0 < index(address) < 2**63:
+            raise self.error(
+                f"{name} is the number {shown(address)}, expected the address of a compiled function"
+            )
         # A puzzle's file would choose what runs.
         if any(field.name == name for field in fields(self.instance)):
             raise self.error(f"{name} is an option, expected a method or a compiled function of the class")
