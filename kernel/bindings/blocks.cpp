@@ -12,6 +12,7 @@
 
 #include "buffers.hpp"
 #include "codes.hpp"
+#include "farthest/block_lines.hpp"
 #include "farthest/blocks.hpp"
 
 namespace farthest::python {
@@ -105,7 +106,7 @@ nb::tuple moves(const Blocks& blocks, nb::handle buffer) {
 }
 
 nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors, std::uint64_t limit) {
-  if (anchors.size() != static_cast<std::size_t>(blocks.kinds()))
+  if (anchors.size() != blocks.kinds().size())
     throw InvalidArgument("anchors: one a kind");
   Placement fixed;
   std::ranges::copy(anchors, fixed.anchors.begin());
@@ -117,6 +118,25 @@ nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors,
     }
     return stored(codes, blocks.width());
   });
+}
+
+void add_layer(BlockLines& lines, nb::handle buffer) {
+  const ByteView view(buffer);
+  const nb::gil_scoped_release release;
+  lines.add(load_codes<Key>(view.bytes(), sizeof(Key)));
+}
+
+std::uint64_t step_lines(BlockLines& lines, int threads) {
+  const nb::gil_scoped_release release;
+  return lines.step(threads);
+}
+
+nb::bytes codes_of_layer(const BlockLines& lines, std::size_t layer) {
+  const std::vector<Key> codes = [&] {
+    const nb::gil_scoped_release release;
+    return lines.codes(layer);
+  }();
+  return nb::bytes(codes.data(), codes.size() * sizeof(Key));
 }
 
 }  // namespace
@@ -150,7 +170,19 @@ void bind_blocks(nb::module_& m) {
       .def(
           "placements", &placements, "anchors"_a, "limit"_a,
           "The codes of all states whose kinds have at least these anchors (a mask each); limit + 1 codes if "
-          "there are more. Raises ValueError when they overlap or do not fit.");
+          "there are more. Raises ValueError when they overlap or do not fit.")
+      .def("lines", &block_lines, "A search for layers as bits of lines; None where codes are not uint64.");
+  nb::class_<BlockLines>(m, "BlockLines",
+                         "Layers of sliding blocks as bits of lines. One thread at a time may use it.")
+      .def("add", &add_layer, nb::sig("def add(self, codes: " BUFFER ") -> None"), "codes"_a,
+           "Begins the next layer, of these states. Raises ValueError for codes that are no state's, or were "
+           "found before.")
+      .def("step", &step_lines, "threads"_a = 1,
+           "Finds the next layer: the number of states one move from the last one that are in no layer.")
+      .def("codes", &codes_of_layer, "layer"_a, "The codes of a layer, uint64, in any order.")
+      .def("forget", &BlockLines::forget, "layer"_a,
+           "Gives up what `codes` needs of a layer other than the last one.")
+      .def_prop_ro("bytes", &BlockLines::bytes, "Bytes of memory that it takes, about.");
 }
 
 }  // namespace farthest::python

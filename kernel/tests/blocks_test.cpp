@@ -4,6 +4,7 @@
 #include <set>
 
 #include "check.hpp"
+#include "farthest/block_lines.hpp"
 
 namespace farthest::test {
 namespace {
@@ -125,6 +126,73 @@ TEST(kinds_of_many_sets_move_as_others) {
     blocks.neighbours<Key>(std::span(&code, 1), next);
     CHECK(next.size() == expected.size() && std::set(next.begin(), next.end()) == expected);
   }
+}
+
+// Layers by the neighbours of single codes, each sorted.
+std::vector<std::vector<Key>> layers_of(const Blocks& blocks, const std::vector<Key>& origins) {
+  std::vector<std::vector<Key>> layers{origins};
+  std::set<Key> found(origins.begin(), origins.end());
+  while (!layers.back().empty()) {
+    std::vector<Key> next, fresh;
+    blocks.neighbours<Key>(layers.back(), next);
+    for (const Key code : next)
+      if (found.insert(code).second) fresh.push_back(code);
+    std::ranges::sort(fresh);
+    layers.push_back(fresh);
+  }
+  return layers;
+}
+
+void check_lines(const Blocks& blocks, std::size_t origins, int threads) {
+  std::vector<Key> from = blocks.placements<Key>(Placement{}, origins - 1);
+  std::ranges::sort(from);
+  const auto layers = layers_of(blocks, from);
+  const auto lines = block_lines(blocks);
+  lines->add(from);
+  for (std::size_t depth = 0; depth < layers.size(); ++depth) {
+    if (depth > 0) CHECK(lines->step(threads) == layers[depth].size());
+    std::vector<Key> codes = lines->codes(depth);
+    std::ranges::sort(codes);
+    CHECK(codes == layers[depth]);
+  }
+  const auto again = block_lines(blocks);  // from layers that are given
+  for (std::size_t depth = 0; depth < 2; ++depth) again->add(layers[depth]);
+  CHECK(again->step(threads) == (layers.size() > 2 ? layers[2].size() : 0));
+  CHECK_THROWS(again->add(from));
+}
+
+TEST(layers_of_lines_are_those_of_codes) {
+  for (const auto metric : {BlockMetric::step, BlockMetric::slide, BlockMetric::move})
+    for (const std::size_t origins : {1, 3}) {
+      check_lines(sample(metric), origins, 1);
+      // Squares on 10 free cells: 252 arrangements, lines of 4 words.
+      check_lines(Blocks(12, two_rows(6), {1, 5}, {15, 15}, {flat(6), squares(12)}, metric), origins, 2);
+      // A single piece of two cells goes along with the others' frames; then no kind can.
+      check_lines(Blocks(10, two_rows(5), {2, 1}, {15, 12}, {flat(5), flat(5)}, metric), origins, 1);
+      check_lines(Blocks(12, two_rows(6), {3}, {15}, {flat(6)}, metric), origins, 1);
+      // No room for squares on some cells, as on exits.
+      auto some = squares(12);
+      some[0] = some[7] = 0;
+      check_lines(Blocks(12, two_rows(6), {1, 3, 1}, {15, 15, 15}, {flat(6), some, squares(12)}, metric), origins,
+                  1);
+    }
+}
+
+TEST(threads_find_the_same_lines) {
+  // Layers of more lines than one thread steps alone.
+  check_lines(Blocks(18, two_rows(9), {2, 1, 1, 1}, {15, 15, 15, 15},
+                     {flat(9), squares(18), squares(18), squares(18)}, BlockMetric::slide),
+              1, 3);
+}
+
+TEST(lines_need_codes_that_are_numbers_of_64_bits) {
+  const std::vector covers{flat(3), squares(6)};
+  CHECK(block_lines(Blocks(6, two_rows(3), {1, 2}, {15, 15}, covers, BlockMetric::step,
+                           {{0, 62, 2}, {1, 60, 4}}, 9)) == nullptr);
+  const auto lines = block_lines(sample(BlockMetric::step));
+  CHECK_THROWS(lines->add(std::vector<Key>{0}));
+  CHECK(lines->step(1) == 0 && lines->codes(0).empty());
+  CHECK_THROWS(lines->codes(1));
 }
 
 TEST(blocks_of_no_state_have_no_neighbours) {

@@ -80,7 +80,9 @@ class Blocks {
          BlockMetric metric, std::vector<PackedField> fields = {}, std::size_t width = sizeof(Key));
 
   int cells() const { return cells_; }
-  int kinds() const { return static_cast<int>(kinds_.size()); }
+  const std::vector<BlockKind>& kinds() const { return kinds_; }
+  BlockMetric metric() const { return metric_; }
+  bool packed() const { return !fields_.empty(); }
   // Bytes of a code: 8 (a number, never all ones), 16 (a number, the highest byte first), or of packed codes.
   std::size_t width() const { return width_; }
 
