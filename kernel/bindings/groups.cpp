@@ -91,7 +91,8 @@ void bind_groups(nb::module_& m) {
       .def_prop_ro("count", &Cosets::count, "How many there are.")
       .def_prop_ro("positions", &Cosets::positions, "Of a coset.")
       .def(
-          "coset_of", [](const Cosets& cosets, nb::handle element) { return cosets.coset_of(images(element)); },
+          "coset_of",
+          [](const Cosets& cosets, nb::handle element) { return cosets.coset_of(images(element)); },
           nb::sig("def coset_of(self, element: " BUFFER ") -> int"), "element"_a,
           "The number of the coset of an element; 0 is the subgroup. Raises ValueError.")
       .def("distance", &Cosets::distance, "coset"_a, "The moves from there to the subgroup.")

@@ -162,8 +162,7 @@ void Cosets::classify(const std::vector<Element>& symmetries) {
   }
   for (const auto first : classes_) ++sizes_[first];
   for (std::uint32_t coset = 0; coset < count(); ++coset)
-    if (classes_[classes_[coset]] != classes_[coset])
-      throw InvalidArgument("the symmetries are not a group");
+    if (classes_[classes_[coset]] != classes_[coset]) throw InvalidArgument("the symmetries are not a group");
 }
 
 std::vector<std::uint32_t> Cosets::firsts() const {

@@ -219,10 +219,10 @@ TEST(cosets_are_enumerated) {
   std::swap(third[3], third[4]);
   moves.insert(moves.end(), {back, other, third});
   const Element same{0, 1, 2, 3, 4};
-  check_cosets(6, moves, {false, true, false, true, true}, {same});      // twelve elements
-  check_cosets(6, moves, {false, true, false, false, true}, {same});     // four
-  check_cosets(6, moves, {true, false, true, false, false}, {same});     // the turns
-  check_cosets(6, moves, {true, true, true, true, true}, {same});        // all
+  check_cosets(6, moves, {false, true, false, true, true}, {same});   // twelve elements
+  check_cosets(6, moves, {false, true, false, false, true}, {same});  // four
+  check_cosets(6, moves, {true, false, true, false, false}, {same});  // the turns
+  check_cosets(6, moves, {true, true, true, true, true}, {same});     // all
   moves.pop_back();
   moves.pop_back();
   check_cosets(6, moves, {false, true, false}, {{0, 1, 2}, {2, 1, 0}});  // seen from behind
@@ -235,7 +235,7 @@ TEST(what_has_no_cosets_is_refused) {
   const Cosets cosets(3, levels, moves, own, {}, 3);
   CHECK_THROWS(Cosets(3, levels, moves, own, {}, 2));
   CHECK_THROWS(Cosets(3, levels, moves, {true, true}, {}, 3));
-  CHECK_THROWS(Cosets(3, levels, {moves[0], moves[2]}, {false, true}, {}, 3));    // no inverse
+  CHECK_THROWS(Cosets(3, levels, {moves[0], moves[2]}, {false, true}, {}, 3));  // no inverse
   CHECK_THROWS(Cosets(3, levels, moves, own, {{0, 1}}, 3));
   CHECK_THROWS(Cosets(3, levels, moves, own, {{2, 1, 0}}, 3));
   CHECK_THROWS(Cosets(65, levels, moves, own, {}, 3));

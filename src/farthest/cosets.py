@@ -1,16 +1,16 @@
 """Coset enumeration: how many positions of cosets of a subgroup are at which distance from solved, coset by coset.
 
 Some moves of a permutation puzzle generate a *subgroup* H. A *coset* is named by a sequence of moves r: it is the
-positions w for which r, then w, is in H. The kernel enumerates one in a bit for each (kernel/include/farthest/cosets.hpp):
-exactly up to a *depth*, to which it lists sequences of moves, and from there on by the moves of H alone, which shows that
-positions are no farther than so many moves.
+positions w for which r, then w, is in H. The kernel enumerates one in a bit for each position (kernel/include/farthest/
+cosets.hpp): exactly up to a *depth*, to which it lists sequences of moves, and from there on by the moves of H alone,
+which shows that positions are no farther than so many moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from threading import Lock
 from typing import Annotated, Any
@@ -44,9 +44,9 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 class CosetRow(msgspec.Struct, frozen=True, tag="coset"):
     """What has been found of a coset.
 
-    ``coset``: its sequence; ``distance``: the moves from it to the subgroup. ``representative``: a shortest sequence to
-    the first of the ``weight`` cosets that symmetries take it to. ``layers``: positions at each distance up to the depth;
-    ``bounds``: further positions at each distance beyond, at most; ``unreached``: those that are left."""
+    ``coset``: its sequence; ``distance``: the moves from it to the subgroup. ``representative``: a shortest sequence
+    to the first of the ``weight`` cosets that symmetries take it to. ``layers``: positions at each distance up to the
+    depth; ``bounds``: further positions at each distance beyond, at most; ``unreached``: those that are left."""
 
     coset: str
     distance: Count
@@ -111,7 +111,7 @@ class CosetSet:
     def parts(self) -> int:
         """As many as cosets are enumerated."""
         if self.chosen is None:
-            return len(self.tables.kernel.firsts())
+            return len(self.tables.firsts)
         return self.chosen.random if isinstance(self.chosen, Drawn) else len(self.chosen)
 
     @property
@@ -141,7 +141,7 @@ class CosetSet:
             element = tables.element(text)
             coset = kernel.coset_of(element)
         else:
-            coset = kernel.firsts()[part] if self.chosen is None else self._drawn(tables, self.chosen, part)
+            coset = tables.firsts[part] if self.chosen is None else self._drawn(tables, self.chosen, part)
             text, element = tables.way(coset)
         run = _kernel.CosetRun(kernel, element)
         layers: list[int] = []
@@ -178,6 +178,11 @@ class Tables:
     group: Group
     kernel: _kernel.Cosets
 
+    @cached_property
+    def firsts(self) -> list[int]:
+        """Of the cosets that symmetries take to each other the first."""
+        return self.kernel.firsts()
+
     @property
     def definition(self) -> Permutation:
         """The puzzle's."""
@@ -212,7 +217,9 @@ def cosets_named(name: str, subgroup: str, depth: int, chosen: Chosen) -> CosetS
     try:
         puzzle = load(name)
     except ForbiddenCodeError:
-        raise SettingError(f"{shown(name)}: it is a class in Python; only permutation puzzles have cosets") from None
+        raise SettingError(
+            f"{shown(name)}: it is a class in Python; only permutation puzzles have cosets"
+        ) from None
     _, text = _own_moves(puzzle, subgroup)
     if isinstance(chosen, tuple):
         chosen = tuple(_sequence_given(puzzle, each) for each in chosen)

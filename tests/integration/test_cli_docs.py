@@ -124,7 +124,7 @@ def fields(value: Any) -> set[str]:
         ("states", ["1", "--farthest"]),
         ("diameter", ["1"]),
         ("survey", ["rush-hour-3x3"]),
-        ("cosets", ["cube-2x2x2-htm<U,R>", "--subgroup", "<U,R2>", "--depth", "3", "--coset", "R U"]),
+        ("cosets", ["pyraminx<U,L>", "--subgroup", "<U>", "--depth", "3", "--coset", "L U"]),
         ("surveys", ["1", "--top", "1"]),
         ("random", ["3-puzzle"]),
         ("export", ["1", "states.csv"]),

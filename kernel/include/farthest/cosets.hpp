@@ -64,7 +64,9 @@ class Cosets {
   static constexpr std::size_t kNexts = 4;
   const std::uint32_t* row(std::uint32_t coset) const { return rows_.data() + coset * stride_; }
   std::uint32_t next(std::uint32_t coset, std::size_t move) const { return row(coset)[kNexts + move]; }
-  std::uint64_t nearer(std::uint32_t coset) const { return row(coset)[0] | std::uint64_t{row(coset)[1]} << 32; }
+  std::uint64_t nearer(std::uint32_t coset) const {
+    return row(coset)[0] | std::uint64_t{row(coset)[1]} << 32;
+  }
   std::uint64_t near(std::uint32_t coset) const { return row(coset)[2] | std::uint64_t{row(coset)[3]} << 32; }
   std::uint32_t checked(std::uint32_t coset) const;
   void find(std::uint32_t most);

@@ -123,7 +123,10 @@ def survey(
 @click.command()
 @click.argument("puzzle", metavar="PUZZLE", shell_complete=completed("puzzle"))
 @click.option(
-    "--subgroup", required=True, metavar="MOVES", help="The moves that generate the subgroup, such as '<U,R2,F2>'."
+    "--subgroup",
+    required=True,
+    metavar="MOVES",
+    help="The moves that generate the subgroup, such as '<U,R2,F2>'.",
 )
 @click.option(
     "--depth",
@@ -139,9 +142,15 @@ def survey(
     metavar="MOVES",
     help="The coset of the position after these moves; may be repeated.",
 )
-@click.option("--random", "count", type=click.IntRange(min=1, max=MOST_ROWS), metavar="K", help="K cosets at random.")
-@click.option("--seed", type=click.IntRange(min=0, max=MOST), metavar="S", help="With --random.  [default: 0]")
-@click.option("--all", "every", is_flag=True, help="All cosets; of those that are symmetric to each other one.")
+@click.option(
+    "--random", "count", type=click.IntRange(min=1, max=MOST_ROWS), metavar="K", help="K cosets at random."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0, max=MOST), metavar="S", help="With --random.  [default: 0]"
+)
+@click.option(
+    "--all", "every", is_flag=True, help="All cosets; of those that are symmetric to each other one."
+)
 @workers_option
 @threads_option
 @database_option
@@ -315,7 +324,7 @@ def surveys(
                 print_json({"survey": number, "deleted": True})
             else:
                 click.echo(f"Deleted survey {number}.")
-        elif (file is not None or top is not None) and "cosets" in _document(known, known.get(number)):
+        elif (file is not None or top is not None) and known.get(number).of_cosets:
             raise JobError(f"survey {number} is of cosets, which have no components; --json has its rows")
         elif file is not None:
             written = _export(known, number, file, force=force)
@@ -366,16 +375,14 @@ def _list(known: Surveys, *, as_json: bool) -> None:
 
 
 def _document(known: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
-    from farthest.cosets import CosetSet
     from farthest.documents.surveys import cosets_document, survey_document
 
-    return (cosets_document if isinstance(stored.starts, CosetSet) else survey_document)(known, stored)
+    return cosets_document(known, stored) if stored.of_cosets else survey_document(known, stored)
 
 
 def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
-    document = _document(known, stored)
     if as_json:
-        print_json(document)
+        print_json(_document(known, stored))
         return
     facts = [
         ("survey", f"{stored.id}: {stored.record.name}"),
@@ -385,17 +392,20 @@ def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
             f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads",
         ),
     ]
-    if "cosets" in document:
-        _print_cosets(document)
+    if stored.of_cosets:
+        _print_cosets(known, stored)
     else:
         _print_totals(known, stored)
         facts.append(("kept", counted(stored.components, "component")))
     click.echo()
-    print_facts([*facts, ("digest", document["digest"])])
+    print_facts([*facts, ("digest", known.digest(stored.id))])
 
 
-def _print_cosets(document: CosetsDocument) -> None:
+def _print_cosets(known: Surveys, stored: StoredSurvey) -> None:
     """Positions at each distance, a column each: exact, or below <=5 those that are at most so far."""
+    from farthest.documents.surveys import cosets_document
+
+    document = cosets_document(known, stored)
     rows = document["cosets"]
     depth = document["starts_of"]["depth"]
     counts = [[*each["layers"], *each["bounds"]] for each in rows]

@@ -46,10 +46,13 @@ class CosetDocument(TypedDict):
     coset: Annotated[str, "a sequence of moves that it is named by"]
     distance: Annotated[int, "the moves from there to the subgroup"]
     representative: Annotated[
-        str, "a shortest sequence to the first of the cosets that symmetries of puzzle and subgroup take it to"
+        str,
+        "a shortest sequence to the first of the cosets that symmetries of puzzle and subgroup take it to",
     ]
     weight: Annotated[int, "how many these are: all have the same counts"]
-    layers: Annotated[list[int], "positions at each distance, exact; it ends at the depth, or where all are found"]
+    layers: Annotated[
+        list[int], "positions at each distance, exact; it ends at the depth, or where all are found"
+    ]
     bounds: Annotated[list[int], "further positions at each distance beyond the depth, at most"]
     unreached: Annotated[int, "positions of which no bound is known"]
     farthest: Annotated[int | None, "no position is farther; null where some are unreached"]

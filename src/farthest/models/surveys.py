@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import delete, func, insert, select
 
-from farthest.cosets import CosetRow, CosetSet
+from farthest.cosets import CosetRow
 from farthest.errors import JobError, StorageError
 from farthest.models.database import Database
 from farthest.models.records import ComponentRecord, SurveyPartRecord, SurveyRecord, fields_of, now
@@ -39,6 +39,14 @@ class StoredSurvey:
     def finished(self) -> bool:
         """Whether all parts are done."""
         return self.done == self.record.parts
+
+    @property
+    def of_cosets(self) -> bool:
+        """Whether its parts are cosets."""
+        try:
+            return read_json_object(self.record.starts_of).get("kind") == "cosets"
+        except ValueError:
+            return False
 
     @property
     def starts(self) -> Starts:
@@ -149,7 +157,7 @@ class Surveys:
 
     def digest(self, survey_id: int) -> str:
         """Of all that the parts have found: equal for equal results, however they are divided and whoever did them."""
-        if isinstance(self.get(survey_id).starts, CosetSet):
+        if self.get(survey_id).of_cosets:
             return f"{_hashed([digest_of(row) for row, _ in self.cosets(survey_id)]):064x}"
         rows = 0
         for record in self._parts(survey_id):
