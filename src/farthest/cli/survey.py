@@ -16,6 +16,8 @@ from farthest.cli.options import (
     database_option,
     force_option,
     json_option,
+    number_option,
+    path_option,
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
@@ -54,13 +56,10 @@ workers_option = click.option(
 
 @click.command()
 @click.argument("starts", metavar="SET", shell_complete=completed("starts"))
-@click.option(
-    "--pieces", type=click.IntRange(min=1), metavar="N", help="Boards of at most N pieces.  [default: all]"
-)
-@click.option(
+@number_option("--pieces", least=1, help="Boards of at most N pieces.  [default: all]")
+@number_option(
     "--row",
-    type=click.IntRange(min=1),
-    metavar="N",
+    least=1,
     help="The row of the piece that leaves, from 1.  [default: the middle, the upper one of two]",
 )
 @click.option(
@@ -75,10 +74,10 @@ workers_option = click.option(
     shell_complete=completed("file"),
     help="Boards of the puzzle, one on each line: their components alone. - is standard input.",
 )
-@click.option(
+@number_option(
     "--parts",
-    type=click.IntRange(min=1, max=10_000_000),
-    metavar="N",
+    least=1,
+    most=10_000_000,
     help="Divide a new survey into N parts.  [default: some seconds each]",
 )
 @workers_option
@@ -130,7 +129,7 @@ def survey(
 )
 @click.option(
     "--depth",
-    type=click.IntRange(min=0, max=100),
+    type=click.IntRange(0, 100),
     required=True,
     metavar="N",
     help="List sequences of up to N moves: counts are exact so far.",
@@ -142,12 +141,8 @@ def survey(
     metavar="MOVES",
     help="The coset of the position after these moves; may be repeated.",
 )
-@click.option(
-    "--random", "count", type=click.IntRange(min=1, max=MOST_ROWS), metavar="K", help="K cosets at random."
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0, max=MOST), metavar="S", help="With --random.  [default: 0]"
-)
+@number_option("--random", "count", least=1, most=MOST_ROWS, metavar="K", help="K cosets at random.")
+@number_option("--seed", most=MOST, metavar="S", help="With --random.  [default: 0]")
 @click.option(
     "--all", "every", is_flag=True, help="All cosets; of those that are symmetric to each other one."
 )
@@ -253,26 +248,17 @@ def _do(
 
 @click.command()
 @click.argument("number", metavar="[NUMBER]", type=click.IntRange(min=1), required=False)
-@click.option(
-    "--top", type=click.IntRange(min=0, max=MOST), metavar="N", help="The N first components, by --by."
-)
+@number_option("--top", most=MOST, help="The N first components, by --by.")
 @click.option(
     "--by",
     type=click.Choice(("moves", "states")),
     help="With --top: what the components with the most of come first.  [default: moves]",
 )
-@click.option(
-    "--pieces",
-    type=click.IntRange(min=1, max=MOST),
-    metavar="N",
-    help="With --top: of boards with N pieces.",
-)
-@click.option(
+@number_option("--pieces", least=1, most=MOST, help="With --top: of boards with N pieces.")
+@path_option(
     "--export",
     "file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    shell_complete=completed("file"),
+    complete="file",
     help="Write all components that are kept to FILE: .csv, or .jsonl, a JSON object on each line.",
 )
 @force_option
