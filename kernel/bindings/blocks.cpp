@@ -106,8 +106,7 @@ nb::tuple moves(const Blocks& blocks, nb::handle buffer) {
 }
 
 nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors, std::uint64_t limit) {
-  if (anchors.size() != blocks.kinds().size())
-    throw InvalidArgument("anchors: one a kind");
+  if (anchors.size() != blocks.kinds().size()) throw InvalidArgument("anchors: one a kind");
   Placement fixed;
   std::ranges::copy(anchors, fixed.anchors.begin());
   return with_code(blocks.width(), [&]<class Code>(Code) {

@@ -10,14 +10,15 @@
 namespace farthest {
 namespace {
 
-// The arrangements of the inner pieces on so many free anchors, ascending as numbers; bit j of one is the j-th
-// of these anchors. Sets of arrangements are words, a bit each.
+// The arrangements of the inner pieces on so many free anchors, ascending as numbers; bit j of one is the
+// j-th of these anchors. Sets of arrangements are words, a bit each.
 struct Arrangements {
   std::size_t words = 1;
   std::vector<SlotMask> sets;
   std::vector<Word> all;      // words
   std::vector<Word> without;  // for each anchor those that have no piece there
-  std::vector<std::uint16_t> numbers;  // of each set of anchors that is an arrangement; none for a single piece
+  std::vector<std::uint16_t>
+      numbers;  // of each set of anchors that is an arrangement; none for a single piece
 };
 
 Arrangements arrangements(int free, int count) {
@@ -159,8 +160,7 @@ struct LineLane {
 Word passed(Word front, Word from, Word to) {
   if (front == from) return to;
   Word found = 0;
-  for (; from != 0; from &= from - 1, to &= to - 1)
-    found |= to & -to & -Word{(front & from & -from) != 0};
+  for (; from != 0; from &= from - 1, to &= to - 1) found |= to & -to & -Word{(front & from & -from) != 0};
   return found;
 }
 
@@ -215,7 +215,8 @@ class Lines final : public BlockLines {
   std::uint64_t step(int threads) override {
     constexpr std::size_t kBatch = 64, kAhead = 8;
     constexpr std::uint64_t kPerThread = 256;
-    const std::span<const LineStates> front = layers_.empty() ? std::span<const LineStates>{} : layers_.back();
+    const std::span<const LineStates> front =
+        layers_.empty() ? std::span<const LineStates>{} : layers_.back();
     const int useful = useful_threads(front.size(), std::max(threads, 1), kPerThread);
     const auto lanes = static_cast<std::size_t>(useful);
     if (lanes_.size() < lanes) lanes_.resize(lanes);
@@ -290,7 +291,8 @@ class Lines final : public BlockLines {
     double best = 1;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       const BlockKind& kind = kinds[i];
-      const bool small = std::ranges::all_of(kind.covers, [](SlotMask cells) { return (cells & (cells - 1)) == 0; });
+      const bool small =
+          std::ranges::all_of(kind.covers, [](SlotMask cells) { return (cells & (cells - 1)) == 0; });
       if (!small && kind.count > 1) continue;
       int covered = 0, free = std::popcount(kind.anchors);
       for (std::size_t other = 0; other < kinds.size(); ++other)
@@ -368,12 +370,14 @@ class Lines final : public BlockLines {
   }
 
   // By how much the rank of a kind is greater where one of its pieces stands elsewhere, modulo 2^64.
-  std::uint64_t more_rank(const Placement& placement, std::size_t number, std::size_t from, std::size_t to) const {
+  std::uint64_t more_rank(const Placement& placement, std::size_t number, std::size_t from,
+                          std::size_t to) const {
     const BlockKind& kind = blocks_.kinds()[number];
     const SlotMask anchors = placement.anchors[number];
     const std::uint64_t rank = placement.ranks[number];
     if (kind.rows.empty())
-      return rank_set((anchors ^ bit(static_cast<int>(from))) | bit(static_cast<int>(to)), kind.anchors) - rank;
+      return rank_set((anchors ^ bit(static_cast<int>(from))) | bit(static_cast<int>(to)), kind.anchors) -
+             rank;
     const auto piece = static_cast<std::uint64_t>(below(anchors, static_cast<int>(from)));
     return kind.rows[kind.row_of[rank * static_cast<std::uint64_t>(kind.count) + piece] + to] - rank;
   }
@@ -422,7 +426,8 @@ class Lines final : public BlockLines {
       }
     } else {
       for (std::size_t way = 0; way < kDirections; ++way)
-        for (int at = go_on(from, way); at >= 0 && blocks_.metric() == BlockMetric::slide;) at = go_on(at, way);
+        for (int at = go_on(from, way); at >= 0 && blocks_.metric() == BlockMetric::slide;)
+          at = go_on(at, way);
     }
     for (met &= ~bit(from); met != 0; met &= met - 1)
       if (going[index(lowest(met))] != 0) pass(lowest(met), going[index(lowest(met))]);
@@ -434,7 +439,8 @@ class Lines final : public BlockLines {
     Line* const target = frame_of<shared>(move.code, move.free);
     const SlotMask before = hits_[move.kind][move.from], after = hits_[move.kind][move.to];
     __builtin_prefetch(target);
-    // The arrangements that leave room at `to` become, in order, those of the target that leave room at `from`.
+    // The arrangements that leave room at `to` become, in order, those of the target that leave room at
+    // `from`.
     std::size_t word = 0;
     Word there = leaving(move.free, before, 0);
     const auto next_there = [&] {
@@ -505,8 +511,8 @@ class Lines final : public BlockLines {
         SlotMask reached = inner_reached(cells[static_cast<std::size_t>(lowest(left))], empty);
         for (; reached != 0; reached &= reached - 1) {
           const int to = number[static_cast<std::size_t>(lowest(reached))];
-          const std::size_t at = count_ == 1 ? static_cast<std::size_t>(to)
-                                             : all.numbers[(set ^ (left & -left)) | bit(to)];
+          const std::size_t at =
+              count_ == 1 ? static_cast<std::size_t>(to) : all.numbers[(set ^ (left & -left)) | bit(to)];
           found[at / 64] |= Word{1} << at % 64;
         }
       }
@@ -583,10 +589,10 @@ class Lines final : public BlockLines {
   int inner_ = -1;  // no kind: each state is a frame
   int count_ = 0, most_free_ = 0;
   Key weight_ = 0;
-  std::vector<Arrangements> arrangements_;               // for each number of free anchors
-  std::array<int, kMaxSlots> place_{};                   // of an anchor among all of the inner kind
-  std::vector<std::array<SlotMask, kMaxSlots>> hits_;    // for each kind and anchor the inner anchors it takes
-  std::array<SlotMask, kMaxSlots> inner_steps_{};        // for each inner anchor those one step away
+  std::vector<Arrangements> arrangements_;             // for each number of free anchors
+  std::array<int, kMaxSlots> place_{};                 // of an anchor among all of the inner kind
+  std::vector<std::array<SlotMask, kMaxSlots>> hits_;  // for each kind and anchor the inner anchors it takes
+  std::array<SlotMask, kMaxSlots> inner_steps_{};      // for each inner anchor those one step away
   std::array<FramePart, kParts> parts_;
   std::vector<LineLane> lanes_;
   std::vector<std::vector<LineStates>> layers_;

@@ -173,8 +173,8 @@ TEST(layers_of_lines_are_those_of_codes) {
       // No room for squares on some cells, as on exits.
       auto some = squares(12);
       some[0] = some[7] = 0;
-      check_lines(Blocks(12, two_rows(6), {1, 3, 1}, {15, 15, 15}, {flat(6), some, squares(12)}, metric), origins,
-                  1);
+      check_lines(Blocks(12, two_rows(6), {1, 3, 1}, {15, 15, 15}, {flat(6), some, squares(12)}, metric),
+                  origins, 1);
     }
 }
 
