@@ -23,14 +23,18 @@ from farthest.environment import WORKER_MEMORY
 from farthest.errors import LateStepError, LostStateError, RedisFullError, SettingError, StorageError
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, Kind, mark_of, new_nonce
-from farthest.stores.contract import check_depth
+from farthest.stores.contract import ONLY_COUNTS, check_depth
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempts import AttemptFacts, AttemptKeys, read_meta
+from farthest.stores.redis.map_parts import Assembly, AttemptParts, RecordsOf
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import (
+    NO_BASE,
+    NO_JOB,
     NOBODY_WAITS,
     NOT_COUNTED,
     OURS,
+    Fold,
     FoundBlob,
     Pointer,
     Record,
@@ -44,7 +48,7 @@ if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Blocks
-    from farthest.stores.contract import StepInput
+    from farthest.stores.contract import Base, StepInput
     from farthest.stores.redis.connections import RedisNodes
 
 
@@ -218,6 +222,10 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
     @abstractmethod
     def longest_blob(self, states: int) -> int:
         """No blob of a block with so many states is longer."""
+
+    @abstractmethod
+    def assembly(self, fold: Fold, records: RecordsOf) -> Assembly:
+        """What makes the parts of a map; ``records``: gives those of a block that ``fold`` wants, by depth."""
 
     # Both
 
@@ -398,6 +406,9 @@ class AttemptLayers(AttemptSteps[Opened]):
     ``_prepare`` before anything else."""
 
     _depth = 0
+    _colour = -1
+    _base: Base | None = None
+    _folding: AttemptParts | None = None
 
     def _prepare(self, *, distances: bool, residues: ResidueForm | None = None) -> None:
         self.keeps_distances = distances
@@ -537,6 +548,44 @@ class AttemptLayers(AttemptSteps[Opened]):
                 check_depth(depth)
             self._layers[depth] = records
         return self._layers[depth]
+
+    # The map
+
+    def parts(self, depth: int, job: int, owner: str) -> AttemptParts:
+        """The map up to ``depth``, for workers to make. ``job``: in whose database they may store it while ``owner``
+        runs it, or NO_JOB."""
+        fold = self._fold(depth, self._residues, NO_JOB if self._residues else job, owner)
+        parts = AttemptParts(self, self._assembly(fold).cut, fold, self._base)
+        if self._residues is None:
+            self._folding = parts
+        return parts
+
+    def _assembly(self, fold: Fold) -> Assembly:
+        def records(block: int) -> dict[int, Record]:
+            self.touch_if_room()
+            layers = {depth: self._complete(depth) for depth in fold.wanted}
+            return {depth: layer[block] for depth, layer in layers.items() if block in layer}
+
+        return self.assembly(fold, records)
+
+    def _fold(self, depth: int, form: ResidueForm | None, job: int = NO_JOB, owner: str = "") -> Fold:
+        """What the map up to ``depth`` is made of; ``form``: of a residue map, None for one of distances."""
+        if form is None and not self.keeps_distances:
+            raise StorageError(ONLY_COUNTS)
+        base = NO_BASE if self._base is None else self._stored_depth
+        depths = range(base + 1, depth + 1)
+        numbers = () if form is None else tuple(map(form.number, depths))
+        records = tuple(
+            len(self._complete(layer)) if form is None or form.number(layer) else 0 for layer in depths
+        )
+        planes = 0 if form is None else form.planes
+        return Fold(depth, base, records, self._colour, job, owner, planes, numbers)
+
+    def stored(self, depth: int, base: Base) -> None:
+        """A map up to ``depth`` is in the database: what workers have made it of can go."""
+        if self._folding is not None:
+            self._folding.end()
+            self._folding = None
 
     def touch(self) -> None:
         """Says that the attempt's coordinator is alive."""

@@ -27,7 +27,7 @@ from farthest.stores.blocks import Blocks
 from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
-from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record
+from farthest.stores.redis.records import Fold, FoundBlob, Part, Pointer, Record
 from farthest.stores.scattering import (
     ALL,
     LEAST_KEPT,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.blobs.place import BlobName
+    from farthest.stores.redis.map_parts import Assembly, RecordsOf
 
 
 @dataclass(slots=True)
@@ -294,6 +295,11 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
 
     def longest_blob(self, states: int) -> int:
         return longest_blob(most_bytes(self._width, states))
+
+    def assembly(self, fold: Fold, records: RecordsOf) -> Assembly:
+        from farthest.stores.redis.run_parts import RunAssembly
+
+        return RunAssembly(self, fold, records)
 
     def _incoming(
         self, depth: int, needed: StepRecords, shards: Iterable[int]
