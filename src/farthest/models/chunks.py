@@ -330,7 +330,7 @@ class MapDigest:
 
     Of a dense map it covers the line ``farthest map 2``, a line with the states of each layer in decimal, a line with
     the unit, and a line for each CHUNK_KEYS keys (``chunk_digest``), unreached keys included; of a sparse map the line
-    ``farthest sparse map 2``, the same, a line with the width of codes, and a line for each ``chunk_states`` states.
+    ``farthest sparse map 2``, the same, a line with the width of codes, and a line for each ``line_keys`` states.
     Only the last line may be of fewer, however the chunks were cut.
     """
 
@@ -380,8 +380,8 @@ _SPARSE = b"farthest sparse map 2\n"
 
 
 def line_keys(width: int) -> int:
-    """Keys, or states with codes of so many bytes, of a line of a map's digest: those of a chunk."""
-    return chunk_states(width) if width else CHUNK_KEYS
+    """Keys, or states with codes of so many bytes, of a chunk, and of a line of a map's digest."""
+    return min(CHUNK_KEYS, chunk_states(width)) if width else CHUNK_KEYS
 
 
 def map_digest(layers: Iterable[int], unit: Unit, chunks: Iterable[str], width: int = 0) -> str:

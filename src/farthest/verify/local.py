@@ -94,7 +94,7 @@ class MapInMemory:
         head, name, each = f"{' '.join(map(str, layers))}\n{self.distances.dtype.name}\n", "map", CHUNK_KEYS
         if self.codes is not None:
             width = self.codes.dtype.itemsize
-            head, name, each = f"{head}{width}\n", "sparse map", CODES_BYTES // width
+            head, name, each = f"{head}{width}\n", "sparse map", min(each, CODES_BYTES // width)
         whole = hashlib.sha256(f"farthest {name} 2\n{head}".encode("ascii"))
         of_codes = hashlib.sha256()
         for first in range(0, len(data), each):

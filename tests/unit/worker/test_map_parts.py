@@ -33,10 +33,9 @@ SIZE = 24
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farthest.stores.redis.map_parts.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.worker.enumeration.CHUNK_KEYS", SIZE)
-    monkeypatch.setattr("farthest.models.maps.CHUNK_KEYS", SIZE)
+    monkeypatch.setattr("farthest.models.maps.LEAST_STATES", SIZE)
     monkeypatch.setattr("farthest.models.chunks.CHUNK_KEYS", SIZE)
-    monkeypatch.setattr("farthest.stores.redis.gather_attempt.CHUNK_KEYS", SIZE)
-    monkeypatch.setattr("farthest.stores.redis.gather_attempt.LEAST_CHUNKS", 1)
+    monkeypatch.setattr("farthest.stores.redis.map_parts.LEAST_CHUNKS", 1)
 
 
 def stored_nowhere(nonce: str) -> bool:
@@ -188,6 +187,10 @@ def test_what_redis_loses_is_noticed(begin: Begin, nodes: Nodes) -> None:
 OWNER = "elsewhere/1/0"
 
 
+def draft(one: MadeChunk, nonce: str) -> StoredDraft:
+    return StoredDraft(one.first, one.last, one.unit, one.codec, one.checksum, nonce, one.lead)
+
+
 def chunks_of(of: Case, run: GatherAttempt, depth: int) -> list[MadeChunk]:
     parts = run.parts(depth, NO_JOB, "")
     parts.begin()
@@ -211,12 +214,12 @@ def test_drafts_become_the_map_at_once(begin: Begin, postgres_url: str) -> None:
         assert maps.depth(job) is None
         with pytest.raises(JobError, match="no stored map"):
             list(maps.chunks(job))
-        drafts = [StoredDraft(one.first, one.last, one.unit, one.checksum, "0000000a") for one in made]
+        drafts = [draft(one, "0000000a") for one in made]
         with pytest.raises(LostStateError, match=r"0 of the \d+ chunks"):
             maps.checkpoint_made(
                 job,
                 4,
-                [StoredDraft(o.first, o.last, o.unit, o.checksum, "0000000c") for o in made],
+                [draft(one, "0000000c") for one in made],
                 layers,
                 1.0,
             )
@@ -267,7 +270,7 @@ def test_a_worker_with_the_database_stores_and_reads_there(
             attempt, msgspec.structs.replace(fold, owner="another"), "0000000b", made
         )
         assert not JobDatabase().write(f"{record.id}-00000000-0123abcd", fold, "0000000b", made)
-        drafts = [StoredDraft(one.first, one.last, one.unit, one.checksum, "0000000a") for one in made]
+        drafts = [draft(one, "0000000a") for one in made]
         layers = [LayerRecord(depth, len(layer)) for depth, layer in enumerate(of.layers[:5])]
         maps.checkpoint_made(job, 4, drafts, layers, 1.0)
         later = msgspec.structs.replace(fold, base=4, depth=5, records=(1,))

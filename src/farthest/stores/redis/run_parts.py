@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import LostStateError
-from farthest.models.chunks import CHUNK_KEYS, Chunk, chunk_states, code_array, descent
+from farthest.models.chunks import CHUNK_KEYS, Chunk, code_array, descent, line_keys
 from farthest.stores.blobs.blob import SENT, damaged, seal, unseal
 from farthest.stores.blobs.place import BlobPart
 from farthest.stores.redis.map_parts import Assembly, PartCut, RecordsOf, block_blobs
@@ -46,7 +46,7 @@ RANGES_PER_PART = 4
 
 def states_of_part(width: int) -> int:
     """States of a part of a sparse map."""
-    return LEAST_CHUNKS * min(CHUNK_KEYS, chunk_states(width))
+    return LEAST_CHUNKS * line_keys(width)
 
 
 class RunAssembly(Assembly):
@@ -60,9 +60,7 @@ class RunAssembly(Assembly):
         self._records = records
         each, keys = store.facts.part_chunks * CHUNK_KEYS, store.space.keys
         if keys is None:
-            self.cut = PartCut(
-                fold.states, states_of_part(self._width), states_of_part(self._width) // LEAST_CHUNKS
-            )
+            self.cut = PartCut(fold.states, states_of_part(self._width), line_keys(self._width))
         elif fold.planes:
             words = each // WORD_BITS * fold.planes
             self.cut = PartCut(-(-keys // WORD_BITS) * fold.planes, words, words)

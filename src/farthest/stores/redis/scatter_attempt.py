@@ -182,9 +182,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
 
         def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
             self.touch_if_room()
-            records = ((one, self._complete(one).get(shard)) for one in range(depth + 1))
-            layers = [(one, shard, record) for one, record in records if record is not None]
-            return ((at, run.data) for at, _, run in self._found(layers))
+            return ((at, run.data) for at, _, run in self._found(self._layers_of(shard, depth)))
 
         return map_of_runs(self.space, self.shards, depth, runs_of, size, threads)
 
@@ -198,11 +196,15 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             for shard, number in self.counts(layer).items():
                 shards[shard] = shards.get(shard, 0) + number
         largest, states = max(shards, key=shards.__getitem__), sum(shards.values())
-        layers = [(layer, largest, self._complete(layer)[largest]) for layer in range(depth + 1)]
         ranges = -(-RANGES_PER_PART * states // states_of_part(self._width))
-        runs = (run for _, _, run in self._found(layers))
+        runs = (run for _, _, run in self._found(self._layers_of(largest, depth)))
         bounds = memoryview(equal_ranges(self._width, runs, shards[largest], ranges)).hex()
         return msgspec.structs.replace(fold, states=states, bounds=bounds)
+
+    def _layers_of(self, shard: int, depth: int) -> list[tuple[int, int, Record]]:
+        """(depth, shard, record) of a shard at the depths up to ``depth``."""
+        records = ((one, self._complete(one).get(shard)) for one in range(depth + 1))
+        return [(one, shard, record) for one, record in records if record is not None]
 
     def _found(self, records: Iterable[tuple[int, int, Record]]) -> Iterator[tuple[int, int, SortedRun]]:
         """(depth, shard, run) of those (depth, shard, record) that have states. Raises LostStateError."""
