@@ -399,6 +399,12 @@ def test_workers_make_the_map(begin: Begin, nodes: Nodes, name: str) -> None:
         left = {key.split(":")[3] for key in keys(nodes) if run.attempt in key}
         assert left <= {"meta", "b", "c", "o", "v", "done", "m"}
     check_to_the_end(run, of, last + 1)
+    restored = begin(of, shards=3)
+    restored.restore(last, as_stored(of, last), states(of, last))
+    parts = restored.parts(last, NO_JOB, "")
+    made_by_workers(restored, parts)
+    layers = [len(layer) for layer in of.layers]
+    assert parts.made(states(of, last)).digest(layers) == expected(of, last)
 
 
 @pytest.mark.usefixtures("small_chunks")

@@ -449,7 +449,7 @@ class AttemptLayers(AttemptSteps[Opened]):
         self._pointers[block] = Pointer(depth, (found,))
 
     def _start(self, depth: int) -> None:
-        """Writes the attempt's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
+        """Writes the attempt's facts and the records of the layers ``depth`` and before that it has the blobs of."""
         for layer in range(max(depth - 1, 0), depth + 1):
             self._layers.setdefault(layer, {})
             self._begun[layer] = list(self._layers[layer])
@@ -457,11 +457,11 @@ class AttemptLayers(AttemptSteps[Opened]):
 
         def write() -> None:
             pipe = self.nodes.main.pipeline()
-            for layer in range(max(depth - 1, 0), depth + 1):
-                for block, record in self._layers[layer].items():
+            for layer, records in self._layers.items():
+                for block, record in records.items():
                     pipe.hset(self.records_key(layer), str(block), record.text(layer, block))
-                if layer < depth:
-                    pipe.hset(self.meta_key, f"sealed:{layer}", len(self._layers[layer]))
+            if depth:
+                pipe.hset(self.meta_key, f"sealed:{depth - 1}", len(self._layers[depth - 1]))
             if self.facts.exclude == "all":
                 for block in range(self.blocks.count):
                     pointer = self._pointers.get(block, Pointer(0, ()))
