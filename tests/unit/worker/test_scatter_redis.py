@@ -130,6 +130,36 @@ def test_of_a_layer_that_is_only_counted_the_least_states_are_kept(
     assert run.keys(2, 10**6) == of.least(2, 10**6)
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if "dense" not in name])
+def test_the_least_of_very_many_states_are_read_alone(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for module in (scatter_store, scatter_attempt):
+        monkeypatch.setattr(module, "LEAST_KEPT", 2)
+        monkeypatch.setattr(module, "MANY", 2)
+    monkeypatch.setattr(scattering, "LEAST_KEPT", 2)
+    of = scatter_case(name)
+    run, last = begin(of), max(range(len(of.layers)), key=of.states)
+    advance(run, 1, last, worker_store(run))
+    assert max(run.counts(last).values()) > 2
+    assert digest(run, of, last) == expected(of, last)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            ScatterAttempt, "_found", lambda run, wanted: [one for one in wanted if one[2].states[one[1]] > 2]
+        )
+        small = {shard for shard, number in run.counts(last).items() if number <= 2}
+        patch.setattr(
+            ScatterAttempt,
+            "_complete",
+            lambda run, depth, whole=run._complete(last): {
+                shard: record for shard, record in whole.items() if shard not in small
+            },
+        )
+        assert len(run.keys(last, 2)) == 2
+    assert run.keys(last, 2) == of.least(last, 2)
+    assert run.keys(last, 10**6) == of.least(last, 10**6)
+
+
 @rules
 def test_a_layer_that_is_given_up_leaves_those_before(begin: Begin, rule: str) -> None:
     of = scatter_case(RULES[rule])

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
-PROTOCOL = 11
+PROTOCOL = 10
 """The version of keys, blobs and messages. Workers and coordinators of different versions cannot work together."""
 
 SPARSE = -1

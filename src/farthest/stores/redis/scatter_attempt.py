@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import VISITED, seal
+from farthest.stores.blobs.place import BlobPart
 from farthest.stores.contract import ONLY_COUNTS, JobStore, excluded
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
@@ -21,7 +23,15 @@ from farthest.stores.redis.map_parts import chunks_of_part
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import NO_JOB, Fold, Record
 from farthest.stores.redis.run_parts import RANGES_PER_PART, states_of_part
-from farthest.stores.redis.scatter_store import EXPANDING, ScatterStepInput, ScatterStore, ShardStep
+from farthest.stores.redis.scatter_store import (
+    EXPANDING,
+    MANY,
+    ScatterStepInput,
+    ScatterStore,
+    ShardStep,
+    least_bytes,
+    least_in,
+)
 from farthest.stores.scattering import (
     LEAST_KEPT,
     SortedRun,
@@ -33,6 +43,8 @@ from farthest.stores.scattering import (
 )
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.blobs.place import BlobName, BlobPlace
@@ -171,9 +183,23 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
-        records = self._complete(depth)
-        wanted = [(depth, shard, record) for shard, record in records.items()]
-        return least_codes(self.space, {shard: run.data for _, shard, run in self._found(wanted)}, limit)
+        wanted: list[tuple[int, int, Record]] = []
+        least: dict[int, Buffer] = {}
+        for shard, record in sorted(self._complete(depth).items()):
+            if (
+                record.nonce
+                and record.states[shard] > MANY
+                and limit <= LEAST_KEPT
+                and depth != self.facts.counted
+            ):
+                name = self.found_name(depth, shard, record.nonce)
+                (blob,) = self.fetch_parts([BlobPart(name, 0, least_bytes(self._width))])
+                least[shard] = least_in(blob, self._width, name).data
+            else:
+                wanted.append((depth, shard, record))
+        for _, shard, run in self._found(wanted):
+            least[shard] = _kernel.run_of(self._width, _kernel.run_codes(self._width, run.data, limit))[1]
+        return least_codes(self.space, least, limit)
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """Raises LostStateError where layers are missing."""

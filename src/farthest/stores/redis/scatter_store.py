@@ -1,7 +1,9 @@
 """The scatter store whose blobs are in Redis, for steps in any number of processes; its keys: stores/redis/attempts.py.
 
-A block is one shard. Its fresh states at a depth are a sorted run. A step to depth d finds what is for its shard in one
-of two ways, as the attempt's facts say, and leaves out what is not new (``contract.Excluded``):
+A block is one shard. Its fresh states at a depth are a sorted run. Before the run of very many its blob has the least
+of them, for the coordinator, which asks for no others of the last layer (``with_least``). A step to depth d finds what
+is for its shard in one of two ways, as the attempt's facts say, and leaves out what is not new
+(``contract.Excluded``):
 
     few shards    it reads all runs of depth d-1, finds their successors, and keeps those of its shard. Nothing but
                   the layers themselves is sent
@@ -75,10 +77,47 @@ def most_bytes(width: int, states: int) -> int:
     return 64 + states * (width + 3)
 
 
+LEAST = struct.Struct("<I")
+"""What the blob of very many states begins with: the bytes of the blob of the least LEAST_KEPT, which follows."""
+
+MANY = 64 * LEAST_KEPT
+"""So many states are very many."""
+
+
+def with_least(width: int, depth: int, shard: int, run: SortedRun) -> bytes:
+    """The blob of the states of a shard at a depth."""
+    blob = seal(FOUND, depth, shard, run.states, run.data)
+    if run.states <= MANY:
+        return blob
+    few = least_of(width, run)
+    least = seal(FOUND, depth, shard, few.states, few.data)
+    return b"".join((LEAST.pack(len(least)), least, blob))
+
+
+def least_bytes(width: int) -> int:
+    """The least of very many states are in so many bytes at the beginning of a blob, at most."""
+    return LEAST.size + longest_blob(most_bytes(width, LEAST_KEPT))
+
+
+def least_in(blob: Buffer, width: int, name: BlobName) -> SortedRun:
+    """The least LEAST_KEPT of very many states, from the beginning of their blob. Raises LostStateError."""
+    end = _least_end(blob, name)
+    return run_in(memoryview(blob)[LEAST.size : end], width, name, LEAST_KEPT)
+
+
+def _least_end(blob: Buffer, name: BlobName) -> int:
+    view = memoryview(blob)
+    if len(view) < LEAST.size:
+        raise damaged(name.depth, name.block, "it is cut off")
+    return LEAST.size + int(LEAST.unpack_from(view)[0])
+
+
 def run_in(blob: Buffer, width: int, name: BlobName, states: int) -> SortedRun:
     """The run in the blob of a layer or of all states found, which is to have so many states, with codes of ``width``
     bytes. Raises LostStateError."""
     kind = VISITED if name.kind == "v" else FOUND
+    if kind == FOUND and states > MANY:
+        blob = memoryview(blob)[_least_end(blob, name) :]
     said, data = unseal(kind, name.depth, name.block, blob, most_bytes(width, states))
     if said != states:
         raise damaged(name.depth, name.block, f"it holds {said} states, expected {states}")
@@ -193,8 +232,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         commit = Commit(Record.new({shard: one.fresh.states}, outbox))
         nonce = commit.record.nonce
         stored = least_of(self._width, one.fresh) if depth == self.facts.counted else one.fresh
-        blob = seal(FOUND, depth, shard, stored.states, stored.data)
-        commit.blobs[self.found_name(depth, shard, nonce)] = blob
+        commit.blobs[self.found_name(depth, shard, nonce)] = with_least(self._width, depth, shard, stored)
         if sealed:
             commit.blobs[self.outbox_name(depth, shard, nonce)] = b"".join(sealed.values())
         if one.united.states:
@@ -294,7 +332,8 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         }
 
     def longest_blob(self, states: int) -> int:
-        return longest_blob(most_bytes(self._width, states))
+        least = least_bytes(self._width) if states > MANY else 0
+        return least + longest_blob(most_bytes(self._width, states))
 
     def assembly(self, fold: Fold, records: RecordsOf) -> Assembly:
         from farthest.stores.redis.run_parts import RunAssembly
