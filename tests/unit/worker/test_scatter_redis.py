@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
-from farthest.models.chunks import MadeChunk, digest_of, open_chunk
+from farthest.models.chunks import Chunk, MadeChunk, digest_of, open_chunk
 from farthest.models.records import ChunkRecord
 from farthest.stores import scattering
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.contract import step
-from farthest.stores.redis import attempts, scatter_attempt, scatter_store
+from farthest.stores.redis import attempts, run_blobs, scatter_attempt, scatter_store
 from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.map_parts import AttemptParts, PartMaker
@@ -134,29 +134,27 @@ def test_of_a_layer_that_is_only_counted_the_least_states_are_kept(
 def test_the_least_of_very_many_states_are_read_alone(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    for module in (scatter_store, scatter_attempt):
+    for module in (run_blobs, scatter_attempt):
         monkeypatch.setattr(module, "LEAST_KEPT", 2)
         monkeypatch.setattr(module, "MANY", 2)
+    monkeypatch.setattr(scatter_store, "MANY", 2)
     monkeypatch.setattr(scattering, "LEAST_KEPT", 2)
     of = scatter_case(name)
     run, last = begin(of), max(range(len(of.layers)), key=of.states)
     advance(run, 1, last, worker_store(run))
     assert max(run.counts(last).values()) > 2
     assert digest(run, of, last) == expected(of, last)
+    found = [0]
+    whole = ScatterAttempt._found
+
+    def counted(self: ScatterAttempt, records: Any) -> Any:
+        found[0] += sum(record.states[shard] for _, shard, record in records)
+        return whole(self, records)
+
     with monkeypatch.context() as patch:
-        patch.setattr(
-            ScatterAttempt, "_found", lambda run, wanted: [one for one in wanted if one[2].states[one[1]] > 2]
-        )
-        small = {shard for shard, number in run.counts(last).items() if number <= 2}
-        patch.setattr(
-            ScatterAttempt,
-            "_complete",
-            lambda run, depth, whole=run._complete(last): {
-                shard: record for shard, record in whole.items() if shard not in small
-            },
-        )
-        assert len(run.keys(last, 2)) == 2
-    assert run.keys(last, 2) == of.least(last, 2)
+        patch.setattr(ScatterAttempt, "_found", counted)
+        assert run.keys(last, 2) == of.least(last, 2)
+    assert found[0] == sum(number for number in run.counts(last).values() if number <= 2)
     assert run.keys(last, 10**6) == of.least(last, 10**6)
 
 
@@ -383,7 +381,7 @@ def test_all_states_found_are_few_runs(begin: Begin, nodes: Nodes) -> None:
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("models.chunks", "stores.redis.map_parts", "stores.redis.run_parts"):
+    for module in ("models.chunks", "stores.redis.assembly", "stores.redis.run_parts"):
         monkeypatch.setattr(f"farthest.{module}.CHUNK_KEYS", 64)
         if module != "models.chunks":
             monkeypatch.setattr(f"farthest.{module}.LEAST_CHUNKS", 1)
@@ -403,6 +401,10 @@ def made_by_workers(run: ScatterAttempt, parts: AttemptParts) -> None:
             maker.commit(fold, part, *maker.make(fold, part, None), lambda nonce: False)
 
 
+def not_asked(key: int) -> Chunk:
+    raise AssertionError("such maps are made of all layers")
+
+
 @names
 @pytest.mark.usefixtures("small_chunks")
 def test_workers_make_the_map(begin: Begin, nodes: Nodes, name: str) -> None:
@@ -410,7 +412,7 @@ def test_workers_make_the_map(begin: Begin, nodes: Nodes, name: str) -> None:
     run, last = begin(of), len(of.layers) - 1
     for first, depth in ((1, 2), (3, last)):
         advance(run, first, depth)
-        parts = run.parts(depth, NO_JOB, "")
+        parts = AttemptParts.of(run, depth, NO_JOB, "")
         assert bool(parts.shards) == (of.space.keys is None)
         assert depth == 2 or of.space.keys is not None or len(parts.parts) > 2
         made_by_workers(run, parts)
@@ -424,14 +426,14 @@ def test_workers_make_the_map(begin: Begin, nodes: Nodes, name: str) -> None:
         assert digest_of(layers, map(open_chunk, records)) == made.digest(layers) == expected(of, depth)
         with pytest.raises(LostStateError, match="states"):
             parts.made(states(of, depth) + 1)
-        run.stored(depth, lambda key: open_chunk(records[0]))
+        run.stored(depth, not_asked)
         run.removals.settle()
         left = {key.split(":")[3] for key in keys(nodes) if run.attempt in key}
         assert left <= {"meta", "b", "c", "o", "v", "done", "m"}
     check_to_the_end(run, of, last + 1)
     restored = begin(of, shards=3)
     restored.restore(last, as_stored(of, last), states(of, last))
-    parts = restored.parts(last, NO_JOB, "")
+    parts = AttemptParts.of(restored, last, NO_JOB, "")
     made_by_workers(restored, parts)
     layers = [len(layer) for layer in of.layers]
     assert parts.made(states(of, last)).digest(layers) == expected(of, last)
@@ -444,7 +446,7 @@ def test_workers_make_a_residue_map(begin: Begin, monkeypatch: pytest.MonkeyPatc
     form, last = residue_form(of.space, None), len(of.layers) - 1
     run = begin(of, distances=False, residues=form)
     advance(run, 1, last)
-    parts = run.parts(last, NO_JOB, "")
+    parts = AttemptParts.of(run, last, NO_JOB, "")
     assert len(parts.parts) == 4
     made_by_workers(run, parts)
     alone = b"".join(words for _, words in words_of_distances(lambda size: run.chunks(last, size), form))
@@ -458,7 +460,7 @@ def test_a_map_of_damaged_blobs_is_not_made(begin: Begin, rule: str) -> None:
     of = scatter_case(RULES[rule])
     run = begin(of, **SENT.get(rule, {}))
     advance(run, 1, 2)
-    parts = run.parts(2, NO_JOB, "")
+    parts = AttemptParts.of(run, 2, NO_JOB, "")
     made_by_workers(run, parts)
     maker = PartMaker(worker_store(run))
     fold = maker.fold(2)
@@ -471,13 +473,12 @@ def test_a_map_of_damaged_blobs_is_not_made(begin: Begin, rule: str) -> None:
         for broken in (blob[:-1], blob[:9] + bytes([blob[9] ^ 1]) + blob[10:], b""):
             client.set(name, broken)
             with pytest.raises(LostStateError):
-                for part in parts.parts:
-                    maker.make(fold, part, None)
+                [maker.make(fold, part, None) for part in parts.parts]
         client.set(name, blob)
     run.nodes.main.hdel(run.cuts_key(2), "0")
     with pytest.raises(LostStateError, match="4 of 5 shards are cut"):
         PartMaker(worker_store(run)).make(fold, 0, None)
-    again = run.parts(2, NO_JOB, "another")
+    again = AttemptParts.of(run, 2, NO_JOB, "another")
     again.begin()
     with pytest.raises(LateStepError):
         maker.cut_shard(fold, 0)

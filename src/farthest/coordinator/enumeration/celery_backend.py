@@ -19,6 +19,7 @@ from farthest.stores.redis.attempt_stores import AttemptLayers
 from farthest.stores.redis.attempts import SPARSE
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.map_parts import AttemptParts
 from farthest.stores.redis.records import NO_BASE, NO_JOB
 from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
 from farthest.wording import bytes_text
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from farthest.coordinator.workers import Servers
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
-    from farthest.stores.redis.map_parts import AttemptParts
 
 STEPPED_AT_ONCE = 16
 """Blocks that the coordinator itself steps at a time, with their input in memory."""
@@ -226,7 +226,7 @@ class CeleryBackend(Backend):
         if (states if sparse else attempt.facts.keys) <= SMALL_LAYER_STATES.number():
             return None
         job = recorder.job if recorder.database.is_server else NO_JOB
-        parts = attempt.parts(depth, job, recorder.owner)
+        parts = AttemptParts.of(attempt, depth, job, recorder.owner)
         items, in_place = parts.cut.items, parts.fold.job == NO_JOB
         if parts.fold.planes:
             needed = 8 * items

@@ -26,7 +26,6 @@ from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, Kind, mark_of
 from farthest.stores.contract import ONLY_COUNTS, check_depth
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempts import AttemptFacts, AttemptKeys, read_meta
-from farthest.stores.redis.map_parts import Assembly, AttemptParts, RecordsOf
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import (
     NO_BASE,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Blocks
     from farthest.stores.contract import Base, StepInput
+    from farthest.stores.redis.assembly import Assembly, RecordsOf
     from farthest.stores.redis.connections import RedisNodes
 
 
@@ -407,12 +407,14 @@ class AttemptLayers(AttemptSteps[Opened]):
 
     _depth = 0
     _colour = -1
-    _base: Base | None = None
-    _folding: AttemptParts | None = None
+    base: Base | None = None
+    """Finds the chunks of the checkpoint that maps are made from, where there is one."""
+    end_folding: Callable[[], None] | None = None
+    """Removes what the map was made of that workers make now."""
 
     def _prepare(self, *, distances: bool, residues: ResidueForm | None = None) -> None:
         self.keeps_distances = distances
-        self._residues = residues
+        self.residues = residues
         self.removals = Removals(self)
         self._begin = self.nodes.main.register_script(BEGIN)
         self._begun: dict[int, list[int]] = {}  # by depth, the blocks of the layer
@@ -544,23 +546,16 @@ class AttemptLayers(AttemptSteps[Opened]):
                 raise LostStateError(
                     f"attempt {self.attempt}: layer {depth} has {len(records)} of {len(self._begun[depth])} blocks"
                 )
-            if (self.keeps_distances or self._residues) and any(record.states for record in records.values()):
+            if (self.keeps_distances or self.residues) and any(record.states for record in records.values()):
                 check_depth(depth)
             self._layers[depth] = records
         return self._layers[depth]
 
     # The map
 
-    def parts(self, depth: int, job: int, owner: str) -> AttemptParts:
-        """The map up to ``depth``, for workers to make. ``job``: in whose database they may store it while ``owner``
-        runs it, or NO_JOB."""
-        fold = self._fold(depth, self._residues, NO_JOB if self._residues else job, owner)
-        parts = AttemptParts(self, self._assembly(fold).cut, fold, self._base)
-        if self._residues is None:
-            self._folding = parts
-        return parts
+    def whole_assembly(self, fold: Fold) -> Assembly:
+        """``assembly`` for this process."""
 
-    def _assembly(self, fold: Fold) -> Assembly:
         def records(block: int) -> dict[int, Record]:
             self.touch_if_room()
             layers = {depth: self._complete(depth) for depth in fold.wanted}
@@ -568,11 +563,11 @@ class AttemptLayers(AttemptSteps[Opened]):
 
         return self.assembly(fold, records)
 
-    def _fold(self, depth: int, form: ResidueForm | None, job: int = NO_JOB, owner: str = "") -> Fold:
+    def fold(self, depth: int, form: ResidueForm | None, job: int = NO_JOB, owner: str = "") -> Fold:
         """What the map up to ``depth`` is made of; ``form``: of a residue map, None for one of distances."""
         if form is None and not self.keeps_distances:
             raise StorageError(ONLY_COUNTS)
-        base = NO_BASE if self._base is None else self._stored_depth
+        base = NO_BASE if self.base is None else self._stored_depth
         depths = range(base + 1, depth + 1)
         numbers = () if form is None else tuple(map(form.number, depths))
         records = tuple(
@@ -583,9 +578,9 @@ class AttemptLayers(AttemptSteps[Opened]):
 
     def stored(self, depth: int, base: Base) -> None:
         """A map up to ``depth`` is in the database: what workers have made it of can go."""
-        if self._folding is not None:
-            self._folding.end()
-            self._folding = None
+        if self.end_folding is not None:
+            self.end_folding()
+            self.end_folding = None
 
     def touch(self) -> None:
         """Says that the attempt's coordinator is alive."""
@@ -599,7 +594,7 @@ class AttemptLayers(AttemptSteps[Opened]):
     def _retire(self, depth: int) -> None:
         """A layer that no step reads any more leaves the place, unless results are made from it."""
         of_distances = self.keeps_distances and depth > self._stored_depth
-        of_residues = self._residues is not None and self._residues.number(depth) != 0
+        of_residues = self.residues is not None and self.residues.number(depth) != 0
         if depth in self._layers and not of_distances and not of_residues:
             self._remove(depth)
 

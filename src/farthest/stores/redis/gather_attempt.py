@@ -15,10 +15,11 @@ from farthest.models.chunks import UNREACHED, Chunk
 from farthest.stores.blobs.blob import VISITED, damaged, encode_blob
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
 from farthest.stores.contract import check_states, excluded
+from farthest.stores.redis.assembly import chunks_of_part
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptLayers, Commit
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
-from farthest.stores.redis.map_parts import BitmapAssembly, chunks_of_part
+from farthest.stores.redis.map_parts import BitmapAssembly
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import NOT_COUNTED, Record
 
@@ -189,14 +190,14 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """Raises LostStateError where layers are missing."""
-        assembly = self._assembly(self._fold(depth, None))
+        assembly = self.whole_assembly(self.fold(depth, None))
         assert isinstance(assembly, BitmapAssembly), "the store's own"
-        return assembly.chunks(size, threads, self._base)
+        return assembly.chunks(size, threads, self.base)
 
     def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
         """The words of the residue map up to ``depth``: (the first word's number, words) of each block, made by this
         process. Raises LostStateError where a blob is missing or damaged."""
-        assembly = self._assembly(self._fold(depth, form))
+        assembly = self.whole_assembly(self.fold(depth, form))
         for block in range(self.blocks.count):
             words, _ = assembly.words(block)
             yield assembly.cut.range_of(block).start, words.data
@@ -236,7 +237,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             return chunk
 
         super().stored(depth, base)
-        self._base, self._stored_depth = checked, depth
+        self.base, self._stored_depth = checked, depth
         for layer in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
             self._remove(layer)
 

@@ -36,12 +36,13 @@ from farthest.stores.blocks import Blocks, inputs_of
 from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import unbelieved
-from farthest.stores.redis.map_parts import BitmapAssembly, RecordsOf, block_blobs
+from farthest.stores.redis.map_parts import BitmapAssembly, block_blobs
 from farthest.stores.redis.records import NOT_COUNTED, Fold, FoundBlob, Pointer, Record
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from farthest.stores.redis.assembly import RecordsOf
 
 BLOBS_SHARE = 4
 """This part of a cache's memory is for blobs as they were read or written; the rest is for slots."""

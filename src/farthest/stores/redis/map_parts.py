@@ -1,7 +1,7 @@
 """Maps of attempts, put together part by part from the last checkpoint and the layers since then.
 
-Assembly         distances, or the words of a residue map: those of a part
-BitmapAssembly   of the gather engine, one block at a time; of the scatter engine: stores/redis/run_parts.py
+BitmapAssembly   distances, or the words of a residue map, one block at a time; of the gather engine (of the scatter
+                 engine: stores/redis/run_parts.py)
 PartMaker        a worker's side: reads what a part is made of, makes its chunks, commits its record
 AttemptParts     the coordinator's side: says what is to be made, and gathers what was
 """
@@ -9,9 +9,7 @@ AttemptParts     the coordinator's side: says what is to be made, and gathers wh
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +33,12 @@ from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros
 from farthest.stores.contract import Base, typed, unit_for
+from farthest.stores.redis.assembly import Assembly, PartCut
 from farthest.stores.redis.records import (
     DATABASE,
     FOLD,
-    LEAST_CHUNKS,
     NO_BASE,
+    NO_JOB,
     NOBODY_WAITS,
     OURS,
     PLACE,
@@ -63,61 +62,6 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobName
     from farthest.stores.blocks import Blocks
     from farthest.stores.redis.attempt_stores import AttemptLayers, AttemptSteps
-
-
-RecordsOf = Callable[[int], Mapping[int, Record]]
-"""Gives the records of a block by depth."""
-
-
-@dataclass(frozen=True, slots=True)
-class PartCut:
-    """The parts of a map and their chunks. ``items``: keys, words of a residue map, or states of a sparse one; a part
-    has ``each`` of them, its chunks ``chunk``. The last ones may be smaller."""
-
-    items: int
-    each: int
-    chunk: int
-
-    @property
-    def count(self) -> int:
-        """The number of parts."""
-        return -(-self.items // self.each)
-
-    def range_of(self, part: int) -> range:
-        """The items of a part."""
-        return range(part * self.each, min((part + 1) * self.each, self.items))
-
-    def chunks(self, part: int) -> list[tuple[int, int]]:
-        """The first and the last item of each chunk of a part."""
-        here = self.range_of(part)
-        firsts = range(here.start, here.stop, self.chunk)
-        return [(first, min(first + self.chunk, here.stop) - 1) for first in firsts]
-
-
-def chunks_of_part(keys: int) -> int:
-    """Chunks of a map part: about those of a block's ``keys``, for its blobs are read whole."""
-    return max(LEAST_CHUNKS, -(-keys // CHUNK_KEYS))
-
-
-class Assembly(ABC):
-    """Makes the parts of the map that ``fold`` describes. ``cut``: which parts there are."""
-
-    fold: Fold
-    cut: PartCut
-
-    @abstractmethod
-    def part(self, part: int, base: Base | None) -> Iterator[tuple[Chunk, int]]:
-        """The chunks of a part of distances, each with the number of its states; ``base``: finds the chunks of the
-        checkpoint. Raises LostStateError and what ``base`` raises."""
-
-    @abstractmethod
-    def words(self, part: int) -> tuple[NDArray[np.uint64], int]:
-        """The words of a part of a residue map (map_files/form.py), and how many states have a number there that is
-        not 0. Raises LostStateError."""
-
-    def cut_shard(self, shard: int) -> list[tuple[int, int, bytes]]:
-        """Of a sparse map: what a shard has for the parts, as (range of codes, states, blob)."""
-        raise LateStepError("the map is not sparse")
 
 
 class BitmapAssembly(Assembly):
@@ -436,6 +380,16 @@ class AttemptParts:
         self.parts = range(cut.count)
         self.shards = range(store.shards if fold.states else 0)
         self._records: list[PartRecord] = []
+
+    @classmethod
+    def of(cls, store: AttemptLayers[Any], depth: int, job: int, owner: str) -> AttemptParts:
+        """The map up to ``depth``, for workers to make. ``job``: in whose database they may store it while ``owner``
+        runs it, or NO_JOB."""
+        fold = store.fold(depth, store.residues, NO_JOB if store.residues else job, owner)
+        parts = cls(store, store.whole_assembly(fold).cut, fold, store.base)
+        if store.residues is None:
+            store.end_folding = parts.end
+        return parts
 
     def begin(self) -> None:
         """Lets workers begin. What they made of another map is forgotten."""

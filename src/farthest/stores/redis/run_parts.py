@@ -16,16 +16,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.models.chunks import CHUNK_KEYS, Chunk, code_array, descent, line_keys
 from farthest.stores.blobs.blob import SENT, damaged, seal, unseal
 from farthest.stores.blobs.place import BlobPart
-from farthest.stores.redis.map_parts import Assembly, PartCut, RecordsOf, block_blobs
+from farthest.stores.redis.assembly import Assembly, PartCut, RecordsOf
+from farthest.stores.redis.map_parts import block_blobs
 from farthest.stores.redis.records import LEAST_CHUNKS, CutRecord, Fold, Part
-from farthest.stores.redis.scatter_store import SENDER, most_bytes, run_in
+from farthest.stores.redis.run_blobs import SENDER, most_bytes, run_in
 from farthest.stores.residues import marks_of
 from farthest.stores.scattering import dense_map, map_reader, sparse_map
 
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
+    from farthest.spaces.contract import ScatterSpace
     from farthest.stores.contract import Base
-    from farthest.stores.redis.scatter_store import ScatterStore
+    from farthest.stores.redis.attempt_stores import AttemptSteps
 
 PIECE = struct.Struct("<II")
 WORD_BITS = 64
@@ -52,13 +54,13 @@ def states_of_part(width: int) -> int:
 class RunAssembly(Assembly):
     """See the module. ``records``: gives those of a shard, by depth."""
 
-    def __init__(self, store: ScatterStore, fold: Fold, records: RecordsOf) -> None:
+    def __init__(self, store: AttemptSteps[Any], space: ScatterSpace, fold: Fold, records: RecordsOf) -> None:
         self.fold = fold
         self._store = store
-        self._space = store.space
-        self._width = store.space.code_bytes
+        self._space = space
+        self._width = space.code_bytes
         self._records = records
-        each, keys = store.facts.part_chunks * CHUNK_KEYS, store.space.keys
+        each, keys = store.facts.part_chunks * CHUNK_KEYS, space.keys
         if keys is None:
             self.cut = PartCut(fold.states, states_of_part(self._width), line_keys(self._width))
         elif fold.planes:

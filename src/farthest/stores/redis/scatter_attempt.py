@@ -17,21 +17,14 @@ from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import VISITED, seal
 from farthest.stores.blobs.place import BlobPart
 from farthest.stores.contract import ONLY_COUNTS, JobStore, excluded
+from farthest.stores.redis.assembly import chunks_of_part
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
-from farthest.stores.redis.map_parts import chunks_of_part
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import NO_JOB, Fold, Record
+from farthest.stores.redis.run_blobs import MANY, least_bytes, least_in
 from farthest.stores.redis.run_parts import RANGES_PER_PART, states_of_part
-from farthest.stores.redis.scatter_store import (
-    EXPANDING,
-    MANY,
-    ScatterStepInput,
-    ScatterStore,
-    ShardStep,
-    least_bytes,
-    least_in,
-)
+from farthest.stores.redis.scatter_store import EXPANDING, ScatterStepInput, ScatterStore, ShardStep
 from farthest.stores.scattering import (
     LEAST_KEPT,
     SortedRun,
@@ -203,7 +196,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """Raises LostStateError where layers are missing."""
-        if not (self.keeps_distances or self._residues):
+        if not (self.keeps_distances or self.residues):
             raise StorageError(ONLY_COUNTS)
 
         def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
@@ -212,9 +205,9 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
 
         return map_of_runs(self.space, self.shards, depth, runs_of, size, threads)
 
-    def _fold(self, depth: int, form: ResidueForm | None, job: int = NO_JOB, owner: str = "") -> Fold:
+    def fold(self, depth: int, form: ResidueForm | None, job: int = NO_JOB, owner: str = "") -> Fold:
         """Of a sparse map with the bounds of its ranges of codes: those of the states of the largest shard."""
-        fold = super()._fold(depth, form, job, owner)
+        fold = super().fold(depth, form, job, owner)
         if self.space.keys is not None:
             return fold
         shards: dict[int, int] = {}

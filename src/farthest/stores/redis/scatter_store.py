@@ -1,8 +1,7 @@
 """The scatter store whose blobs are in Redis, for steps in any number of processes; its keys: stores/redis/attempts.py.
 
-A block is one shard. Its fresh states at a depth are a sorted run. Before the run of very many its blob has the least
-of them, for the coordinator, which asks for no others of the last layer (``with_least``). A step to depth d finds what
-is for its shard in one of two ways, as the attempt's facts say, and leaves out what is not new
+A block is one shard. Its fresh states at a depth are a sorted run (stores/redis/run_blobs.py). A step to depth d finds
+what is for its shard in one of two ways, as the attempt's facts say, and leaves out what is not new
 (``contract.Excluded``):
 
     few shards    it reads all runs of depth d-1, finds their successors, and keeps those of its shard. Nothing but
@@ -15,7 +14,6 @@ All states found are several runs, which the shard's pointer names (``scattering
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
@@ -23,13 +21,15 @@ from typing import TYPE_CHECKING, Self
 from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.spaces.contract import scatter
-from farthest.stores.blobs.blob import FOUND, SENT, VISITED, damaged, longest_blob, seal, unseal
+from farthest.stores.blobs.blob import SENT, VISITED, damaged, longest_blob, seal, unseal
 from farthest.stores.blobs.place import BlobPart
 from farthest.stores.blocks import Blocks
 from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
 from farthest.stores.redis.records import Fold, FoundBlob, Part, Pointer, Record
+from farthest.stores.redis.run_blobs import MANY, SENDER, least_bytes, most_bytes, run_in, with_least
+from farthest.stores.redis.run_parts import RunAssembly
 from farthest.stores.scattering import (
     ALL,
     LEAST_KEPT,
@@ -41,11 +41,9 @@ from farthest.stores.scattering import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.blobs.place import BlobName
-    from farthest.stores.redis.map_parts import Assembly, RecordsOf
+    from farthest.stores.redis.assembly import Assembly, RecordsOf
 
 
 @dataclass(slots=True)
@@ -71,61 +69,6 @@ class Sent:
     part: Part
     where: BlobPart
 
-
-def most_bytes(width: int, states: int) -> int:
-    """A run of so many states has no more bytes."""
-    return 64 + states * (width + 3)
-
-
-LEAST = struct.Struct("<I")
-"""What the blob of very many states begins with: the bytes of the blob of the least LEAST_KEPT, which follows."""
-
-MANY = 64 * LEAST_KEPT
-"""So many states are very many."""
-
-
-def with_least(width: int, depth: int, shard: int, run: SortedRun) -> bytes:
-    """The blob of the states of a shard at a depth."""
-    blob = seal(FOUND, depth, shard, run.states, run.data)
-    if run.states <= MANY:
-        return blob
-    few = least_of(width, run)
-    least = seal(FOUND, depth, shard, few.states, few.data)
-    return b"".join((LEAST.pack(len(least)), least, blob))
-
-
-def least_bytes(width: int) -> int:
-    """The least of very many states are in so many bytes at the beginning of a blob, at most."""
-    return LEAST.size + longest_blob(most_bytes(width, LEAST_KEPT))
-
-
-def least_in(blob: Buffer, width: int, name: BlobName) -> SortedRun:
-    """The least LEAST_KEPT of very many states, from the beginning of their blob. Raises LostStateError."""
-    end = _least_end(blob, name)
-    return run_in(memoryview(blob)[LEAST.size : end], width, name, LEAST_KEPT)
-
-
-def _least_end(blob: Buffer, name: BlobName) -> int:
-    view = memoryview(blob)
-    if len(view) < LEAST.size:
-        raise damaged(name.depth, name.block, "it is cut off")
-    return LEAST.size + int(LEAST.unpack_from(view)[0])
-
-
-def run_in(blob: Buffer, width: int, name: BlobName, states: int) -> SortedRun:
-    """The run in the blob of a layer or of all states found, which is to have so many states, with codes of ``width``
-    bytes. Raises LostStateError."""
-    kind = VISITED if name.kind == "v" else FOUND
-    if kind == FOUND and states > MANY:
-        blob = memoryview(blob)[_least_end(blob, name) :]
-    said, data = unseal(kind, name.depth, name.block, blob, most_bytes(width, states))
-    if said != states:
-        raise damaged(name.depth, name.block, f"it holds {said} states, expected {states}")
-    return SortedRun(states, data)
-
-
-SENDER = struct.Struct("<I")
-"""What a part of an outbox begins with, before its run: the shard that sends it, little endian."""
 
 ROOM = 2**27
 """Bytes of successors before repeated ones are removed early."""
@@ -336,9 +279,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         return least + longest_blob(most_bytes(self._width, states))
 
     def assembly(self, fold: Fold, records: RecordsOf) -> Assembly:
-        from farthest.stores.redis.run_parts import RunAssembly
-
-        return RunAssembly(self, fold, records)
+        return RunAssembly(self, self.space, fold, records)
 
     def _incoming(
         self, depth: int, needed: StepRecords, shards: Iterable[int]
