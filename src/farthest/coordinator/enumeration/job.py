@@ -297,7 +297,8 @@ class Enumeration:
         self._found.expect(chosen.needs.most_states or 0)
         self._plan, self._settings = chosen, chosen.settings
         self._backend = _backend_of(chosen, self._servers, self._reporter.notice)
-        self._checkpoints.wanted = self._settings.stores_distances and chosen.space.engine != "pattern"
+        has_others = chosen.space.engine == "pattern" or chosen.files is not None
+        self._checkpoints.wanted = self._settings.stores_distances and not has_others
 
     def _begin(self) -> JobRecorder | None:
         if self._database is None:
@@ -420,8 +421,10 @@ class Enumeration:
         if len(self._backend.figures) > 1:
             self._go_on_with(self._backend.figures)
             return
-        checkpoint = None if recorder is None else recorder.last_checkpoint(self._plan.space)
-        if recorder is None or checkpoint is None:
+        if recorder is None or self._backend.folder is not None:
+            return
+        checkpoint = recorder.last_checkpoint(self._plan.space)
+        if checkpoint is None:
             return
         if not checkpoint.is_worth_reading:
             self._checkpoints.depth = checkpoint.depth
