@@ -344,8 +344,12 @@ class Enumeration:
                 if store is None:
                     raise
                 stored = self._stored_depth()
-                if not self._go_over_to_files(error, store):
-                    if stored is None or not isinstance(error, SqueezedError):
+                squeezed = isinstance(error, SqueezedError)
+                goes_on = squeezed and self._checkpoints.wanted and stored is not None
+                if goes_on:  # from its checkpoint, when other programs need less
+                    self._backend.leave(store)
+                if goes_on or not self._go_over_to_files(error, store):
+                    if stored is None or not squeezed:
                         raise
                     raise SqueezedError(
                         f"{error}; the layers up to depth {stored} are stored: the same command continues from there"
