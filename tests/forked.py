@@ -157,8 +157,9 @@ def _import() -> None:
     """What services use, but what asks the environment when it is imported, and what must not be forked."""
     if "FARTHEST_KERNEL_PATH" in os.environ:
         import conftest  # noqa: F401
-    for name in ("cli.services", "coordinator.service", "models.surveys"):
-        import_module(f"farthest.{name}")
+    services = "cli.services", "coordinator.service", "coordinator.enumeration.celery_backend"
+    for name in (*(f"farthest.{name}" for name in services), "psycopg", "sqlalchemy.dialects.postgresql"):
+        import_module(name)
     from farthest.worker.service import load
 
     load()
