@@ -74,13 +74,15 @@ std::vector<std::tuple<std::uint64_t, std::uint64_t, nb::bytes>> step_runs(
   const std::vector<Bytes> all = spans(layer);
   std::vector<std::vector<Bytes>> excluded;
   for (const auto& codes : exclude) excluded.push_back(spans(codes));
-  const auto found = [&] {
+  auto found = [&] {
     const nb::gil_scoped_release release;
     return runs.step(shards, all, excluded, most, threads);
   }();
   std::vector<std::tuple<std::uint64_t, std::uint64_t, nb::bytes>> out;
-  for (const FoundCodes& each : found)
-    out.emplace_back(each.states, each.classes, nb::bytes(each.codes.data(), each.codes.size()));
+  for (FoundCodes& each : found) {  // each is copied, and given back: a layer is not held twice
+    const auto codes = std::exchange(each.codes, {});
+    out.emplace_back(each.states, each.classes, nb::bytes(codes.data(), codes.size()));
+  }
   return out;
 }
 

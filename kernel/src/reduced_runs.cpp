@@ -160,6 +160,7 @@ class RunsOf final : public ReducedRuns {
     }
     least.cut();
     if (!kept.empty()) store(kept, found.codes);
+    found.codes.shrink_to_fit();
     found.classes = pairs / (shard.fixing.size() + 1);
     if (pairs % (shard.fixing.size() + 1) != 0)
       throw InvalidArgument("a shard is not closed under its symmetries");

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.options import (
-    completed,
     file_options,
+    job_argument,
+    number_option,
     open_job,
+    path_option,
     usual_options,
 )
 from farthest.cli.printing import print_json, print_json_list
@@ -27,7 +29,7 @@ SOLUTIONS_LISTED = 1000
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @click.argument("boards", metavar="BOARD...", nargs=-1, required=True)
 @click.option(
     "--nearest",
@@ -111,22 +113,11 @@ def _print_nearest(opened: DistanceMap, found: Nearest, *, as_json: bool) -> Non
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @click.argument("board")
 @click.option("--all", "all_", is_flag=True, help="List all optimal solutions as moves.")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help=f"With --all: list at most N.  [default: {SOLUTIONS_LISTED}]",
-)
-@click.option(
-    "--svg",
-    "file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write one solution as an SVG file.",
-)
+@number_option("--limit", least=1, help=f"With --all: list at most N.  [default: {SOLUTIONS_LISTED}]")
+@path_option("--svg", "file", help="Write one solution as an SVG file.")
 @file_options
 def path(
     job: str,
@@ -158,8 +149,9 @@ def path(
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
     if file is not None and (all_ or as_json):
         raise click.UsageError("--svg writes one solution: leave out --all and --json.")
-    from farthest.cli.solutions import save_one, show_all, show_one
+    from farthest.cli.solutions import draw_path, list_ways, save_path
     from farthest.documents.maps import path_document
+    from farthest.queries.paths import BoardPath
 
     with open_job(job, database, told_of=board.strip()) as opened:
         graph = opened.solution_graph(board)
@@ -167,9 +159,13 @@ def path(
         ways = opened.solutions_of(graph, (limit or SOLUTIONS_LISTED) if all_ else 1)
         if as_json:
             print_json(path_document(opened, board, graph, ways))
-        elif file is not None:
-            save_one(opened, next(ways), file, force=force)
-        elif all_:
-            show_all(opened, graph.distance, count, ways)
+            return
+        named = map(opened.named, ways)
+        if file is not None:
+            save_path(BoardPath(opened.puzzle, next(named)), file, force=force)
+            return
+        click.echo(f"{counted(graph.distance, 'move')}, {counted(count, 'optimal solution')}\n")
+        if all_:
+            list_ways((each.moves for each in named), count)
         else:
-            show_one(opened, graph.distance, count, next(ways))
+            draw_path(opened.puzzle, next(named))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.enumeration_options import settings_options
-from farthest.cli.options import usual_options
+from farthest.cli.options import number_option, usual_options
 from farthest.cli.printing import given_database, note, print_drawings, print_json, print_table, warn
 from farthest.documents import plain
 from farthest.errors import STOPPED_EARLY
@@ -138,12 +138,12 @@ PROCESSES = (1, 8, 64, 512)
     "scratch",
     memory_help="Memory to use at most, such as 4GiB.  [default: 4/5 of what is free]",
 )
-@click.option(
+@number_option(
     "--processes",
-    type=click.IntRange(min=1, max=100_000),
-    multiple=True,
+    least=1,
+    most=100_000,
     default=PROCESSES,
-    metavar="N",
+    multiple=True,
     help="Estimate the time for N worker processes; may be repeated.  [default: 1, 8, 64, 512]",
 )
 @usual_options

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from farthest.cli.options import Command, Workers, completed, memory_option, scratch_option, threads_option
+from farthest.cli.options import (
+    Command,
+    Workers,
+    completed,
+    memory_option,
+    number_option,
+    scratch_option,
+    threads_option,
+)
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin, Puzzle
@@ -97,7 +105,7 @@ RESULT_OPTIONS = (
         help="Count moves to X: goal, start, a board or moves; given several times, to the nearest of all; - reads "
         "boards from standard input, one per line.  [default: what the puzzle says]",
     ),
-    click.option("--max-depth", type=click.IntRange(min=0), metavar="N", help="Stop after layer N."),
+    number_option("--max-depth", help="Stop after layer N."),
     click.option(
         "--map",
         "map_",

@@ -11,8 +11,12 @@ import click
 from farthest.cli.options import (
     completed,
     file_options,
+    job_argument,
     memory_option,
+    number_option,
     open_job,
+    path_option,
+    stored_jobs,
     usual_options,
 )
 from farthest.cli.printing import print_json, print_table
@@ -34,7 +38,7 @@ COUNTEREXAMPLES_SHOWN = 3
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @click.option(
     "--heuristic",
     "texts",
@@ -43,12 +47,9 @@ COUNTEREXAMPLES_SHOWN = 3
     shell_complete=completed("heuristic"),
     help="Only this one; may be repeated.  [default: all that are for the puzzle]",
 )
-@click.option(
+@number_option(
     "--limit",
-    type=click.IntRange(min=0),
-    metavar="N",
     default=COUNTEREXAMPLES_SHOWN,
-    show_default=True,
     help="List at most N counterexamples of each kind, besides the worst.",
 )
 @memory_option("List the heuristics for PUZZLE with tables of at most SIZE, and show which one auto takes.")
@@ -207,22 +208,8 @@ DISAGREEMENTS_SHOWN = 5
 
 @click.command()
 @click.argument("name", metavar="PUZZLE", shell_complete=completed("puzzle"))
-@click.option(
-    "--instances",
-    type=click.IntRange(min=1, max=10**6),
-    metavar="N",
-    default=100,
-    show_default=True,
-    help="How many random boards.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    metavar="S",
-    default=1,
-    show_default=True,
-    help="The same seed gives the same boards.",
-)
+@number_option("--instances", least=1, most=10**6, default=100, help="How many random boards.")
+@number_option("--seed", metavar="S", default=1, help="The same seed gives the same boards.")
 @click.option(
     "--algorithms",
     metavar="LIST",
@@ -240,19 +227,9 @@ DISAGREEMENTS_SHOWN = 5
     help="For astar and ida; may be repeated.  [default: auto: manhattan, or the strongest that needs no map; for ida "
     "tables, if the first board takes more than about a second]",
 )
-@click.option(
-    "--csv",
-    "table",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write a row for each search to FILE.",
-)
-@click.option(
-    "--routes",
-    metavar="FOLDER",
-    shell_complete=completed("folder"),
-    type=click.Path(path_type=Path),
-    help="Write all routes, a text file for each algorithm.",
+@path_option("--csv", "table", help="Write a row for each search to FILE.")
+@path_option(
+    "--routes", metavar="FOLDER", complete="folder", help="Write all routes, a text file for each algorithm."
 )
 @memory_option("Memory for the boards that a search has found.  [default: four fifths of what is free]")
 @file_options
@@ -330,19 +307,17 @@ def _stored(stack: ExitStack, puzzle: Puzzle, database: str | None) -> tuple[Dis
 
     Raises StorageError where a database is named that cannot be opened.
     """
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
     from farthest.puzzles.puzzle import Origin
     from farthest.queries.distance_map import DistanceMap
 
     try:
-        opened = stack.enter_context(open_database(database, create=False))
+        stored, opened = stack.enter_context(stored_jobs(database))
     except StorageError as error:
         if database is not None:
             raise
         return None, str(error)
     try:
-        found = DistanceMap(opened, Jobs(opened).find(puzzle.name, has_map=True))
+        found = DistanceMap(opened, stored.find(puzzle.name, has_map=True))
     except JobError as error:
         return None, str(error)
     if found.record.puzzle_digest != puzzle.digest:

@@ -13,8 +13,10 @@ import click
 from farthest.cli.options import (
     completed,
     database_option,
+    job_argument,
     jobs_to_change,
     json_option,
+    number_option,
     scratch_option,
     stored_jobs,
 )
@@ -149,16 +151,11 @@ def jobs(database: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @click.option(
     "--oeis", is_flag=True, help="Print the layers as a b-file of the OEIS, with how they were computed."
 )
-@click.option(
-    "--offset",
-    type=click.IntRange(0),
-    metavar="N",
-    help="With --oeis: number of the first line.  [default: 0]",
-)
+@number_option("--offset", help="With --oeis: number of the first line.  [default: 0]")
 @database_option
 @json_option
 def show(job: str, oeis: bool, offset: int | None, database: str | None, as_json: bool) -> None:

@@ -60,18 +60,51 @@ def memory_option(text: str) -> Callable[[Command], Command]:
     return click.option("--memory", metavar="SIZE", callback=byte_size, help=text)
 
 
-threads_option = click.option(
-    "--threads",
-    type=click.IntRange(min=1, max=4096),
-    metavar="N",
-    help="Threads of this process.  [default: one per processor]",
+def number_option(
+    *names: str,
+    least: int = 0,
+    most: int | None = None,
+    metavar: str = "N",
+    default: int | tuple[int, ...] | None = None,
+    multiple: bool = False,
+    help: str,
+) -> Callable[[Command], Command]:
+    """An option with a whole number. Click adds the default to the help where that does not say it."""
+    return click.option(
+        *names,
+        type=click.IntRange(least, most),
+        metavar=metavar,
+        default=default,
+        show_default=default is not None and "[default:" not in help,
+        multiple=multiple,
+        help=help,
+    )
+
+
+threads_option = number_option(
+    "--threads", least=1, most=4096, help="Threads of this process.  [default: one per processor]"
 )
 
 
-scratch_option = click.option(
+job_argument = click.argument("job", shell_complete=completed("job"))
+
+
+def path_option(
+    *names: str, metavar: str = "FILE", complete: str | None = None, help: str
+) -> Callable[[Command], Command]:
+    """An option with the path of a file, or of a folder. ``complete``: what a shell completes there."""
+    return click.option(
+        *names,
+        metavar=metavar,
+        type=click.Path(path_type=Path),
+        shell_complete=None if complete is None else completed(complete),
+        help=help,
+    )
+
+
+scratch_option = path_option(
     "--scratch",
     metavar="DIR",
-    type=click.Path(path_type=Path),
     help="Folder for layers that do not fit in memory.  [default: $FARTHEST_SCRATCH, else that of the database]",
 )
 

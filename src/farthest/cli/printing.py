@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -54,6 +55,15 @@ def print_json_list(facts: Mapping[str, Any], name: str, values: Iterator[Any]) 
         click.echo("".join(some) + "]}")
         raise
     click.echo("".join(some) + "]}")
+
+
+def print_boards(facts: Mapping[str, Any], boards: Iterator[str], *, as_json: bool) -> None:
+    """Boards, one per line, written as they are read; or one JSON object with them."""
+    if as_json:
+        print_json_list(facts, "boards", boards)
+        return
+    while some := list(islice(boards, VALUES_AT_ONCE)):
+        click.echo("\n".join(some))
 
 
 def print_table(

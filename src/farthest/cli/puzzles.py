@@ -13,10 +13,13 @@ from farthest.cli.options import (
     completed,
     file_options,
     json_option,
+    number_option,
     open_job,
+    path_option,
+    stored_jobs,
     usual_options,
 )
-from farthest.cli.printing import print_drawings, print_facts, print_json, print_json_list, print_table
+from farthest.cli.printing import print_boards, print_drawings, print_facts, print_json, print_table
 from farthest.errors import FarthestError, JobError, StorageError
 from farthest.wording import counted
 
@@ -190,32 +193,18 @@ def _symmetry_lines(symmetry: dict[str, Any]) -> Iterator[str]:
         yield f"              by {kept['symmetries']:,} of the symmetries"
 
 
-BOARDS_AT_ONCE = 4096
 SEED_BITS = 32
 
 
 @click.command()
 @click.argument("puzzle", shell_complete=completed("puzzle"))
-@click.option(
-    "-n",
-    "--count",
-    type=click.IntRange(min=0, max=10**15),
-    default=1,
-    metavar="N",
-    help="How many boards.  [default: 1]",
-)
-@click.option(
+@number_option("-n", "--count", most=10**15, default=1, help="How many boards.  [default: 1]")
+@number_option(
     "--seed",
-    type=click.IntRange(min=0),
     metavar="S",
     help="The same seed gives the same boards, always and everywhere.  [default: a new one, printed on standard error]",
 )
-@click.option(
-    "--depth",
-    type=click.IntRange(min=0),
-    metavar="D",
-    help="Boards at distance D, of the puzzle's stored map.",
-)
+@number_option("--depth", metavar="D", help="Boards at distance D, of the puzzle's stored map.")
 @click.option(
     "--to",
     default="goal",
@@ -260,12 +249,8 @@ def random(
     boards = _random_boards(loaded, RandomSource(chosen), count, target_given(loaded, to), depth, database)
     if seed is None:
         click.echo(f"Seed {chosen}: --seed {chosen} gives these boards again.", err=True)
-    if as_json:
-        facts = {"puzzle": loaded.name, "count": count, "seed": chosen, "depth": depth}
-        print_json_list(facts, "boards", boards)
-        return
-    while some := list(islice(boards, BOARDS_AT_ONCE)):
-        click.echo("\n".join(some))
+    facts = {"puzzle": loaded.name, "count": count, "seed": chosen, "depth": depth}
+    print_boards(facts, boards, as_json=as_json)
 
 
 def _random_boards(
@@ -322,9 +307,7 @@ def _of_map(
     "--search", is_flag=True, help="With --path: search for the solution, as `farthest solve` does."
 )
 @click.option("--animated", is_flag=True, help="With --path and --svg: one board, whose pieces move.")
-@click.option(
-    "--svg", "file", metavar="FILE", type=click.Path(path_type=Path), help="Write an SVG file instead."
-)
+@path_option("--svg", "file", help="Write an SVG file instead.")
 @file_options
 def draw(
     name: str,
@@ -366,12 +349,12 @@ def draw(
 
     puzzle = catalogue.load(name)
     if path_of is not None:
+        from farthest.cli.solutions import save_path
         from farthest.puzzles.move_text import board_titles
 
         path = drawn_path(puzzle, path_of, database, search=search)
         if file is not None:
-            path.draw(file, animated=animated, force=force)
-            click.echo(f"{file}: {counted(len(path), 'board')}")
+            save_path(path, file, animated=animated, force=force)
             return
         definition = path.named.definition
         wanted: Sequence[tuple[str, Sequence[int]]] = list(
@@ -420,13 +403,11 @@ def drawn_path(puzzle: Puzzle, board: str, database: str | None, *, search: bool
 
 
 def _stored(puzzle: Puzzle, board: str, database: str | None) -> BoardPath:
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
     from farthest.models.stored_job import origin_of
 
     try:
-        with open_database(database, create=False) as opened:
-            found = Jobs(opened).finished_maps(puzzle.digest)
+        with stored_jobs(database) as (stored, opened):
+            found = stored.finished_maps(puzzle.digest)
             place = opened.place
     except StorageError as error:
         raise StorageError(f"{error}; or --search, which needs no map") from None

@@ -13,8 +13,8 @@ from farthest.cli.enumeration_options import settings_options, workers_option
 from farthest.cli.jobs import why_waiting
 from farthest.cli.options import (
     Workers,
-    completed,
     database_option,
+    job_argument,
     jobs_to_change,
     json_option,
     usual_options,
@@ -69,7 +69,7 @@ def submit(puzzle: Puzzle, settings: Settings, database: str | None, as_json: bo
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @database_option
 @json_option
 def cancel(job: str, database: str | None, as_json: bool) -> None:
@@ -90,7 +90,7 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @click.option("--here", is_flag=True, help="Run it in the foreground instead of queueing it.")
 @workers_option
 @usual_options
@@ -107,22 +107,16 @@ def resume(job: str, here: bool, workers: Workers | None, database: str | None, 
     """
     if workers is not None and not here:
         raise click.UsageError("--workers needs --here: a queued job is run by the workers of coordinators.")
-    from farthest.coordinator.enumeration.submission import named_job
-    from farthest.models.naming import a_search
-    from farthest.models.records import SEARCH
-
     with jobs_to_change(database) as (jobs, opened):
-        record = named_job(jobs, job)
-        if record.kind == SEARCH:
-            raise a_search(record, "resumed")
+        record = _enumeration(jobs, job, "resumed")
         if here:
-            _run_here(record, opened, workers or "threads", as_json)
+            _run_here(record, jobs, opened, workers or "threads", as_json)
         else:
             _tell(jobs.requeue(record.id), opened, as_json, "is queued again")
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @database_option
 @json_option
 @click.pass_context
@@ -139,14 +133,10 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
       farthest watch 3 --json
     """
     from farthest.cli.enumeration import stored_outcome
-    from farthest.coordinator.enumeration.submission import named_job
-    from farthest.models.naming import a_search
-    from farthest.models.records import FINISHED, SEARCH
+    from farthest.models.records import FINISHED
 
     with jobs_to_change(database) as (jobs, opened):
-        record = named_job(jobs, job)
-        if record.kind == SEARCH:
-            raise a_search(record, "watched")
+        record = _enumeration(jobs, job, "watched")
         reporter = _watching(record)
         try:
             record = Follower(jobs, record.id, reporter).follow()
@@ -165,17 +155,28 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
     context.exit(UNFINISHED)
 
 
-def _run_here(record: JobRecord, database: Database, workers: Workers, as_json: bool) -> None:
+def _enumeration(jobs: Jobs, job: str, verb: str) -> JobRecord:
+    """The job that is named. Raises JobError where it is a search, which cannot be that."""
+    from farthest.coordinator.enumeration.submission import named_job
+    from farthest.models.naming import a_search
+    from farthest.models.records import SEARCH
+
+    record = named_job(jobs, job)
+    if record.kind == SEARCH:
+        raise a_search(record, verb)
+    return record
+
+
+def _run_here(record: JobRecord, jobs: Jobs, database: Database, workers: Workers, as_json: bool) -> None:
     from farthest.cli.enumeration import run_in_foreground
     from farthest.coordinator.enumeration.job import continue_job
     from farthest.coordinator.settings import Settings
     from farthest.environment import CHECKPOINT_SECONDS
-    from farthest.models.jobs import Jobs
     from farthest.models.leases import owner_token
     from farthest.models.naming import wrong_state
 
     settings = Settings(workers=workers, checkpoint_seconds=CHECKPOINT_SECONDS.number())
-    jobs, owner = Jobs(database), owner_token()
+    owner = owner_token()
     if not jobs.claim(record.id, owner):
         now = jobs.get(record.id)
         raise wrong_state(now.id, now.status, now.owner, "run here")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from farthest.cli.options import allow_module_option, completed, database_option, json_option
+from farthest.cli.options import allow_module_option, completed, database_option, json_option, number_option
 from farthest.cli.printing import print_json, print_table
 from farthest.errors import SettingError
 from farthest.wording import bytes_text, counted
@@ -13,10 +13,10 @@ MOST_PROCESSES = 1024
 
 
 @click.command()
-@click.option(
+@number_option(
     "--concurrency",
-    type=click.IntRange(min=1, max=MOST_PROCESSES),
-    metavar="N",
+    least=1,
+    most=MOST_PROCESSES,
     help="Processes; else $FARTHEST_CONCURRENCY, else one per processor.",
 )
 @click.option(
@@ -197,14 +197,7 @@ def migrate(database: str | None, as_json: bool) -> None:
     shell_complete=completed("host"),
     help="Where to listen.",
 )
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8080,
-    show_default=True,
-    metavar="N",
-    help="The port; 0: any that is free.",
-)
+@number_option("--port", most=65535, default=8080, help="The port; 0: any that is free.")
 @click.option("--open", "open_", is_flag=True, help="Show the first page in a browser.")
 @click.option(
     "--public", is_flag=True, help="Everybody may read without a token, and nobody may change anything."

@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 
     from farthest.puzzles.definition import MoveName, NamedPath
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.queries.distance_map import DistanceMap
-    from farthest.queries.paths import Way
-
-
-def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
-    """List the moves of one solution, and draw its boards, each below the move that leads to it."""
-    _show_counts(distance, count)
-    draw_path(opened.puzzle, opened.named(way))
+    from farthest.queries.paths import BoardPath
 
 
 def draw_path(puzzle: Puzzle, path: NamedPath) -> None:
@@ -34,12 +27,6 @@ def draw_path(puzzle: Puzzle, path: NamedPath) -> None:
         click.echo(f"moves: {moves_text(path.moves)}\n")
     boards = zip(["start", *step_words(puzzle, path)], path.boards.tolist(), strict=True)
     print_drawings([(title, coloured(path.definition, labels)) for title, labels in boards])
-
-
-def show_all(opened: DistanceMap, distance: int, count: int, ways: Iterable[Way]) -> None:
-    """List solutions as moves, one per line."""
-    _show_counts(distance, count)
-    list_ways((opened.named(way).moves for way in ways), count)
 
 
 def list_ways(ways: Iterable[Sequence[MoveName]], count: int) -> None:
@@ -52,14 +39,7 @@ def list_ways(ways: Iterable[Sequence[MoveName]], count: int) -> None:
         click.echo(f"... and {count - listed:,} more; --limit lists more of them")
 
 
-def save_one(opened: DistanceMap, way: Way, file: Path, *, force: bool) -> None:
-    """Write the boards of one solution, in rows, to an SVG file. Raises OutputError."""
-    from farthest.queries.paths import BoardPath
-
-    path = BoardPath(opened.puzzle, opened.named(way))
-    path.draw(file, force=force)
+def save_path(path: BoardPath, file: Path, *, animated: bool = False, force: bool) -> None:
+    """Write the boards of a solution to an SVG file. Raises OutputError."""
+    path.draw(file, animated=animated, force=force)
     click.echo(f"{file}: {counted(len(path), 'board')}")
-
-
-def _show_counts(distance: int, count: int) -> None:
-    click.echo(f"{counted(distance, 'move')}, {counted(count, 'optimal solution')}\n")

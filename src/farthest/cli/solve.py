@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import (
-    completed,
-    memory_option,
-    threads_option,
-    usual_options,
-)
+from farthest.cli.options import completed, memory_option, number_option, threads_option, usual_options
 from farthest.cli.printing import note, print_json
 from farthest.heuristics import ALGORITHMS, AUTO, DEEPENING, GUIDED, Algorithm
 
@@ -50,12 +45,7 @@ if TYPE_CHECKING:
     help="The target: goal, start, a board or moves; given several times, to the nearest of all.  [default: goal]",
 )
 @click.option("--all", "all_", is_flag=True, help="Count all shortest solutions, and list them as moves.")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=0, max=10**9),
-    metavar="N",
-    help="With --all: list at most N; 0: only count.  [default: 1000]",
-)
+@number_option("--limit", most=10**9, help="With --all: list at most N; 0: only count.  [default: 1000]")
 @click.option(
     "--first", is_flag=True, help="Stop at the first solution found; it need not be a shortest one."
 )

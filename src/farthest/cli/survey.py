@@ -11,7 +11,15 @@ import click
 from click.exceptions import Exit
 
 from farthest.cli import INTERRUPTED
-from farthest.cli.options import completed, database_option, force_option, json_option, threads_option
+from farthest.cli.options import (
+    completed,
+    database_option,
+    force_option,
+    json_option,
+    number_option,
+    path_option,
+    threads_option,
+)
 from farthest.cli.printing import note, print_facts, print_json, print_table
 from farthest.errors import MissingDatabaseError
 from farthest.wording import counted, seconds_text
@@ -33,13 +41,10 @@ COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 
 @click.command()
 @click.argument("starts", metavar="SET", shell_complete=completed("starts"))
-@click.option(
-    "--pieces", type=click.IntRange(min=1), metavar="N", help="Boards of at most N pieces.  [default: all]"
-)
-@click.option(
+@number_option("--pieces", least=1, help="Boards of at most N pieces.  [default: all]")
+@number_option(
     "--row",
-    type=click.IntRange(min=1),
-    metavar="N",
+    least=1,
     help="The row of the piece that leaves, from 1.  [default: the middle, the upper one of two]",
 )
 @click.option(
@@ -54,10 +59,10 @@ COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
     shell_complete=completed("file"),
     help="Boards of the puzzle, one on each line: their components alone. - is standard input.",
 )
-@click.option(
+@number_option(
     "--parts",
-    type=click.IntRange(min=1, max=10_000_000),
-    metavar="N",
+    least=1,
+    most=10_000_000,
     help="Divide a new survey into N parts.  [default: some seconds each]",
 )
 @click.option(
@@ -139,26 +144,17 @@ def survey(
 
 @click.command()
 @click.argument("number", metavar="[NUMBER]", type=click.IntRange(min=1), required=False)
-@click.option(
-    "--top", type=click.IntRange(min=0, max=MOST), metavar="N", help="The N first components, by --by."
-)
+@number_option("--top", most=MOST, help="The N first components, by --by.")
 @click.option(
     "--by",
     type=click.Choice(("moves", "states")),
     help="With --top: what the components with the most of come first.  [default: moves]",
 )
-@click.option(
-    "--pieces",
-    type=click.IntRange(min=1, max=MOST),
-    metavar="N",
-    help="With --top: of boards with N pieces.",
-)
-@click.option(
+@number_option("--pieces", least=1, most=MOST, help="With --top: of boards with N pieces.")
+@path_option(
     "--export",
     "file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    shell_complete=completed("file"),
+    complete="file",
     help="Write all components that are kept to FILE: .csv, or .jsonl, a JSON object on each line.",
 )
 @force_option

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,16 @@ from farthest.cli.options import (
     database_option,
     file_options,
     force_option,
+    job_argument,
     json_option,
     memory_option,
+    number_option,
     open_job,
     scratch_option,
+    stored_jobs,
     usual_options,
 )
-from farthest.cli.printing import note, print_drawings, print_json, print_json_list, print_table
+from farthest.cli.printing import note, print_boards, print_drawings, print_json, print_table
 from farthest.documents import plain
 from farthest.drawing.terminal import coloured
 from farthest.errors import ForbiddenCodeError, JobError
@@ -30,10 +34,10 @@ from farthest.wording import bytes_text, counted, seconds_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from farthest.models.database import Database
+    from farthest.models.job_reader import JobReader
+    from farthest.models.records import JobRecord
     from farthest.verify.report import Report
-
-
-BOARDS_AT_ONCE = 4096
 
 
 inverse_option = click.option(
@@ -44,7 +48,7 @@ inverse_option = click.option(
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @inverse_option
 @usual_options
 def symmetry(job: str, inverse: bool, database: str | None, as_json: bool) -> None:
@@ -79,18 +83,11 @@ def symmetry(job: str, inverse: bool, database: str | None, as_json: bool) -> No
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @click.option(
     "--board", metavar="BOARD", help="A board of the component.  [default: the start, else the first origin]"
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=1,
-    show_default=True,
-    help="Print N of the farthest pairs at most.",
-)
+@number_option("--limit", default=1, help="Print N of the farthest pairs at most.")
 @usual_options
 def diameter(job: str, board: str | None, limit: int, database: str | None, as_json: bool) -> None:
     """Find the two boards that are farthest from each other.
@@ -132,14 +129,14 @@ def diameter(job: str, board: str | None, limit: int, database: str | None, as_j
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
-@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="The states at distance N.")
+@job_argument
+@number_option("--depth", help="The states at distance N.")
 @click.option("--farthest", "farthest_", is_flag=True, help="The states of the last layer.")
 @click.option(
     "--up-to-symmetry", is_flag=True, help="One of each class of boards that are alike by symmetry."
 )
 @inverse_option
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N boards.  [default: all]")
+@number_option("--limit", help="At most N boards.  [default: all]")
 @usual_options
 def states(
     job: str,
@@ -173,47 +170,44 @@ def states(
     kept = _farthest_without_map(job, database) if farthest_ and not up_to_symmetry else None
     if kept is not None:
         facts, texts = kept
-        _print_states(facts, iter(texts[:limit]), as_json)
+        print_boards(facts, iter(texts[:limit]), as_json=as_json)
         return
     with open_job(job, database) as opened:
         at = opened.depth if depth is None else depth
         boards = representatives(opened, at, inverses=inverse) if up_to_symmetry else opened.states_at(at)
         facts = {**map_facts(opened), "depth": at, "states": opened.layers[at]}
-        _print_states(facts, islice(boards, limit), as_json)
+        print_boards(facts, islice(boards, limit), as_json=as_json)
+
+
+@contextmanager
+def _enumeration(job: str, database: str | None) -> Iterator[tuple[JobRecord, JobReader, Database]]:
+    """A job with or without a map: a name means the newest that is finished. Raises JobError for a search."""
+    from farthest.models.naming import no_map
+    from farthest.models.records import SEARCH
+
+    with stored_jobs(database) as (stored, opened):
+        record = stored.find(job, complete=True)
+        if record.kind == SEARCH:
+            raise no_map(record)
+        yield record, stored, opened
 
 
 def _farthest_without_map(job: str, database: str | None) -> tuple[dict[str, Any], list[str]] | None:
     """The farthest boards that a job of --histogram-only keeps; None where the job has a map."""
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
-    from farthest.models.maps import Maps
-    from farthest.models.naming import no_map
-    from farthest.models.records import SEARCH
+    from farthest.models.map_reader import MapReader
 
-    with open_database(database, create=False) as opened:
-        record = Jobs(opened).find(job, complete=True)
-        if record.kind == SEARCH:
-            raise no_map(record)
+    with _enumeration(job, database) as (record, stored, opened):
         if record.status != "finished" or record.has_map:
             return None
-        layers = Jobs(opened).layers(record.id)
-        boards = [state.board for state in Maps(opened).states(record.id)]
-        if len(boards) < layers[-1].states:
-            click.echo(f"Only {len(boards):,} of these {layers[-1].states:,} boards are kept.", err=True)
-        facts = {"job": record.id, "puzzle": record.name, "depth": record.depth, "states": layers[-1].states}
-        return facts, boards
-
-
-def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -> None:
-    if as_json:
-        print_json_list(facts, "boards", boards)
-        return
-    while some := list(islice(boards, BOARDS_AT_ONCE)):
-        click.echo("\n".join(some))
+        states = stored.layers(record.id)[-1].states
+        boards = [state.board for state in MapReader(opened).states(record.id)]
+        if len(boards) < states:
+            click.echo(f"Only {len(boards):,} of these {states:,} boards are kept.", err=True)
+        return {"job": record.id, "puzzle": record.name, "depth": record.depth, "states": states}, boards
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @click.argument("file", type=click.Path())
 @click.option(
     "--format",
@@ -273,25 +267,11 @@ def export(
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), shell_complete=completed("folder"))
-@click.option(
-    "--sample", type=click.IntRange(min=1), metavar="N", help="N states, each with the same chance."
-)
-@click.option(
-    "--per-layer",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="N states of each layer, all of smaller ones.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    metavar="S",
-    default=1,
-    show_default=True,
-    help="The same seed gives the same states.",
-)
+@number_option("--sample", least=1, help="N states, each with the same chance.")
+@number_option("--per-layer", least=1, help="N states of each layer, all of smaller ones.")
+@number_option("--seed", metavar="S", default=1, help="The same seed gives the same states.")
 @usual_options
 def dataset(
     job: str,
@@ -334,7 +314,7 @@ def dataset(
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @click.argument("file", type=click.Path())
 @click.option("--log", is_flag=True, help="A logarithmic scale for the number of states.")
 @force_option
@@ -351,19 +331,11 @@ def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_j
       farthest plot 8-puzzle layers.png
       farthest plot sliding-3x4 layers.svg --log
     """
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
-    from farthest.models.naming import no_map
-    from farthest.models.records import SEARCH
     from farthest.models.stored_job import puzzle_of
     from farthest.queries.output_files import plot_layers
 
-    with open_database(database, create=False) as opened:
-        repository = Jobs(opened)
-        record = repository.find(job, complete=True)
-        if record.kind == SEARCH:
-            raise no_map(record)
-        layers = [layer.states for layer in repository.layers(record.id)]
+    with _enumeration(job, database) as (record, stored, _):
+        layers = [layer.states for layer in stored.layers(record.id)]
     if not layers:
         raise JobError(f"job {record.id} ({record.name}) has no layers yet; it is {record.status}")
     plot_layers(layers, file, title=puzzle_of(record).title, log=log, force=force)
@@ -377,7 +349,7 @@ DISPROVED = 1
 
 
 @click.command()
-@click.argument("job", shell_complete=completed("job"))
+@job_argument
 @memory_option("Memory for the proof of a large residue map, such as 4GiB.  [default: 4/5 of what is free]")
 @scratch_option
 @usual_options
@@ -427,13 +399,11 @@ def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
     """The report of a finished job without a map that is named by its number; None for any other job."""
     if not job.isdecimal():
         return None
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
     from farthest.models.records import FINISHED
     from farthest.queries.proof import prove_without_map
 
-    with open_database(database, create=False) as opened:
-        record = Jobs(opened).find(job)
+    with stored_jobs(database) as (stored, opened):
+        record = stored.find(job)
         if record.status != FINISHED or record.has_map:
             return None
         return record.id, prove_without_map(opened, record, note)

@@ -20,6 +20,7 @@ from htpy import (
     div,
     dl,
     dt,
+    figcaption,
     figure,
     form,
     fragment,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from htpy import Node
 
     from farthest.drawing.page_boards import MoveLink
+    from farthest.models.records import JobRecord
     from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.puzzle import KnownAnswer, Puzzle
 
@@ -193,8 +195,13 @@ def moving_board(puzzle: Puzzle, labels: Sequence[int], text: str, links: Sequen
     return Markup(board_with_moves(board_picture(puzzle, labels), links, text))  # escaped where it is made
 
 
+def captioned(puzzle: Puzzle, labels: Sequence[int], caption: Node) -> Node:
+    """The picture of a board, and what it is."""
+    return figure[board(puzzle, labels, puzzle.definition.format_board(labels)), figcaption[caption]]
+
+
 def board_of(puzzle: Puzzle, text: str) -> Node:
-    """The same for a canonical text."""
+    """The picture of a canonical text."""
     if puzzle.definition.ready:
         with suppress(ForbiddenCodeError):
             return board(puzzle, puzzle.definition.parse_board(text, name=puzzle.name), text)
@@ -204,6 +211,16 @@ def board_of(puzzle: Puzzle, text: str) -> Node:
 def boards(puzzle: Puzzle, items: Iterable[tuple[str, str]]) -> Node:
     """Boards side by side, each a link: canonical texts and addresses."""
     return div(class_="boards")[(a(href=href)[board_of(puzzle, text)] for text, href in items)]
+
+
+def post_form(action: str, called: str, said: str = "", *, main: bool = False, **fields: str) -> Node:
+    """A button that changes something, and what it does in small letters. ``main``: what the page is for; ``fields``:
+    what is sent with it."""
+    return form(method="post", action=action)[
+        (field(type="hidden", name=name, value=value) for name, value in fields.items()),
+        button(type="submit", class_="main" if main else None)[called],
+        span(class_="small")[said] if said else None,
+    ]
 
 
 def search_form(action: str, wanted: str = "", called: str = "Name") -> Node:
@@ -227,6 +244,16 @@ def puzzle_link(puzzle: Puzzle) -> Node:
     """The title of a puzzle; a link where its name leads to it, which those of files do not."""
     title = puzzle.title or puzzle.name
     return a(href=puzzle_page(puzzle.name))[title] if is_named(puzzle) else title
+
+
+def above(puzzle: Puzzle, job: JobRecord | None = None) -> Node:
+    """A line that leads from a board to the page of its puzzle, or of the job that knows it."""
+    title = puzzle.title or puzzle.name
+    return p[
+        a(href=puzzle_page(puzzle.name))[title]
+        if job is None
+        else a(href=job_page(job.id))[f"Job {job.id}: {title}"]
+    ]
 
 
 def is_named(puzzle: Puzzle) -> bool:

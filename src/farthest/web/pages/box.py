@@ -13,7 +13,6 @@ from htpy import (
     button,
     details,
     div,
-    figcaption,
     figure,
     form,
     fragment,
@@ -36,7 +35,7 @@ from farthest.puzzles import catalogue
 from farthest.puzzles.picture import COLOURS
 from farthest.puzzles.puzzle import MAX_NAME, NAME
 from farthest.puzzles.reader import parse_puzzle
-from farthest.web.page import board, box_page, message, page
+from farthest.web.page import box_page, captioned, message, page
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -243,12 +242,7 @@ def _verdict(found: BoxFound) -> Node:
     can = found.may_change and not problem
     return fragment[
         noscript[
-            div(class_="boards")[
-                (
-                    figure[board(puzzle, each, puzzle.definition.format_board(each)), figcaption[name]]
-                    for name, each in named_boards(puzzle)
-                )
-            ]
+            div(class_="boards")[(captioned(puzzle, each, name) for name, each in named_boards(puzzle))]
         ],
         p[
             f"{counted(pieces, 'piece')} of {counted(len(kinds), 'kind')}.",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from htpy import a, button, div, figcaption, figure, form, h2, p, pre, section
-from htpy import input as field
+from htpy import a, div, h2, p, pre, section
 from markupsafe import Markup
 
 from farthest.drawing.chart import Chart
@@ -14,10 +13,12 @@ from farthest.search.side_by_side import LISTED, MOST_BOARDS, heuristic_for
 from farthest.web.page import (
     board,
     board_page,
+    captioned,
     compare_page,
     is_named,
     message,
     page,
+    post_form,
     puzzle_page,
     rows_of,
     short_title,
@@ -68,10 +69,7 @@ def compare(puzzle: Puzzle, labels: Board, told: str, sides: Sequence[Side], *, 
 def _ask(puzzle: Puzzle, text: str, *, may_change: bool) -> Node:
     if not may_change:
         return ["On a command line:", _commands(puzzle, text)]
-    return form(method="post", action=compare_page(puzzle.name))[
-        field(type="hidden", name="board", value=text),
-        button(type="submit", class_="main")["Search with both"],
-    ]
+    return post_form(compare_page(puzzle.name), "Search with both", main=True, board=text)
 
 
 def _commands(puzzle: Puzzle, text: str) -> Node:
@@ -121,9 +119,7 @@ def _side(puzzle: Puzzle, side: Side, sides: Sequence[Side]) -> Node:
 
     def drawn(number: int, labels: Board, depth: int, estimate: int | None) -> Node:
         cost = f"depth {depth}" if estimate is None else f"{depth} + {estimate} = {depth + estimate}"
-        return figure[
-            board(puzzle, labels, puzzle.definition.format_board(labels)), figcaption[f"{number}: {cost}"]
-        ]
+        return captioned(puzzle, labels, f"{number}: {cost}")
 
     return section(aria_label=_name(side))[
         h2[_name(side)],

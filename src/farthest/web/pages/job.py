@@ -18,6 +18,7 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.queries.citation import citation_of
 from farthest.safe_text import safe
 from farthest.web.page import (
+    above,
     board_of,
     boards,
     facts,
@@ -27,6 +28,7 @@ from farthest.web.page import (
     live,
     message,
     page,
+    post_form,
     puzzle_link,
     random_state,
     rows_of,
@@ -367,9 +369,7 @@ def _changes(found: JobFound) -> Node:
     verb = "cancel" if state in ENDABLE else "resume" if state in RESUMABLE else None
     if verb is None:
         return None
-    return form(method="post", action=f"/jobs/{number}/{verb}")[
-        button(type="submit")[f"{verb.capitalize()} this job"]
-    ]
+    return post_form(f"/jobs/{number}/{verb}", f"{verb.capitalize()} this job")
 
 
 def layers_svg(found: JobFound, scale: str) -> str:
@@ -400,7 +400,7 @@ def layer(found: JobFound, depth: int, texts: Sequence[str], after: int, scale: 
     ]
     return page(
         f"{record.name}: {states:,} {'state' if states == 1 else 'states'} at distance {depth}",
-        p[a(href=job_page(record.id))[f"Job {record.id}: {found.puzzle.title or record.name}"]],
+        above(found.puzzle, record),
         p(class_="ways")[ways],
         boards(found.puzzle, ((text, f"{state_page(record.id, text)}#play") for text in texts)),
         p(class_="ways")[f"{after + 1:,} to {last:,} of {states:,}", pages] if texts and any(pages) else None,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from htpy import a, details, div, figcaption, figure, fragment, h2, p, section, strong, summary, ul
+from htpy import a, details, div, fragment, h2, p, section, strong, summary
 
-from farthest.drawing.page_boards import MoveLink
 from farthest.puzzles.move_text import move_text
-from farthest.web.page import board, job_page, moving_board, page, random_state, short_title, state_page
-from farthest.web.pages.state import holds_of, move_item, words_of
+from farthest.web.page import above, captioned, page, random_state, short_title, state_page
+from farthest.web.pages.state import board_part, holds_of, moves_part, plain_moves
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -44,21 +43,14 @@ def play(found: JobFound, asked: State, played: Played) -> str:
     moves = sorted(
         zip(asked.moves, holds_of(found, asked), strict=True), key=lambda each: move_text(each[0].move)
     )
-    links = [
-        MoveLink(hold, after(each), words_of(each.move, hold), "same")
-        for each, hold in moves
-        if hold is not None
-    ]
+    links, listed = plain_moves((each.move, hold, after(each)) for each, hold in moves)
     made = counted(played.made, "move")
     goals, _ = puzzle.definition.origin_boards
     return page(
         f"{short_title(puzzle)}: {'solved in ' if played.solved else ''}{made}",
-        p[a(href=job_page(number))[f"Job {number}: {puzzle.title or found.record.name}"]],
+        above(puzzle, found.record),
         div(class_="state", data_state=True)[
-            figure(data_part="board")[
-                moving_board(puzzle, asked.labels, asked.board, links),
-                figcaption[asked.board, p["Click a piece or drag it."] if links else None],
-            ],
+            board_part(puzzle, asked.labels, asked.board, links),
             div(class_="beside")[
                 div(data_part="said")[
                     p(class_="lead")[
@@ -74,17 +66,10 @@ def play(found: JobFound, asked: State, played: Played) -> str:
                         else None,
                     ],
                 ],
-                section(aria_labelledby="moves", data_part="moves")[
-                    h2(id="moves")["Moves"],
-                    ul(class_="moves")[
-                        (move_item(each.move, hold, after(each), "none") for each, hold in moves)
-                    ],
-                ],
+                moves_part(listed),
                 section(aria_labelledby="goal", class_="boards")[
                     h2(id="goal", class_="unseen")["The goal"],
-                    figure[
-                        board(puzzle, goals[0], puzzle.definition.format_board(goals[0])), figcaption["goal"]
-                    ],
+                    captioned(puzzle, goals[0], "goal"),
                 ],
             ],
         ],

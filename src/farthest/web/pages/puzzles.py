@@ -8,25 +8,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from htpy import (
-    a,
-    button,
-    details,
-    div,
-    figcaption,
-    figure,
-    form,
-    fragment,
-    h2,
-    li,
-    p,
-    pre,
-    section,
-    span,
-    summary,
-    ul,
-)
-from htpy import input as field
+from htpy import a, details, div, fragment, h2, li, p, pre, section, span, summary, ul
 from markupsafe import Markup
 
 from farthest.documents.puzzles import estimate_rows, known_rows, named_boards, puzzle_rows, states_text
@@ -36,11 +18,13 @@ from farthest.puzzles.move_text import move_text
 from farthest.web.page import (
     board,
     box_page,
+    captioned,
     facts,
     job_page,
     known_source,
     own_page,
     page,
+    post_form,
     puzzle_page,
     puzzles_page,
     rows_of,
@@ -256,7 +240,7 @@ def _hardest(found: PuzzleFound) -> Node:
         return fragment[
             h2["All positions"],
             p[f"The number of states is {states_text(found.puzzle)}: {text}."],
-            _start(name, "Queue it for a coordinator elsewhere")
+            post_form("/jobs", "Queue it for a coordinator elsewhere", puzzle=name)
             if found.may_change and not isinstance(needs, str)
             else None,
         ]
@@ -269,23 +253,17 @@ def _hardest(found: PuzzleFound) -> Node:
     begin = (
         None
         if problem
-        else _start(
-            name,
+        else post_form(
+            "/jobs",
             "Find the hardest positions",
             f"Looks at every state; their number is {states_text(found.puzzle)}.{took}",
+            main=True,
+            puzzle=name,
         )
         if found.may_change
         else fragment[p["To look at every position:"], pre[f"farthest enumerate {name}"]]
     )
     return fragment[h2["All positions"], _jobs(found.jobs) if found.jobs else None, None if whole else begin]
-
-
-def _start(name: str, text: str, said: str = "") -> Node:
-    return form(method="post", action="/jobs")[
-        field(type="hidden", name="puzzle", value=name),
-        button(type="submit", class_="main" if said else None)[text],
-        span(class_="small")[said] if said else None,
-    ]
 
 
 def _jobs(jobs: Sequence[JobRecord]) -> Node:
@@ -313,20 +291,12 @@ def first_board(found: Puzzle) -> Board | None:
 
 
 def _drawn(found: Puzzle) -> Node:
-    text = found.definition.format_board
-    return div(class_="boards large")[
-        (
-            figure[board(found, each, text(each)), figcaption[name]]
-            for name, each in named_boards(found)[:GOALS_DRAWN]
-        )
-    ]
+    named = named_boards(found)[:GOALS_DRAWN]
+    return div(class_="boards large")[(captioned(found, each, name) for name, each in named)]
 
 
 def _moves(found: Puzzle, moves: Sequence[tuple[MoveName, Board]]) -> Node:
-    text = found.definition.format_board
-    return div(class_="boards")[
-        (figure[board(found, after, text(after)), figcaption[move_text(move)]] for move, after in moves)
-    ]
+    return div(class_="boards")[(captioned(found, after, move_text(move)) for move, after in moves)]
 
 
 def _known(found: Puzzle) -> Node:

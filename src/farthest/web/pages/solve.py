@@ -5,42 +5,26 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from htpy import (
-    a,
-    button,
-    div,
-    figcaption,
-    figure,
-    form,
-    fragment,
-    h2,
-    label,
-    p,
-    pre,
-    section,
-    span,
-    strong,
-    ul,
-)
+from htpy import a, button, div, figure, form, fragment, h2, label, p, pre, section, span, strong
 from htpy import input as field
 from markupsafe import Markup
 
-from farthest.drawing.page_boards import MoveLink, canvas_svg, value_svg
+from farthest.drawing.page_boards import canvas_svg, value_svg
 from farthest.puzzles.family import board_hold, family
 from farthest.puzzles.picture import Value
 from farthest.web.page import (
+    above,
     board_page,
     draw_page,
     message,
-    moving_board,
     page,
-    puzzle_page,
+    post_form,
     short_title,
     solve_page,
     steps,
 )
 from farthest.web.pages.compare import compare_link
-from farthest.web.pages.state import move_item, words_of
+from farthest.web.pages.state import board_part, moves_part, plain_moves
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -104,7 +88,7 @@ def solve(puzzle: Puzzle, board: Board | None, told: str | None, value: str, *, 
     )
     return page(
         f"Solve {short_title(puzzle)}",
-        p[a(href=puzzle_page(puzzle.name))[puzzle.title or puzzle.name]],
+        above(puzzle),
         div(class_="state")[
             _drawing(puzzle, canvas) if canvas is not None else None,
             div(class_="beside")[
@@ -195,21 +179,14 @@ def position(
         for name, board in moves
         for hold in [board_hold(puzzle, labels, name, board)]
     ]
-    links = [
-        MoveLink(hold, address, words_of(name, hold), "same")
-        for name, hold, address in named
-        if hold is not None
-    ]
+    links, listed = plain_moves(named)
     here = board_page(puzzle.name, text)
     running = told is not None and not told.ended
     return page(
         f"A position of {short_title(puzzle)}",
-        p[a(href=puzzle_page(puzzle.name))[puzzle.title or puzzle.name]],
+        above(puzzle),
         div(class_="state", data_state=True)[
-            figure(data_part="board")[
-                moving_board(puzzle, labels, text, links),
-                figcaption[text, p["Click a piece or drag it."] if links else None],
-            ],
+            board_part(puzzle, labels, text, links),
             div(class_="beside")[
                 section(
                     aria_label="State of the search",
@@ -221,14 +198,7 @@ def position(
                     if path is not None and path.moves
                     else None
                 ],
-                section(aria_labelledby="moves", data_part="moves")[
-                    h2(id="moves")["Moves"],
-                    ul(class_="moves")[
-                        (move_item(name, hold, address, "none") for name, hold, address in named)
-                    ],
-                ]
-                if named
-                else section(data_part="moves"),
+                moves_part(listed) if named else section(data_part="moves"),
                 p(data_part="compare")[compare_link(puzzle, text)],
             ],
         ],
@@ -252,11 +222,7 @@ def _status(puzzle: Puzzle, text: str, told: Told | None, *, may_change: bool) -
         p(class_="small", role="status")[
             f"{told.doing}; " if told.doing else "", counted(told.nodes, "position"), " looked at"
         ],
-        form(method="post", action=f"{solve_page(puzzle.name)}/stop")[
-            field(type="hidden", name="board", value=text), button(type="submit")["Stop"]
-        ]
-        if may_change
-        else None,
+        post_form(f"{solve_page(puzzle.name)}/stop", "Stop", board=text) if may_change else None,
     ]
 
 
@@ -275,8 +241,5 @@ def _ask(puzzle: Puzzle, text: str, called: str = "Find the shortest solution", 
         return fragment[
             p["On a command line:"], pre[f"farthest solve {shlex.quote(puzzle.name)} {shlex.quote(text)}"]
         ]
-    return form(method="post", action=solve_page(puzzle.name))[
-        field(type="hidden", name="board", value=text),
-        button(type="submit", class_="main")[called],
-        span(class_="small")["Shows the best solution so far while it searches."],
-    ]
+    said = "Shows the best solution so far while it searches."
+    return post_form(solve_page(puzzle.name), called, said, main=True, board=text)

@@ -10,26 +10,19 @@ from htpy import a, div, figcaption, figure, fragment, h2, li, p, section, small
 from farthest.drawing.page_boards import MoveLink
 from farthest.puzzles.family import board_hold
 from farthest.puzzles.move_text import move_text
-from farthest.web.page import (
-    MOST_CELLS,
-    job_page,
-    moving_board,
-    page,
-    random_state,
-    state_page,
-    steps,
-)
+from farthest.web.page import MOST_CELLS, above, moving_board, page, random_state, state_page, steps
 from farthest.web.pages.compare import compare_link
 from farthest.web.pages.job import board_form, chart_of, may_play
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from htpy import Node
 
     from farthest.documents.maps import State
     from farthest.puzzles.definition import MoveName, NamedPath
     from farthest.puzzles.picture import Hold
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.paths import Neighbour
     from farthest.web.pages.job import JobFound
 
@@ -55,20 +48,15 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
     holds = holds_of(found, asked)
     return page(
         f"{found.record.name}: {_distance(asked)}",
-        p[a(href=job_page(number))[f"Job {number}: {puzzle.title or found.record.name}"]],
+        above(puzzle, found.record),
         div(class_="state", data_state=True)[
-            figure(data_part="board")[
-                moving_board(puzzle, asked.labels, asked.board, _links(found, asked, holds)),
-                figcaption[asked.board, p["Click a piece or drag it."] if any(holds) else None],
-            ],
+            board_part(puzzle, asked.labels, asked.board, _links(found, asked, holds)),
             div(class_="beside")[
                 p(class_="lead", data_part="said")[
                     _sentence(asked, to_goal=to_goal, where=str(found.record.parameters.get("where")))
                 ],
                 _path(found, path),
-                section(aria_labelledby="moves", data_part="moves")[
-                    h2(id="moves")["Moves"], _moves(found, asked, holds)
-                ],
+                moves_part(_moves(found, asked, holds)),
             ],
         ],
         div(data_part="rest")[
@@ -89,6 +77,30 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
         ],
         scripts=["state.js"],
     )
+
+
+def board_part(puzzle: Puzzle, labels: Sequence[int], text: str, links: Sequence[MoveLink]) -> Node:
+    """The part of a page that is the board with its moves."""
+    return figure(data_part="board")[
+        moving_board(puzzle, labels, text, links),
+        figcaption[text, p["Click a piece or drag it."] if links else None],
+    ]
+
+
+def moves_part(moves: Node) -> Node:
+    """The part that lists them."""
+    return section(aria_labelledby="moves", data_part="moves")[h2(id="moves")["Moves"], moves]
+
+
+def plain_moves(
+    moves: Iterable[tuple[MoveName, Hold | None, str]],
+) -> tuple[list[MoveLink], Node]:
+    """Moves with their addresses, of which no distance is told: those of the board, and the list."""
+    named = list(moves)
+    links = [
+        MoveLink(hold, href, words_of(move, hold), "same") for move, hold, href in named if hold is not None
+    ]
+    return links, ul(class_="moves")[(move_item(move, hold, href, "none") for move, hold, href in named)]
 
 
 def _distance(asked: State) -> str:
