@@ -84,8 +84,8 @@ def line(server: Served) -> Iterator[Line]:
 def test_a_run_is_followed_through_a_cut_connection(
     new_page: NewPage, server: Served, line: Line, request: pytest.FixtureRequest
 ) -> None:
-    """A run of some seconds, from the queue to its chart. It stands still while the connection is cut and comes back, so
-    that it cannot end before; nobody touches the page."""
+    """A run of some seconds, from the queue to its chart. It stands still while the connection is cut and comes back,
+    so that it cannot end before; nobody touches the page."""
     number = farthest.submit("sliding-2x5", database=server.folder / "maps.db").id
     followed = new_page(base_url=f"http://127.0.0.1:{line.port}/", cut=True)
     followed.goto(f"/jobs/{number}")
