@@ -117,12 +117,11 @@ QUICK_ON_POSTGRESQL = ("test_job_queue", "test_maps", "test_on_postgres", "test_
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Marks what the fast tests have done on SQLite: as slow where tables are tested, else as for a night. Each process
+    """Marks what others have done on SQLite: as slow where tables are tested, else as for a night. Each process
     begins with its share of the slow tests: what processes take from each other at the end are then fast ones."""
     for item in items:
         if "[postgresql" in item.name and item.path.stem not in QUICK_ON_POSTGRESQL:
-            tables = item.path.parent.name == "models" or item.get_closest_marker("slow")
-            item.add_marker(pytest.mark.slow if tables else pytest.mark.night)
+            item.add_marker(pytest.mark.slow if item.path.parent.name == "models" else pytest.mark.night)
     yield
     processes = getattr(config, "workerinput", {}).get("workercount", 1)
     slow = [item for item in items if item.get_closest_marker("slow")]
