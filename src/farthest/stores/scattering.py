@@ -27,8 +27,10 @@ BATCH = 2**16
 """States whose successors a space is asked for at once, at most."""
 FIRST_BATCH = 64
 BATCH_SECONDS = 0.25
-"""A layer begins with a batch of FIRST_BATCH states; by its time the next are cut to take about so long. A class that
-needs long for a state hears soon that its job was cancelled, also where only its later layers are slow."""
+"""The first layer begins with a batch of FIRST_BATCH states, others with a SMALLER part of what the last took in
+BATCH_SECONDS; by its time the next are cut to take about so long. A class that needs long for a state hears soon that
+its job was cancelled, also where only its later layers are slow."""
+SMALLER = 16
 
 
 class SortedRun(NamedTuple):
@@ -54,14 +56,16 @@ def least_of(width: int, run: SortedRun) -> SortedRun:
 
 
 def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int, SortedRun]:
-    """Adds a run to those of all states found. Each of them is at least twice as long as the next, so a state is merged
-    a few times, however many layers there are. Returns how many of the runs stay, and the run that takes the place of
-    the others. Raises ValueError where a run is damaged."""
-    stay = len(runs)
-    while stay and runs[stay - 1].states < 2 * run.states:
+    """Adds a run to those of all states found. Each that stays is at least twice as long as all that come after it, so
+    a state is merged a few times, however many layers there are. Returns how many of the runs stay, and the run that
+    takes the place of the others. Raises ValueError where a run is damaged."""
+    stay, states = len(runs), run.states
+    while stay and runs[stay - 1].states < 2 * states:
         stay -= 1
-        run = SortedRun(*_kernel.merge_runs(width, [runs[stay].data, run.data]))
-    return stay, run
+        states += runs[stay].states
+    if stay == len(runs):
+        return stay, run
+    return stay, SortedRun(*_kernel.merge_runs(width, [one.data for one in (*runs[stay:], run)]))
 
 
 def has_expander(space: ScatterSpace) -> bool:
@@ -82,11 +86,18 @@ class Candidates:
     def __init__(self, space: ScatterSpace, shards: int, room: int) -> None:
         self._space = space
         self._shards = shards
+        self._batch = FIRST_BATCH
         self.clear(room)
 
     def clear(self, room: int) -> None:
         """Gives up all candidates."""
         self.boxes = _kernel.Outboxes(self._space.code_bytes, self._shards, self._space.keys or 0, room)
+
+    def divide(self, shards: int, room: int) -> _kernel.Outboxes:
+        """The boxes, which must be empty, for so many shards."""
+        self._shards = shards
+        self.boxes.divide(shards, room)
+        return self.boxes
 
     def put(
         self,
@@ -107,14 +118,14 @@ class Candidates:
             return
         width = self._space.code_bytes
         codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))
-        first, size = 0, FIRST_BATCH
+        first, size = 0, max(FIRST_BATCH, self._batch // SMALLER)
         while first < len(codes):
             begun, batch = monotonic(), codes[first : first + size * width]
             self.boxes.add(self._space.successors(batch, threads), threads)
             poll()
             first += len(batch)
-            in_time = size * BATCH_SECONDS / max(monotonic() - begun, 1e-6)
-            size = max(1, min(int(in_time), BATCH))
+            in_time = len(batch) / width * BATCH_SECONDS / max(monotonic() - begun, 1e-6)
+            size = self._batch = max(1, min(int(in_time), BATCH))
 
     def take(
         self,
