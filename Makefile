@@ -27,7 +27,7 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL:
 endif
-BESIDE := @$(MAKE) --no-print-directory -j2
+BESIDE := @$(MAKE) -s -j2
 .PHONY: help demo wheel test quick lint format kernel-tests python-tests compiled sanitize slow docs night soak \
         containers bench screenshots cross lock clean distclean FORCE
 
@@ -46,7 +46,7 @@ demo: $(VENV)/.installed  ## install into .venv, enumerate the 8-puzzle, show it
 
 test: $(VENV)/.tested  ## everything that CI runs
 	$(BESIDE) lint compiled
-	@$(MAKE) --no-print-directory kernel-tests python-tests sanitize
+	@$(MAKE) -s kernel-tests python-tests sanitize
 	@echo "== all passed"
 
 quick: $(VENV)/.tested  ## the fast Python tests only
