@@ -88,7 +88,7 @@ $(VENV)/.packages: $(VENV)/.build-tools pyproject.toml
 	@$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  extras = project["optional-dependencies"]; \
 	  print(*project["dependencies"], *extras["docs"], *extras["test"], sep="\n")' | \
-	  $(PIP) install -q -c constraints.txt -r /dev/stdin
+	  $(call compile,packages) $(PIP) install -c constraints.txt -r /dev/stdin
 	@touch $@
 
 $(VENV)/.wheel: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
