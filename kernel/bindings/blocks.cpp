@@ -170,7 +170,10 @@ void bind_blocks(nb::module_& m) {
           "placements", &placements, "anchors"_a, "limit"_a,
           "The codes of all states whose kinds have at least these anchors (a mask each); limit + 1 codes if "
           "there are more. Raises ValueError when they overlap or do not fit.")
-      .def("lines", &block_lines, "A search for layers as bits of lines; None where codes are not uint64.");
+      .def("lines", &block_lines,
+           "A search for layers as bits of lines; None where codes are not uint64, or no kind has several "
+           "pieces "
+           "of one cell with few arrangements.");
   nb::class_<BlockLines>(m, "BlockLines",
                          "Layers of sliding blocks as bits of lines. One thread at a time may use it.")
       .def("add", &add_layer, nb::sig("def add(self, codes: " BUFFER ") -> None"), "codes"_a,

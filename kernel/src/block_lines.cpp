@@ -15,23 +15,22 @@ namespace {
 struct Arrangements {
   std::size_t words = 1;
   std::vector<SlotMask> sets;
-  std::vector<Word> all;      // words
-  std::vector<Word> without;  // for each anchor those that have no piece there
-  std::vector<std::uint16_t>
-      numbers;  // of each set of anchors that is an arrangement; none for a single piece
+  std::vector<Word> all;               // words
+  std::vector<Word> without;           // for each anchor those that have no piece there
+  std::vector<std::uint16_t> numbers;  // of each set of anchors that is an arrangement
 };
 
 Arrangements arrangements(int free, int count) {
   Arrangements made;
   const auto number = binomial(free, count);
-  if (count > 1) made.numbers.resize(std::size_t{1} << free);
+  made.numbers.resize(std::size_t{1} << free);
   made.words = std::max<std::size_t>(1, (number + 63) / 64);
   made.all.resize(made.words);
   made.without.resize(static_cast<std::size_t>(free) * made.words);
   for (std::uint64_t i = 0; i < number; ++i) {
     const SlotMask set = unrank_set(i, count, first_slots(free));
     made.sets.push_back(set);
-    if (count > 1) made.numbers[set] = static_cast<std::uint16_t>(i);
+    made.numbers[set] = static_cast<std::uint16_t>(i);
     made.all[i / 64] |= Word{1} << i % 64;
     for (int j = 0; j < free; ++j)
       if ((set & bit(j)) == 0)
@@ -166,25 +165,19 @@ Word passed(Word front, Word from, Word to) {
 
 // What an inner kind may have in a frame at most.
 constexpr std::uint64_t kMostArrangements = 1024;
-constexpr int kMostFree = 16;  // where there are several pieces
+constexpr int kMostFree = 16;
 
 class Lines final : public BlockLines {
  public:
-  explicit Lines(const Blocks& blocks) : blocks_(blocks), lanes_(1) {
-    choose_inner();
-    const SlotMask anchors = inner_ < 0 ? 0 : inner().anchors;
-    for (int free = 0; free <= most_free_; ++free) arrangements_.push_back(arrangements(free, count_));
-    for (SlotMask left = anchors; left != 0; left &= left - 1) {
+  // inner: the number of a kind; most_free: anchors that a frame leaves to it at most.
+  Lines(const Blocks& blocks, std::size_t inner, int most_free)
+      : blocks_(blocks), inner_number_(inner), lanes_(1) {
+    const BlockKind& kind = this->inner();
+    for (int free = 0; free <= most_free; ++free) arrangements_.push_back(arrangements(free, kind.count));
+    for (SlotMask left = kind.anchors; left != 0; left &= left - 1) {
       const auto at = static_cast<std::size_t>(lowest(left));
-      place_[at] = below(anchors, lowest(left));
-      for (const BlockStep& step : inner().steps[at]) inner_steps_[at] |= step.to & ~bit(lowest(left));
-    }
-    for (const BlockKind& kind : blocks_.kinds()) {
-      auto& of_kind = hits_.emplace_back();
-      for (std::size_t at = 0; at < kMaxSlots; ++at)
-        for (SlotMask left = anchors; left != 0; left &= left - 1)
-          if ((inner().covers[static_cast<std::size_t>(lowest(left))] & kind.covers[at]) != 0)
-            of_kind[at] |= left & -left;
+      place_[at] = below(kind.anchors, lowest(left));
+      for (const BlockStep& step : kind.steps[at]) inner_steps_[at] |= step.to & ~bit(lowest(left));
     }
   }
 
@@ -194,15 +187,10 @@ class Lines final : public BlockLines {
     Placement& placement = lane.placement;
     for (const Key code : codes) {
       if (!blocks_.decode(code, placement)) throw InvalidArgument("a code is no state's");
-      SlotMask free = inner_ < 0 ? 0 : inner().anchors;
-      for (std::size_t i = 0; i < hits_.size(); ++i)
-        if (static_cast<int>(i) != inner_)
-          for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1)
-            free &= ~hits_[i][static_cast<std::size_t>(lowest(left))];
-      const auto kind = static_cast<std::size_t>(inner_);
-      const Key less = inner_ < 0 ? 0 : inner().weight * placement.ranks[kind];
-      Line* const frame = frame_of<false>(code - less, free);
-      const std::uint64_t at = inner_ < 0 ? 0 : rank_set(placement.anchors[kind], free);
+      const SlotMask pieces = placement.anchors[inner_number_];
+      const SlotMask free = inner().anchors & ~(placement.covered & ~pieces);
+      Line* const frame = frame_of<false>(code - inner().weight * placement.ranks[inner_number_], free);
+      const std::uint64_t at = rank_set(pieces, free);
       Line& line = frame[at / 64];
       const Word state = Word{1} << at % 64;
       if ((line.found & state) != 0) throw InvalidArgument("a state was found before");
@@ -258,7 +246,7 @@ class Lines final : public BlockLines {
         int order = 0;
         for (SlotMask set = line->arrangements->sets[at]; set != 0; set &= set - 1)
           rank += binomial(places[static_cast<std::size_t>(lowest(set))], ++order);
-        found.push_back(line->code + weight_ * rank);
+        found.push_back(line->code + inner().weight * rank);
       }
     }
     return found;
@@ -277,44 +265,7 @@ class Lines final : public BlockLines {
   }
 
  private:
-  const BlockKind& inner() const { return blocks_.kinds()[static_cast<std::size_t>(inner_)]; }
-
-  // The kind that makes the most of the states of a frame, as far as can be told before.
-  void choose_inner() {
-    const auto& kinds = blocks_.kinds();
-    const auto least = [](const BlockKind& kind, SlotMask of) {
-      int cells = kMaxSlots;
-      for (SlotMask left = kind.anchors; left != 0; left &= left - 1)
-        cells = std::min(cells, std::popcount(kind.covers[static_cast<std::size_t>(lowest(left))] & of));
-      return cells * kind.count;
-    };
-    double best = 1;
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
-      const BlockKind& kind = kinds[i];
-      const bool small =
-          std::ranges::all_of(kind.covers, [](SlotMask cells) { return (cells & (cells - 1)) == 0; });
-      if (!small && kind.count > 1) continue;
-      int covered = 0, free = std::popcount(kind.anchors);
-      for (std::size_t other = 0; other < kinds.size(); ++other)
-        if (other != i) {
-          covered += least(kinds[other], ~SlotMask{0});
-          free -= small ? least(kinds[other], kind.anchors) : 0;
-        }
-      const std::uint64_t number = binomial(free, kind.count);
-      if (number > kMostArrangements || (kind.count > 1 && free > kMostFree)) continue;
-      double about = static_cast<double>(number);
-      if (!small)  // a piece of some cells: where all of them are free
-        for (int cell = least(kind, ~SlotMask{0}); cell > 0; --cell)
-          about *= static_cast<double>(blocks_.cells() - covered) / blocks_.cells();
-      if (about <= best) continue;
-      best = about;
-      inner_ = static_cast<int>(i);
-      most_free_ = free;
-    }
-    if (inner_ < 0) return;
-    count_ = inner().count;
-    weight_ = inner().weight;
-  }
+  const BlockKind& inner() const { return blocks_.kinds()[inner_number_]; }
 
   // The frame of a code; `free` are its anchors for the inner pieces. shared: other threads are at work.
   template <bool shared>
@@ -332,11 +283,11 @@ class Lines final : public BlockLines {
   }
   FramePart& part_of(std::uint64_t hash) { return parts_[hash >> 26 & (kParts - 1)]; }
 
-  // Of the arrangements on free anchors, those in a word that leave some of these free.
-  Word leaving(SlotMask free, SlotMask anchors, std::size_t word) const {
+  // Of the arrangements on free anchors, those in a word that leave these cells free.
+  Word leaving(SlotMask free, SlotMask cells, std::size_t word) const {
     const Arrangements& all = of_free(free);
     Word found = all.all[word];
-    for (SlotMask left = anchors & free; left != 0; left &= left - 1)
+    for (SlotMask left = cells & free; left != 0; left &= left - 1)
       found &= all.without[static_cast<std::size_t>(below(free, lowest(left))) * all.words + word];
     return found;
   }
@@ -348,17 +299,14 @@ class Lines final : public BlockLines {
     lane.moves.clear();
     Placement& placement = lane.placement;
     blocks_.decode(code_of(line, state), placement);
-    SlotMask outer = 0;
-    for_pieces(placement, [&](std::size_t, std::size_t, SlotMask covered, SlotMask) { outer |= covered; });
-    for_pieces(placement, [&](std::size_t kind, std::size_t from, SlotMask covered, SlotMask) {
-      SlotMask hit = 0;  // by the other pieces
-      for_pieces(placement, [&](std::size_t other, std::size_t at, SlotMask, SlotMask hits) {
-        if (other != kind || at != from) hit |= hits;
-      });
-      each_way(line, kind, static_cast<int>(from), outer & ~covered, [&](int to, Word going) {
+    const SlotMask outer = placement.covered & ~placement.anchors[inner_number_];
+    for_pieces(placement, [&](std::size_t kind, std::size_t from) {
+      const BlockKind& moved = blocks_.kinds()[kind];
+      const SlotMask others = outer & ~moved.covers[from];
+      each_way(line, kind, static_cast<int>(from), others, [&](int to, Word going) {
         const auto at = static_cast<std::size_t>(to);
-        const SlotMask free = inner_ < 0 ? 0 : inner().anchors & ~(hit | hits_[kind][at]);
-        const Key code = line.code + blocks_.kinds()[kind].weight * more_rank(placement, kind, from, at);
+        const SlotMask free = inner().anchors & ~(others | moved.covers[at]);
+        const Key code = line.code + moved.weight * more_rank(placement, kind, from, at);
         if constexpr (!shared) {
           const std::uint64_t hash = hash_of(code);
           part_of(hash).prefetch(hash);
@@ -382,16 +330,13 @@ class Lines final : public BlockLines {
     return kind.rows[kind.row_of[rank * static_cast<std::uint64_t>(kind.count) + piece] + to] - rank;
   }
 
-  // Calls visit(kind, anchor, cells, anchors that it takes from inner pieces) for each piece but inner ones.
+  // Calls visit(kind, anchor) for each piece but inner ones.
   template <class Visit>
   void for_pieces(const Placement& placement, const Visit& visit) const {
-    const auto& kinds = blocks_.kinds();
-    for (std::size_t i = 0; i < kinds.size(); ++i)
-      if (static_cast<int>(i) != inner_)
-        for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1) {
-          const auto at = static_cast<std::size_t>(lowest(left));
-          visit(i, at, kinds[i].covers[at], hits_[i][at]);
-        }
+    for (std::size_t i = 0; i < blocks_.kinds().size(); ++i)
+      if (i != inner_number_)
+        for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1)
+          visit(i, static_cast<std::size_t>(lowest(left)));
   }
 
   // Calls pass(to, going) for the anchors to which a piece can go in one move while `others` are covered by
@@ -410,7 +355,7 @@ class Lines final : public BlockLines {
       if (next == at || next == from || (step.entered & others) != 0) return -1;
       if ((met & step.to) == 0) {
         met |= step.to;
-        room[index(next)] = leaving(line.free, hits_[number][index(next)], line.number);
+        room[index(next)] = leaving(line.free, kind.covers[index(next)], line.number);
         going[index(next)] = 0;
       }
       const Word more = going[index(at)] & room[index(next)] & ~going[index(next)];
@@ -437,7 +382,8 @@ class Lines final : public BlockLines {
   template <bool shared>
   void pass_to(const Line& line, const FrameMove& move, LineLane& lane) {
     Line* const target = frame_of<shared>(move.code, move.free);
-    const SlotMask before = hits_[move.kind][move.from], after = hits_[move.kind][move.to];
+    const auto& covers = blocks_.kinds()[move.kind].covers;
+    const SlotMask before = covers[move.from], after = covers[move.to];
     __builtin_prefetch(target);
     // The arrangements that leave room at `to` become, in order, those of the target that leave room at
     // `from`.
@@ -472,7 +418,7 @@ class Lines final : public BlockLines {
     SlotMask set = line.arrangements->sets[line.number * std::size_t{64} + static_cast<std::size_t>(state)];
     for (; set != 0; set >>= 1, left &= left - 1)
       if ((set & 1) != 0) places |= left & -left;
-    return line.code + (inner_ < 0 ? 0 : weight_ * rank_set(places, inner().anchors));
+    return line.code + inner().weight * rank_set(places, inner().anchors);
   }
 
   template <bool shared>
@@ -492,7 +438,6 @@ class Lines final : public BlockLines {
   // Marks what the moves of the inner pieces lead to.
   template <bool shared>
   void move_inner(Line& line, Word states, LineLane& lane) const {
-    if (inner_ < 0) return;
     const Arrangements& all = *line.arrangements;
     Line* const lines = &line - line.number;
     std::array<std::uint8_t, kMaxSlots> cells, number;  // of the free anchors, and their numbers
@@ -511,8 +456,7 @@ class Lines final : public BlockLines {
         SlotMask reached = inner_reached(cells[static_cast<std::size_t>(lowest(left))], empty);
         for (; reached != 0; reached &= reached - 1) {
           const int to = number[static_cast<std::size_t>(lowest(reached))];
-          const std::size_t at =
-              count_ == 1 ? static_cast<std::size_t>(to) : all.numbers[(set ^ (left & -left)) | bit(to)];
+          const std::size_t at = all.numbers[(set ^ (left & -left)) | bit(to)];
           found[at / 64] |= Word{1} << at % 64;
         }
       }
@@ -586,13 +530,10 @@ class Lines final : public BlockLines {
   static constexpr std::size_t kParts = 64;
 
   Blocks blocks_;
-  int inner_ = -1;  // no kind: each state is a frame
-  int count_ = 0, most_free_ = 0;
-  Key weight_ = 0;
-  std::vector<Arrangements> arrangements_;             // for each number of free anchors
-  std::array<int, kMaxSlots> place_{};                 // of an anchor among all of the inner kind
-  std::vector<std::array<SlotMask, kMaxSlots>> hits_;  // for each kind and anchor the inner anchors it takes
-  std::array<SlotMask, kMaxSlots> inner_steps_{};      // for each inner anchor those one step away
+  std::size_t inner_number_;
+  std::vector<Arrangements> arrangements_;         // for each number of free anchors
+  std::array<int, kMaxSlots> place_{};             // of an anchor among all of the inner kind
+  std::array<SlotMask, kMaxSlots> inner_steps_{};  // for each inner anchor those one step away
   std::array<FramePart, kParts> parts_;
   std::vector<LineLane> lanes_;
   std::vector<std::vector<LineStates>> layers_;
@@ -602,7 +543,32 @@ class Lines final : public BlockLines {
 
 std::unique_ptr<BlockLines> block_lines(const Blocks& blocks) {
   if (blocks.width() != sizeof(Key) || blocks.packed()) return nullptr;
-  return std::make_unique<Lines>(blocks);
+  const auto& kinds = blocks.kinds();
+  // What the pieces of a kind take of these cells at least.
+  const auto least = [](const BlockKind& kind, SlotMask of) {
+    int cells = kMaxSlots;
+    for (SlotMask left = kind.anchors; left != 0; left &= left - 1)
+      cells = std::min(cells, std::popcount(kind.covers[static_cast<std::size_t>(lowest(left))] & of));
+    return cells * kind.count;
+  };
+  std::size_t inner = 0;
+  int most_free = 0;
+  std::uint64_t most = 1;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const BlockKind& kind = kinds[i];
+    const bool small =
+        std::ranges::all_of(kind.covers, [](SlotMask cells) { return (cells & (cells - 1)) == 0; });
+    if (!small || kind.count == 1) continue;
+    int free = std::popcount(kind.anchors);
+    for (std::size_t other = 0; other < kinds.size(); ++other)
+      if (other != i) free -= least(kinds[other], kind.anchors);
+    const std::uint64_t number = binomial(free, kind.count);
+    if (free > kMostFree || number > kMostArrangements || number <= most) continue;
+    inner = i;
+    most_free = free;
+    most = number;
+  }
+  return most == 1 ? nullptr : std::make_unique<Lines>(blocks, inner, most_free);
 }
 
 }  // namespace farthest

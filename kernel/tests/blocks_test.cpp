@@ -167,9 +167,6 @@ TEST(layers_of_lines_are_those_of_codes) {
       check_lines(sample(metric), origins, 1);
       // Squares on 10 free cells: 252 arrangements, lines of 4 words.
       check_lines(Blocks(12, two_rows(6), {1, 5}, {15, 15}, {flat(6), squares(12)}, metric), origins, 2);
-      // A single piece of two cells goes along with the others' frames; then no kind can.
-      check_lines(Blocks(10, two_rows(5), {2, 1}, {15, 12}, {flat(5), flat(5)}, metric), origins, 1);
-      check_lines(Blocks(12, two_rows(6), {3}, {15}, {flat(6)}, metric), origins, 1);
       // No room for squares on some cells, as on exits.
       auto some = squares(12);
       some[0] = some[7] = 0;
@@ -180,15 +177,18 @@ TEST(layers_of_lines_are_those_of_codes) {
 
 TEST(threads_find_the_same_lines) {
   // Layers of more lines than one thread steps alone.
-  check_lines(Blocks(18, two_rows(9), {2, 1, 1, 1}, {15, 15, 15, 15},
-                     {flat(9), squares(18), squares(18), squares(18)}, BlockMetric::slide),
+  check_lines(Blocks(14, two_rows(7), {2, 1, 1, 1}, {15, 15, 15, 15},
+                     {squares(14), squares(14), squares(14), squares(14)}, BlockMetric::slide),
               1, 3);
 }
 
-TEST(lines_need_codes_that_are_numbers_of_64_bits) {
+TEST(lines_need_alike_squares_and_codes_of_64_bits) {
   const std::vector covers{flat(3), squares(6)};
   CHECK(block_lines(Blocks(6, two_rows(3), {1, 2}, {15, 15}, covers, BlockMetric::step,
                            {{0, 62, 2}, {1, 60, 4}}, 9)) == nullptr);
+  CHECK(block_lines(Blocks(6, two_rows(3), {1, 1}, {15, 15}, covers, BlockMetric::step)) == nullptr);
+  CHECK(block_lines(Blocks(36, two_rows(18), {12, 1}, {15, 15}, {squares(36), squares(36)},
+                           BlockMetric::step)) == nullptr);
   const auto lines = block_lines(sample(BlockMetric::step));
   CHECK_THROWS(lines->add(std::vector<Key>{0}));
   CHECK(lines->step(1) == 0 && lines->codes(0).empty());

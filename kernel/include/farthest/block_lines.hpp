@@ -1,13 +1,11 @@
 // Layers of sliding blocks, without codes: states are bits of lines.
 //
-// Of one kind, the *inner* one, the pieces have one cell each, or there is a single one. A *frame* is a
-// placement of all other pieces; the inner pieces then stand on some of the anchors that are left to them.
-// These arrangements, in the order of their ranks among those anchors, are the bits of the frame's *lines*,
-// 64 each. Where a piece of another kind moves, the same inner pieces stand in the frame that it leads to:
-// the arrangements that leave room for the move become as many of the other frame, and keep their order. So
-// the moves of a line are pairs of words, found once; the inner pieces' own moves are found once for all
-// frames whose free anchors are joined alike. Frames are met as states lead to them, in a table by their
-// codes.
+// Of one kind, the *inner* one, the pieces have one cell each. A *frame* is a placement of all other pieces;
+// the inner pieces then stand on some of the anchors that are left to them. These arrangements, in the order
+// of their ranks among those anchors, are the bits of the frame's *lines*, 64 each. Where a piece of another
+// kind moves, the same inner pieces stand in the frame that it leads to: the arrangements that leave room for
+// the move become as many of the other frame, and keep their order. So the moves of a line are pairs of
+// words, found once. Frames are met as states lead to them, in a table by their codes.
 #pragma once
 
 #include "farthest/blocks.hpp"
@@ -30,7 +28,8 @@ class BlockLines {
   virtual std::uint64_t bytes() const = 0;
 };
 
-// Null where codes are no numbers of 64 bits.
+// Null where codes are no numbers of 64 bits, where no kind has several pieces of one cell, and where these
+// have too many arrangements.
 std::unique_ptr<BlockLines> block_lines(const Blocks& blocks);
 
 }  // namespace farthest

@@ -93,7 +93,7 @@ class BlockSpace:
         return _kernel.expand_codes(self.expander, codes, threads)
 
     def lines(self) -> _kernel.BlockLines | None:
-        """A new search of the kernel that needs no codes; None where they are packed, or have more than 8 bytes."""
+        """A new search of the kernel that needs no codes; None where it has none for such pieces."""
         return self._kernel.lines()
 
     def neighbours(self, boards: Boards, *, toward: bool) -> Iterator[tuple[str, NDArray[np.intp], Boards]]:

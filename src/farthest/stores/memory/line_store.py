@@ -1,6 +1,5 @@
-"""The store of sliding blocks in this process's memory: layers are bits of lines, which take 3 to 100 bytes a state and a
-part of the time of sorted runs (kernel/include/farthest/block_lines.hpp). Where they have no room, the store goes on
-with runs.
+"""The store of sliding blocks in this process's memory: layers are bits of lines, which take 3 to 100 bytes a state and
+a part of the time of sorted runs (kernel/include/farthest/block_lines.hpp). Where they have no room, runs go on.
 """
 
 from __future__ import annotations
@@ -63,13 +62,13 @@ class LineStore(ScatterMemoryStore):
 
     def _make(self, depths: Iterable[int]) -> None:
         """Makes the runs of layers."""
-        for depth in depths if self._lines is not None else ():
-            run = self._layers[depth].runs.get(0)
-            if run is not None and not run.bytes:
-                self._layers[depth].runs[0] = made = SortedRun(
-                    *_kernel.run_of(self._width, self._lines.codes(depth))
-                )
-                self._bytes += made.bytes
+        if self._lines is None:
+            return
+        for depth in depths:
+            runs = self._layers[depth].runs
+            if 0 in runs and not runs[0].bytes:
+                runs[0] = SortedRun(*_kernel.run_of(self._width, self._lines.codes(depth)))
+                self._bytes += runs[0].bytes
 
     @property
     def held_bytes(self) -> int:
