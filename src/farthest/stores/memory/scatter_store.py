@@ -144,14 +144,10 @@ class ScatterMemoryStore(LayersInMemory):
         self._candidates.boxes.trim()
         if self.held_bytes > self._memory:
             limit = ", set a depth limit" if self._limit is None else ""
-            files = (
-                ", or count the layers with --histogram-only, in files where they do not fit"
-                if self._distances
-                else ", or keep the layers in files, in a folder named with --scratch"
-            )
             raise MemoryUsedUpError(
                 f"the states up to depth {depth} need {self.held_bytes:,} bytes of memory, more than the "
-                f"{self._memory:,} allowed; allow more{limit}{files}"
+                f"{self._memory:,} allowed; allow more{limit}, or keep the layers in files, in a folder named with "
+                "--scratch"
             )
 
     def _keep(self, depth: int, layer: Layer) -> None:
