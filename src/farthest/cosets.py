@@ -161,10 +161,9 @@ class CosetSet:
         )
 
     def _drawn(self, tables: Tables, drawn: Drawn, part: int) -> int:
-        """The coset of a part. Elements of the group are drawn one after another."""
-        rng = RandomSource(drawn.seed)
-        *_, last = (tables.group.random(rng) for _ in range(part + 1))
-        return tables.kernel.coset_of(np.array(last, dtype=np.uint16))
+        """The coset of a part, whose random numbers are its own: the first cosets of more are those of fewer."""
+        element = tables.group.random(RandomSource(drawn.seed << 32 | part))
+        return tables.kernel.coset_of(np.array(element, dtype=np.uint16))
 
 
 _LOCK = Lock()
