@@ -49,6 +49,7 @@ PAGES = {
         "key-layout",
         "permutations",
         "blocks",
+        "cosets",
         "chunk-format",
         "map-files",
         "scaling",

@@ -7,6 +7,7 @@
 
 #include "buffers.hpp"
 #include "codes.hpp"
+#include "farthest/cosets.hpp"
 #include "farthest/group_expander.hpp"
 
 namespace farthest::python {
@@ -26,14 +27,33 @@ std::vector<std::uint16_t> images(nb::handle buffer) {
   return found;
 }
 
+std::vector<GroupLevel> levels_of(const std::vector<LevelArgs>& levels) {
+  std::vector<GroupLevel> made;
+  for (const auto& [base, elements] : levels) made.push_back({base, images(elements)});
+  return made;
+}
+
+std::vector<std::vector<std::uint16_t>> elements_of(const std::vector<nb::object>& buffers) {
+  std::vector<std::vector<std::uint16_t>> made;
+  for (const nb::object& each : buffers) made.push_back(images(each));
+  return made;
+}
+
 void make_group(GroupExpander* place, std::size_t points, const std::vector<LevelArgs>& levels,
                 const std::vector<nb::object>& moves) {
-  std::vector<GroupLevel> made_levels;
-  for (const auto& [base, elements] : levels) made_levels.push_back({base, images(elements)});
-  std::vector<std::vector<std::uint16_t>> made_moves;
-  for (const nb::object& move : moves) made_moves.push_back(images(move));
+  auto made_levels = levels_of(levels);
+  const auto made_moves = elements_of(moves);
   const nb::gil_scoped_release release;
   new (place) GroupExpander(points, std::move(made_levels), made_moves);
+}
+
+void make_cosets(Cosets* place, std::size_t points, const std::vector<LevelArgs>& levels,
+                 const std::vector<nb::object>& moves, const std::vector<bool>& own,
+                 const std::vector<nb::object>& symmetries, std::uint32_t most) {
+  auto made_levels = levels_of(levels);
+  const auto made_moves = elements_of(moves), renamings = elements_of(symmetries);
+  const nb::gil_scoped_release release;
+  new (place) Cosets(points, std::move(made_levels), made_moves, own, renamings, most);
 }
 
 }  // namespace
@@ -56,6 +76,53 @@ void bind_groups(nb::module_& m) {
                    "]], moves: collections.abc.Sequence[" BUFFER "]) -> None"),
            "points"_a, "levels"_a, "moves"_a)
       .def_prop_ro("keys", &GroupExpander::keys, "The order of the group.");
+  nb::class_<Cosets>(
+      m, "Cosets",
+      "The right cosets of a subgroup that some of the moves of a permutation puzzle generate (cosets.hpp). "
+      "levels: of the subgroup, as of a GroupExpander. moves: the images of all points; their inverses are "
+      "moves. own: for each whether it is in the subgroup. symmetries: a group; of each, uint16, for each "
+      "move the one that takes its place. Raises ValueError; LimitError for more than `most` cosets.")
+      .def("__init__", &make_cosets,
+           nb::sig("def __init__(self, points: int, levels: collections.abc.Sequence[tuple[int, " BUFFER
+                   "]], moves: collections.abc.Sequence[" BUFFER
+                   "], own: collections.abc.Sequence[bool], symmetries: collections.abc.Sequence[" BUFFER
+                   "], most: int) -> None"),
+           "points"_a, "levels"_a, "moves"_a, "own"_a, "symmetries"_a, "most"_a)
+      .def_prop_ro("count", &Cosets::count, "How many there are.")
+      .def_prop_ro("positions", &Cosets::positions, "Of a coset.")
+      .def(
+          "coset_of",
+          [](const Cosets& cosets, nb::handle element) { return cosets.coset_of(images(element)); },
+          nb::sig("def coset_of(self, element: " BUFFER ") -> int"), "element"_a,
+          "The number of the coset of an element; 0 is the subgroup. Raises ValueError.")
+      .def("distance", &Cosets::distance, "coset"_a, "The moves from there to the subgroup.")
+      .def("first_of_class", &Cosets::first_of_class, "coset"_a,
+           "The first of the cosets that symmetries take this one to.")
+      .def("class_size", &Cosets::class_size, "coset"_a, "How many these are.")
+      .def("firsts", &Cosets::firsts, "The first coset of each class.")
+      .def("way", &Cosets::way, "coset"_a, "A shortest sequence of moves from the solved position.");
+  nb::class_<CosetRun>(
+      m, "CosetRun",
+      "The positions w for which r, then w, is in the subgroup, enumerated distance by distance. element: r.")
+      .def(
+          "__init__",
+          [](CosetRun* place, const Cosets& cosets, nb::handle element) {
+            const auto r = images(element);
+            const nb::gil_scoped_release release;
+            new (place) CosetRun(cosets, r);
+          },
+          nb::sig("def __init__(self, cosets: Cosets, element: " BUFFER ") -> None"), nb::keep_alive<1, 2>(),
+          "cosets"_a, "element"_a)
+      .def(
+          "advance",
+          [](CosetRun& run, bool listed) {
+            const nb::gil_scoped_release release;
+            const auto found = run.advance(listed);
+            return std::pair(found.fresh, found.sequences);
+          },
+          "listed"_a,
+          "The positions that are new at the next distance, from 0, and the sequences that were listed; "
+          "without `listed` only own moves are made. Not by two threads at once.");
 }
 
 }  // namespace farthest::python

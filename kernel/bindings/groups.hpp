@@ -1,4 +1,4 @@
-// Elements of permutation groups.
+// Elements of permutation groups, and cosets.
 #pragma once
 
 #include <nanobind/nanobind.h>

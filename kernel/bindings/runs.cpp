@@ -117,7 +117,7 @@ States merged(std::size_t width, const nb::sequence& runs, const nb::sequence& e
 class PyOutboxes {
  public:
   PyOutboxes(std::size_t width, std::uint64_t shards, std::uint64_t keys, std::size_t room)
-      : boxes_(make_outboxes(width, sharding(width, shards, keys), room)) {}
+      : width_(width), keys_(keys), boxes_(make_outboxes(width, sharding(width, shards, keys), room)) {}
 
   static Sharding sharding(std::size_t width, std::uint64_t shards, std::uint64_t keys) {
     if (keys != 0 && width != sizeof(Key)) throw InvalidArgument("keys have 8 bytes");
@@ -169,12 +169,19 @@ class PyOutboxes {
     return out;
   }
 
+  void divide(std::uint64_t shards, std::size_t room) {
+    const auto lock = locked(mutex_);
+    boxes_->divide(sharding(width_, shards, keys_), room);
+  }
+
   void trim() {
     const auto lock = locked(mutex_);
     boxes_->trim();
   }
 
  private:
+  std::size_t width_;
+  std::uint64_t keys_;
   mutable std::mutex mutex_;
   std::unique_ptr<Outboxes> boxes_;
 };
@@ -315,6 +322,8 @@ void bind_runs(nb::module_& m) {
            "shards"_a, "exclude"_a, "threads"_a = 1, "most"_a = ~std::uint64_t{0},
            "Takes all codes of the shards out: of each the number of those that are in none of its runs of "
            "`exclude`, and the run of the least `most` of these. Raises ValueError.")
+      .def("divide", &PyOutboxes::divide, "shards"_a, "room"_a,
+           "Divides the codes that come next among other shards. Raises ValueError while codes are there.")
       .def("trim", &PyOutboxes::trim, "Gives memory that is free now back to the system.");
 
   nb::class_<PyMapReader>(m, "MapReader",

@@ -24,14 +24,21 @@ class CodeBoxes {
     old_.resize(boxes_.size());
     for (auto& box : boxes_) box.clear();
     for (auto& box : old_) box.clear();
+    united_ = false;
     const std::size_t each = codes / count();
     const auto spread = static_cast<std::size_t>(6 * std::sqrt(static_cast<double>(each)));
     for (std::size_t box = 0; box < count(); ++box) boxes_[box].reserve(each + spread + 1);
   }
 
   void put(const Code& code) { boxes_[box_of(hash_of(code))].push_back(code); }
+  void put(std::span<const Code> codes) {
+    if (count() == 1) return static_cast<void>(boxes_[0].insert(boxes_[0].end(), codes.begin(), codes.end()));
+    for (const Code& code : codes) put(code);
+  }
 
+  // Those of a single box are united at once, and old ones are looked up there.
   void end_of_codes() {
+    if (count() == 1) return unite(boxes_[0]);
     std::size_t codes = 0;
     for (const auto& box : boxes_) codes += box.size();
     filter_bits_ = static_cast<int>(std::bit_width(codes / 4 | 1));
@@ -45,6 +52,7 @@ class CodeBoxes {
 
   // A code that is not new. It takes memory only where it may be among those that were put in.
   void put_old(const Code& code) {
+    if (count() == 1) return leave_out(code, boxes_[0]);
     const std::uint64_t hash = hash_of(code), bits = bits_in_filter(hash);
     if ((filter_[word_in_filter(hash)] & bits) == bits) old_[box_of(hash)].push_back(code);
   }
@@ -54,24 +62,14 @@ class CodeBoxes {
   // The codes of a box that are new, each once, in the order in which they came.
   std::span<const Code> fresh(std::size_t number) {
     std::vector<Code>& box = boxes_[number];
-    std::vector<Code>& old = old_[number];
-    const int table_bits = static_cast<int>(std::bit_width(box.size() + old.size())) + 1;
-    const std::size_t mask = (std::size_t{1} << table_bits) - 1;
-    table_.assign(mask + 1, 0);
-    // Leaves each of the codes once. Those in the table before are the first old ones.
-    const auto take = [&](std::vector<Code>& codes, std::uint32_t before) {
-      std::uint32_t count = before;
-      for (const Code& code : codes) {
-        std::size_t at = hash_of(code) << bits_ >> (64 - table_bits);
-        for (std::uint32_t held; (held = table_[at]) != 0; at = (at + 1) & mask)
-          if (equal(held <= before ? old[held - 1] : codes[held - before - 1], code)) break;
-        if (table_[at] != 0) continue;
-        codes[count - before] = code;
-        table_[at] = ++count;
-      }
-      return count - before;
-    };
-    return std::span<const Code>(box).first(take(box, take(old, 0)));
+    if (!united_ || count() > 1) unite(box);
+    for (const Code& code : old_[number]) leave_out(code, box);
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < left_out_.size(); ++i) {
+      box[left] = box[i];
+      left += left_out_[i] ^ 1u;
+    }
+    return std::span<const Code>(box).first(left);
   }
 
   // Bytes of memory.
@@ -79,7 +77,7 @@ class CodeBoxes {
     std::size_t codes = 0;
     for (const auto& box : boxes_) codes += box.capacity();
     for (const auto& box : old_) codes += box.capacity();
-    return codes * sizeof(Code) + table_.capacity() * sizeof(std::uint32_t) +
+    return codes * sizeof(Code) + table_.capacity() * sizeof(std::uint32_t) + left_out_.capacity() +
            filter_.capacity() * sizeof(std::uint64_t);
   }
 
@@ -100,6 +98,34 @@ class CodeBoxes {
 
   std::size_t box_of(std::uint64_t hash) const { return bits_ == 0 ? 0 : hash >> (64 - bits_); }
 
+  // Leaves each code of a box once, and makes their table.
+  void unite(std::vector<Code>& box) {
+    united_ = true;
+    table_bits_ = static_cast<int>(std::bit_width(box.size())) + 1;
+    table_.assign(std::size_t{1} << table_bits_, 0);
+    std::uint32_t count = 0;
+    for (const Code& code : box) {
+      std::uint32_t& place = place_of(code, box);
+      if (place != 0) continue;
+      box[count] = code;
+      place = ++count;
+    }
+    left_out_.assign(count, 0);
+  }
+
+  // A code of the box in the table is not new.
+  void leave_out(const Code& code, std::vector<Code>& box) {
+    if (const std::uint32_t place = place_of(code, box); place != 0) left_out_[place - 1] = 1;
+  }
+
+  // Where the table has a code of the box, or none.
+  std::uint32_t& place_of(const Code& code, std::vector<Code>& box) {
+    std::size_t at = hash_of(code) << bits_ >> (64 - table_bits_);
+    for (std::uint32_t held; (held = table_[at]) != 0; at = (at + 1) & (table_.size() - 1))
+      if (equal(box[held - 1], code)) break;
+    return table_[at];
+  }
+
   // A code sets two bits of a word, by those of the hash that follow each other: 16 to 32 bits a code let one
   // or two in a hundred of the others pass.
   std::size_t word_in_filter(std::uint64_t hash) const { return hash >> (64 - filter_bits_); }
@@ -110,8 +136,10 @@ class CodeBoxes {
 
   std::vector<std::vector<Code>> boxes_, old_;
   std::vector<std::uint64_t> filter_;
-  std::vector<std::uint32_t> table_;  // by hash: the place of a code in the box, and one; 0: none
-  int bits_ = 0, filter_bits_ = 1;
+  std::vector<std::uint32_t> table_;    // by hash: the place of a code in the box, and one; 0: none
+  std::vector<std::uint8_t> left_out_;  // by that place: whether it is not new
+  int bits_ = 0, filter_bits_ = 1, table_bits_ = 1;
+  bool united_ = false;
 };
 
 // The least codes of many.

@@ -169,6 +169,19 @@ Key GroupExpander::number_of(std::size_t level, Images& images) const {
   return number;
 }
 
+void GroupExpander::make_least(std::span<std::uint16_t> element) const {
+  std::vector<Point> made(points_);
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    const Level& here = levels_[level];
+    std::size_t least = 0;
+    for (std::size_t digit = 1; digit < here.radix; ++digit)
+      if (element[way(level, digit)[here.base]] < element[way(level, least)[here.base]]) least = digit;
+    const Point* first = way(level, least);
+    for (std::size_t point = 0; point < points_; ++point) made[point] = element[first[point]];
+    std::ranges::copy(made, element.begin());
+  }
+}
+
 void GroupExpander::successors(std::span<const Key> codes, std::vector<Key>& out) const {
   const Key most = codes.empty() ? 0 : std::ranges::max(codes);
   if (most >= keys())

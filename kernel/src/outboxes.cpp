@@ -51,6 +51,15 @@ class Lanes {
     }
   }
 
+  // All boxes must be empty.
+  void divide(std::uint64_t shards, std::size_t room) {
+    room_ = room;
+    for (const auto& lane : lanes_) {
+      lane->boxes.resize(shards);
+      lane->limit = 0;
+    }
+  }
+
   void append(Lane& lane, Box& box, const void* codes, std::size_t bytes) const {
     const auto* from = static_cast<const std::byte*>(codes);
     while (bytes != 0) {
@@ -194,6 +203,12 @@ class BoxesOf final : public Outboxes {
       fresh[i] = {states, encode_run<Code>(maker.run(), width_)};
     });
     return fresh;
+  }
+
+  void divide(Sharding sharding, std::size_t room) override {
+    if (!filled().empty()) throw InvalidArgument("there are codes in the boxes");
+    sharding_ = sharding;
+    lanes_.divide(sharding.shards(), room);
   }
 
   void trim() override {

@@ -22,7 +22,26 @@ std::size_t bytes_of_number(std::uint64_t number) {
   return static_cast<std::size_t>(std::bit_width(number | 1) + 6) / 7;
 }
 
+// The eight bytes from there on, the first the lowest; compilers make one instruction of it.
+std::uint64_t low_word(const std::uint8_t* bytes) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < 8; ++i) word |= std::uint64_t{bytes[i]} << (8 * i);
+  return word;
+}
+
 std::uint64_t take_number(Bytes blob, std::size_t& at) {
+  if (at < blob.size() && blob[at] < 128) return blob[at++];
+  if (blob.size() - at >= 8) {  // without a loop, whose length nobody can foretell
+    std::uint64_t word = low_word(blob.data() + at);
+    const std::uint64_t ends = ~word & 0x8080808080808080;
+    if (ends != 0) {
+      at += static_cast<std::size_t>(std::countr_zero(ends)) / 8 + 1;
+      word &= ends ^ (ends - 1);  // up to the end of the number
+      word = (word & 0x007F007F007F007F) | (word & 0x7F007F007F007F00) >> 1;
+      word = (word & 0x00003FFF00003FFF) | (word & 0x3FFF00003FFF0000) >> 2;
+      return (word & 0x0FFFFFFF) | (word & 0x0FFFFFFF00000000) >> 4;
+    }
+  }
   std::uint64_t number = 0;
   for (int shift = 0; shift < 64; shift += 7) {
     if (at == blob.size()) damaged();

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "check.hpp"
+#include "farthest/cosets.hpp"
 #include "farthest/expansion.hpp"
 
 namespace farthest::test {
@@ -133,6 +134,116 @@ TEST(elements_of_a_group_that_no_table_is_for_are_numbered) {
   std::rotate(small.begin() + kTurned, small.begin() + kTurned + 1, small.begin() + kTurned + 3);
   check_group(kPoints, {large, small}, {5, kTurned + 1});
   check_group(kPoints, {large, small}, {kTurned + 1, 5});
+}
+
+// Distances of all products of the moves from the unit.
+std::map<Element, std::size_t> distances(std::size_t points, const std::vector<Element>& moves) {
+  std::map<Element, std::size_t> found{{unit(points), 0}};
+  std::vector<Element> all{unit(points)};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const Element& move : moves)
+      if (const Element next = product(all[i], move); found.emplace(next, found.at(all[i]) + 1).second)
+        all.push_back(next);
+  return found;
+}
+
+using Counts = std::vector<std::uint64_t>;
+
+// The new positions at each distance; up to `depth` sequences are listed.
+Counts counts_of(const Cosets& cosets, const Element& r, std::size_t depth) {
+  CosetRun run(cosets, r);
+  Counts counts;
+  std::uint64_t left = cosets.positions();
+  while (left > 0) {
+    const bool listed = counts.size() <= depth;
+    const auto found = run.advance(listed);
+    if (!listed && found.fresh == 0) break;
+    left -= found.fresh;
+    counts.push_back(found.fresh);
+  }
+  return counts;
+}
+
+void check_cosets(std::size_t points, const std::vector<Element>& moves, const std::vector<bool>& own,
+                  const std::vector<Element>& symmetries) {
+  std::vector<Element> own_moves;
+  for (std::size_t move = 0; move < moves.size(); ++move)
+    if (own[move]) own_moves.push_back(moves[move]);
+  std::vector<std::uint16_t> bases = unit(points);
+  const auto subgroup = closure(points, own_moves);
+  const std::map<Element, std::size_t> inside = distances(points, own_moves), all = distances(points, moves);
+  const Cosets cosets(points, chain(subgroup, bases), moves, own, symmetries, 5000);
+  CHECK(cosets.count() == all.size() / subgroup.size());
+  CHECK(cosets.positions() == subgroup.size());
+  std::vector<Counts> wanted(cosets.count()), found(cosets.count());
+  std::vector<Element> first(cosets.count());
+  for (const auto& [r, distance] : all) {
+    const auto coset = cosets.coset_of(r);
+    if (!first[coset].empty()) continue;
+    first[coset] = r;
+    for (const auto& [w, moved] : all)
+      if (inside.contains(product(r, w))) {
+        if (wanted[coset].size() <= moved) wanted[coset].resize(moved + 1);
+        ++wanted[coset][moved];
+      }
+    found[coset] = counts_of(cosets, r, 1000);
+    CHECK(found[coset] == wanted[coset]);
+    const auto least = std::ranges::find_if(wanted[coset], [](auto count) { return count != 0; });
+    CHECK(least - wanted[coset].begin() == cosets.distance(coset));
+    CHECK(cosets.coset_of(product(subgroup.back(), r)) == coset);
+    Element end = unit(points);
+    for (const auto move : cosets.way(coset)) end = product(end, moves[move]);
+    CHECK(cosets.coset_of(end) == coset);
+    CHECK(cosets.way(coset).size() == static_cast<std::size_t>(cosets.distance(coset)));
+    const Counts bounds = counts_of(cosets, r, 2);
+    std::uint64_t exact = 0, bounded = 0;
+    for (std::size_t at = 0; at < std::min(bounds.size(), wanted[coset].size()); ++at) {
+      exact += wanted[coset][at];
+      bounded += bounds[at];
+      CHECK(at <= 2 ? bounded == exact : bounded <= exact);
+    }
+  }
+  std::size_t members = 0;
+  for (const auto coset : cosets.firsts()) members += cosets.class_size(coset);
+  CHECK(members == cosets.count());
+  for (std::uint32_t coset = 0; coset < cosets.count(); ++coset)
+    CHECK(found[coset] == found[cosets.first_of_class(coset)]);
+}
+
+// Turns of six points to both sides and exchanges of two neighbours, of which there are three.
+TEST(cosets_are_enumerated) {
+  std::vector<Element> moves = symmetric(6);
+  Element back = unit(6), other = unit(6), third = unit(6);
+  std::ranges::rotate(back, back.end() - 1);
+  std::swap(other[1], other[2]);
+  std::swap(third[3], third[4]);
+  moves.insert(moves.end(), {back, other, third});
+  const Element same{0, 1, 2, 3, 4};
+  check_cosets(6, moves, {false, true, false, true, true}, {same});   // twelve elements
+  check_cosets(6, moves, {false, true, false, false, true}, {same});  // four
+  check_cosets(6, moves, {true, false, true, false, false}, {same});  // the turns
+  check_cosets(6, moves, {true, true, true, true, true}, {same});     // all
+  moves.pop_back();
+  moves.pop_back();
+  check_cosets(6, moves, {false, true, false}, {{0, 1, 2}, {2, 1, 0}});  // seen from behind
+}
+
+TEST(what_has_no_cosets_is_refused) {
+  const std::vector<Element> moves{{1, 2, 0}, {2, 0, 1}, {1, 0, 2}};
+  const std::vector<GroupLevel> levels{{0, {0, 1, 2, 1, 0, 2}}};
+  const std::vector<bool> own{false, false, true};
+  const Cosets cosets(3, levels, moves, own, {}, 3);
+  CHECK_THROWS(Cosets(3, levels, moves, own, {}, 2));
+  CHECK_THROWS(Cosets(3, levels, moves, {true, true}, {}, 3));
+  CHECK_THROWS(Cosets(3, levels, {moves[0], moves[2]}, {false, true}, {}, 3));  // no inverse
+  CHECK_THROWS(Cosets(3, levels, moves, own, {{0, 1}}, 3));
+  CHECK_THROWS(Cosets(3, levels, moves, own, {{2, 1, 0}}, 3));
+  CHECK_THROWS(Cosets(65, levels, moves, own, {}, 3));
+  CHECK_THROWS(Cosets(3, levels, {}, {}, {}, 3));
+  CHECK_THROWS(cosets.coset_of({0, 1}));
+  CHECK_THROWS(cosets.coset_of({0, 1, 3}));
+  CHECK_THROWS(cosets.distance(3));
+  CHECK_THROWS(cosets.way(3));
 }
 
 TEST(what_is_no_chain_is_refused) {

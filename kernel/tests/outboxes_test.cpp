@@ -109,6 +109,29 @@ TEST(shards_are_expanded_and_counted_some_at_a_time) {
   CHECK(shard == wanted.size());
 }
 
+TEST(boxes_are_divided_anew_when_they_are_empty) {
+  const Cube cube(12);
+  const Blob layer = encode_run<Key>(Run<Key>{1, 700, 4000}, 8);
+  const auto boxes = make_outboxes(8, Sharding(1, 4096), 1000);
+  std::set<Key> wanted;
+  for (const std::uint64_t shards : {1, 16, 2}) {
+    boxes->divide(Sharding(shards, 4096), 1000);
+    CHECK(boxes->filled().empty());
+    boxes->expand(cube, {layer}, 0, kAll, 2);
+    CHECK_THROWS((boxes->divide(Sharding(4, 4096), 1000), 0));
+    std::set<Key> found;
+    std::size_t shard = 0;
+    for (const auto& run : taken(*boxes, {}, 2)) {
+      const auto number = run.front() * shards / 4096;
+      CHECK((shard == 0 || number >= shard) && run.back() * shards / 4096 == number);
+      shard = number + 1;
+      found.insert(run.begin(), run.end());
+    }
+    if (wanted.empty()) wanted = found;
+    CHECK(found == wanted && found.size() > 30);
+  }
+}
+
 TEST(repeated_codes_are_removed_before_they_fill_the_memory) {
   const auto boxes = make_outboxes(8, Sharding(3, 0), std::size_t{1} << 20);
   std::vector<Key> codes;

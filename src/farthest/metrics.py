@@ -41,7 +41,7 @@ class Figure:
         return f"{self.name}_total" if self.kind == "counter" else self.name
 
 
-WORK = ("step", "part", "search", "board", "survey")
+WORK = ("step", "cut", "part", "search", "board", "survey")
 """The kinds of work (worker/app.py)."""
 
 STATES = Figure(

@@ -1,8 +1,8 @@
-"""Sets of starts whose components are surveyed: what a survey is of, and how a part of it is done.
+"""What a survey is of, and how a part of it is done.
 
 A *survey* finds the components of many small spaces: how many states each has, and its hardest board, the one that
-takes most moves to the nearest goal. It is done part by part; a part is some seconds of one thread, and depends on
-nothing but its number.
+takes most moves to the nearest goal. Or it enumerates cosets (``farthest.cosets``). It is done part by part; a part is
+some seconds of one thread, and depends on nothing but its number.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol,
 import msgspec
 
 from farthest import _kernel
+from farthest.cosets import Chosen, CosetRow, CosetSet
 from farthest.errors import BoardError, ForbiddenCodeError, PuzzleError, ResourceError, SettingError
 from farthest.families.user_input import board_given
 from farthest.puzzles.catalogue import load
@@ -62,15 +63,19 @@ class Counts(TypedDict):
     moves: Count
 
 
-class Part(msgspec.Struct, frozen=True):
+class Part(msgspec.Struct, frozen=True, tag="components"):
     """What a part has found. ``totals``: counts for each number of pieces, of components that are not kept too."""
 
     totals: dict[int, Counts]
     components: list[Component]
 
 
+Found = Part | CosetRow
+"""What a part has found."""
+
+
 class Starts(Protocol):
-    """A set of starts."""
+    """What a survey is of: a set of starts, or of cosets."""
 
     @property
     def name(self) -> str:
@@ -86,7 +91,7 @@ class Starts(Protocol):
     def fields(self) -> dict[str, Any]:
         """What it is, as JSON; ``starts_of`` is the inverse."""
 
-    def survey(self, part: int, parts: int) -> Part:
+    def survey(self, part: int, parts: int) -> Found:
         """Does a part; takes as much of the processor as one thread."""
 
 
@@ -288,6 +293,13 @@ def starts_of(fields: dict[str, Any]) -> Starts:
     """Inverse of ``Starts.fields``. Raises ValueError where they are none."""
     given = {name: value for name, value in fields.items() if name != "kind"}
     try:
+        if fields.get("kind") == "cosets":
+            return CosetSet(
+                Puzzle.from_json(msgspec.convert(given["puzzle"], str)),
+                msgspec.convert(given["subgroup"], str),
+                msgspec.convert(given["depth"], int),
+                msgspec.convert(given["cosets"], Chosen),
+            )
         if fields.get("kind") == "blocks":
             return BlockBoards(
                 Puzzle.from_json(msgspec.convert(given["puzzle"], str)),

@@ -17,6 +17,7 @@ from farthest.stores.folder import plan
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
 from farthest.stores.folder.scatter_store import ScatterFolderStore
+from farthest.stores.memory import scatter_store
 from farthest.stores.memory.gather_store import LayersInMemory, MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from farthest.stores.redis.attempts import new_attempt
@@ -94,6 +95,10 @@ def redis_store(
 
 
 def scatter_memory(request: pytest.FixtureRequest) -> StoreFactory:
+    """Stores whose layers have more shards the wider they are."""
+    monkeypatch = request.getfixturevalue("monkeypatch")
+    for constant, value in (("SHARD_BYTES", 40), ("SHARD_KEYS", 1), ("SHARD_FOUND", 40), ("FOUND_RUNS", 2)):
+        monkeypatch.setattr(scatter_store, constant, value)
     return lambda of: ScatterMemoryStore(of.space, distances=True)
 
 

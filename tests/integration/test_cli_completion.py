@@ -33,7 +33,15 @@ def wanted(parameter: click.Parameter) -> bool:
         parameter.is_flag or parameter.name in ("name", "cors_origin")
     ):
         return False
-    if parameter.name in ("boards", "board", "path_of", "allow_module", "generators"):
+    if parameter.name in (
+        "boards",
+        "board",
+        "path_of",
+        "allow_module",
+        "generators",
+        "subgroup",
+        "sequences",
+    ):
         return False
     return not isinstance(parameter.type, click.IntRange | click.FloatRange) and parameter.metavar != "SIZE"
 

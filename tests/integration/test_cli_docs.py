@@ -30,6 +30,7 @@ IMPORT_NOTHING = {
         "migrate",
         "completion",
         "survey",
+        "cosets",
         "surveys",
     )
 }
@@ -123,6 +124,7 @@ def fields(value: Any) -> set[str]:
         ("states", ["1", "--farthest"]),
         ("diameter", ["1"]),
         ("survey", ["rush-hour-3x3"]),
+        ("cosets", ["pyraminx<U,L>", "--subgroup", "<U>", "--depth", "3", "--coset", "L U"]),
         ("surveys", ["1", "--top", "1"]),
         ("random", ["3-puzzle"]),
         ("export", ["1", "states.csv"]),

@@ -85,7 +85,11 @@ def _parts(cluster: Cluster, job: int) -> bool | None:
 
 @pytest.mark.parametrize(
     ("kind", "puzzle"),
-    [("folder", "8-puzzle"), pytest.param("redis", "pancake-7", marks=pytest.mark.night)],
+    [
+        ("folder", "8-puzzle"),
+        ("folder", "hanoi-4-5"),
+        pytest.param("redis", "pancake-7", marks=pytest.mark.night),
+    ],
     indirect=["kind"],
 )
 def test_a_residue_map_is_that_of_one_process(

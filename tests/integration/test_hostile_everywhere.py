@@ -106,6 +106,7 @@ def commands() -> list[list[str]]:
     ]
     others = [
         ["puzzles", "evil", ARGUMENT], ["survey", ARGUMENT], ["surveys"], ["surveys", ARGUMENT],
+        ["cosets", "evil.toml", "--subgroup", ARGUMENT, "--depth", "1", "--coset", ARGUMENT],
         ["jobs"], ["jobs", "--database", f"{ARGUMENT}.db"], ["migrate"],
         ["completion", ARGUMENT],
         ["worker", "--healthy", "--name", ARGUMENT], ["workers"], ["coordinator", "--healthy"],

@@ -17,6 +17,7 @@ import pytest
 from cluster import Cluster, until
 from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
+from farthest.cosets import Drawn, cosets_named
 from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError
 from farthest.models.database import Database, open_database
@@ -98,6 +99,28 @@ def test_the_same_result(nodes: RedisNodes, database: Database, expected: str) -
     assert seen[-1].done == seen[-1].parts == PARTS
     assert seen[-1].components == 493
     assert by_workers(nodes, database, told) == (expected, [])  # all parts are stored
+
+
+def test_cosets(nodes: RedisNodes, tmp_path: Path) -> None:
+    asked = cosets_named("pyraminx<U,L>", "<U>", 8, Drawn(5, 1))
+    digests = []
+    for place in ("threads.db", "workers.db"):
+        with open_database(tmp_path / place, create=True) as opened:
+            if place == "threads.db":
+                stored = survey_by_threads(asked, opened, threads=2, watch=lambda _: None)
+            else:
+                with worker(nodes) as named:
+                    stored = survey_by_workers(
+                        asked,
+                        opened,
+                        watch=lambda _: None,
+                        notice=lambda _: None,
+                        nodes=RedisNodes(nodes.urls),
+                    )
+                assert sorted(named) == list(range(5))
+            assert len(Surveys(opened).cosets(stored.id)) == 5
+            digests.append(Surveys(opened).digest(stored.id))
+    assert digests[0] == digests[1]
 
 
 def test_lost_messages(nodes: RedisNodes, database: Database, expected: str) -> None:

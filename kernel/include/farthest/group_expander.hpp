@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "farthest/expander.hpp"
@@ -31,6 +32,17 @@ class GroupExpander final : public KeyExpander {
                 const std::vector<std::vector<std::uint16_t>>& moves);
 
   Key keys() const { return sizes_[0]; }
+  std::size_t points() const { return points_; }
+  std::size_t levels() const { return levels_.size(); }
+  std::uint16_t base(std::size_t level) const { return levels_[level].base; }
+
+  using Images = std::uint16_t[64];  // of the base points; there are fewer levels than bits of a key
+  // The key of the element that takes the base points to these images, which are changed. Throws
+  // InvalidArgument where there is none.
+  Key key_of(Images& images) const { return number_of(0, images); }
+  // Makes of an element of a larger group, the images of all points, the least of those that an element of
+  // this group and then the given one make: of the images of the base points, the first first.
+  void make_least(std::span<std::uint16_t> element) const;
 
   // Throws InvalidArgument for keys that there are not, and where a move is no element of the group. Fastest
   // where the codes ascend.
@@ -54,7 +66,6 @@ class GroupExpander final : public KeyExpander {
   };
 
   struct Work;  // of one call of successors
-  using Images = Point[64];
 
   void check_and_take(std::vector<GroupLevel>& levels);
   void choose_tables();

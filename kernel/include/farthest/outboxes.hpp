@@ -38,6 +38,10 @@ class Outboxes {
                                        const std::vector<std::vector<Bytes>>& exclude, std::uint64_t most,
                                        int threads) = 0;
 
+  // Divides the codes that come next among other shards. room: as that of make_outboxes. Throws
+  // InvalidArgument while codes are there.
+  virtual void divide(Sharding sharding, std::size_t room) = 0;
+
   // Gives the memory of emptied boxes back.
   virtual void trim() = 0;
 };

@@ -48,7 +48,7 @@ GROUPS = {
     },
     "Enumerate": {"estimate": "enumeration"},
     "Search": {"heuristic": "heuristics", "compare": "heuristics"},
-    "Many small spaces": {"survey": "survey", "surveys": "survey"},
+    "Many small spaces": {"survey": "survey", "cosets": "survey", "surveys": "survey"},
     "Jobs": {"jobs": "jobs", "show": "jobs", "delete": "jobs"},
     "Many machines": {
         "submit": "queue",

@@ -1,4 +1,4 @@
-"""`farthest survey` and `surveys`: many small spaces as one task."""
+"""`farthest survey`, `cosets` and `surveys`: many small spaces as one task."""
 
 from __future__ import annotations
 
@@ -21,22 +21,37 @@ from farthest.cli.options import (
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
-from farthest.errors import MissingDatabaseError
-from farthest.wording import counted, seconds_text
+from farthest.errors import JobError, MissingDatabaseError
+from farthest.machine import cores
+from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
     from typing import TextIO
 
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
+    from farthest.documents.surveys import CosetsDocument, SurveyDocument
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
-    from farthest.survey import Component, Keep
+    from farthest.survey import Component, Keep, Starts
 
 
 MOST = 2**31 - 1
 """Of an integer that databases are asked for."""
+MOST_ROWS = 10**6
+"""Cosets at random."""
+SHOWN = 40
+"""Cosets that a table has."""
 COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
+
+
+workers_option = click.option(
+    "--workers",
+    type=click.Choice(["threads", "celery"]),
+    default="threads",
+    show_default=True,
+    help="Do the parts in threads of this process, or in `farthest worker` processes on any hosts, through Redis.",
+)
 
 
 @click.command()
@@ -65,13 +80,7 @@ COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
     most=10_000_000,
     help="Divide a new survey into N parts.  [default: some seconds each]",
 )
-@click.option(
-    "--workers",
-    type=click.Choice(["threads", "celery"]),
-    default="threads",
-    show_default=True,
-    help="Do the parts in threads of this process, or in `farthest worker` processes on any hosts, through Redis.",
-)
+@workers_option
 @threads_option
 @database_option
 @json_option
@@ -103,24 +112,119 @@ def survey(
       farthest survey hakoiri-musume-step
       farthest survey rush-hour-6x6 --pieces 10 --workers celery
     """
-    from farthest.api.bars import progress_bar
-    from farthest.coordinator.survey import survey_by_threads, survey_by_workers
-    from farthest.machine import cores
-    from farthest.models.database import open_database
-    from farthest.models.surveys import Surveys
     from farthest.survey import starts_named
 
+    _check(workers, threads)
+    asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards))
+    _do(asked, workers, threads, parts, database, as_json=as_json)
+
+
+@click.command()
+@click.argument("puzzle", metavar="PUZZLE", shell_complete=completed("puzzle"))
+@click.option(
+    "--subgroup",
+    required=True,
+    metavar="MOVES",
+    help="The moves that generate the subgroup, such as '<U,R2,F2>'.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(0, 100),
+    required=True,
+    metavar="N",
+    help="List sequences of up to N moves: counts are exact so far.",
+)
+@click.option(
+    "--coset",
+    "sequences",
+    multiple=True,
+    metavar="MOVES",
+    help="The coset of the position after these moves; may be repeated.",
+)
+@number_option("--random", "count", least=1, most=MOST_ROWS, metavar="K", help="K cosets at random.")
+@number_option("--seed", most=MOST, metavar="S", help="With --random.  [default: 0]")
+@click.option(
+    "--all", "every", is_flag=True, help="All cosets; of those that are symmetric to each other one."
+)
+@workers_option
+@threads_option
+@database_option
+@json_option
+def cosets(
+    puzzle: str,
+    subgroup: str,
+    depth: int,
+    sequences: tuple[str, ...],
+    count: int | None,
+    seed: int | None,
+    every: bool,
+    workers: Workers,
+    threads: int | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Count the positions of cosets of a subgroup at each distance from solved.
+
+    The coset of a sequence of moves r is all positions w for which r, then w, is in the subgroup that some of the
+    puzzle's moves generate: as many as the subgroup has. It is enumerated in a bit for each of them: positions of
+    distances up to --depth exactly, by sequences of so many moves; then by the subgroup's own moves alone, which show
+    that positions are no farther than so many moves. Each coset is stored when it is done; the same command goes on
+    with those that are missing, and shows those that are done.
+
+    \b
+    Examples:
+      farthest cosets cube-2x2x2-htm --subgroup '<U,R2,F2>' --depth 11 --all
+      farthest cosets skewb --subgroup '<UBR,DFR>' --depth 8 --random 10 --seed 7
+    """
+    from farthest.cosets import Drawn, cosets_named
+
+    _check(workers, threads)
+    if (bool(sequences), count is not None, every).count(True) != 1:
+        raise click.UsageError("Which cosets? Give --coset, --random or --all, one of them.")
+    if seed is not None and count is None:
+        raise click.UsageError("--seed needs --random.")
+    chosen = None if every else sequences if count is None else Drawn(count, seed or 0)
+    asked = cosets_named(puzzle, subgroup, depth, chosen)
+    if workers == "threads":
+        tables = asked.tables
+        threads = asked.threads(threads or cores())
+        note(
+            f"{counted(tables.kernel.count, 'coset')} of {counted(tables.kernel.positions, 'position')}; memory: "
+            f"{bytes_text(tables.table_bytes)}, and {bytes_text(tables.coset_bytes)} for each of "
+            f"{counted(threads, 'thread')}"
+        )
+    _do(asked, workers, threads, None, database, as_json=as_json)
+
+
+def _check(workers: Workers, threads: int | None) -> None:
     if workers == "celery" and threads is not None:
         raise click.UsageError(
             "--threads is for the threads of this process; --workers celery needs `farthest worker --concurrency N`."
         )
-    asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards))
+
+
+def _do(
+    asked: Starts,
+    workers: Workers,
+    threads: int | None,
+    parts: int | None,
+    database: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Does what is missing of a survey, and shows it."""
+    from farthest.api.bars import progress_bar
+    from farthest.coordinator.survey import survey_by_threads, survey_by_workers
+    from farthest.models.database import open_database
+    from farthest.models.surveys import Surveys
+
     done: list[SurveyProgress] = []
     with open_database(database, create=True) as opened, progress_bar(None) as bar:
 
         def watch(progress: SurveyProgress) -> None:
             done[:] = [progress]
-            told = f"{progress.done:,} of {counted(progress.parts, 'part')}, {progress.components:,} components kept"
+            kept = f", {progress.components:,} components kept" if progress.components else ""
+            told = f"{progress.done:,} of {counted(progress.parts, 'part')}{kept}"
             by = "" if progress.workers is None else f", {counted(progress.workers, 'worker')}"
             bar.tell(told + by, progress.done / progress.parts)
 
@@ -206,6 +310,8 @@ def surveys(
                 print_json({"survey": number, "deleted": True})
             else:
                 click.echo(f"Deleted survey {number}.")
+        elif (file is not None or top is not None) and known.get(number).of_cosets:
+            raise JobError(f"survey {number} is of cosets, which have no components; --json has its rows")
         elif file is not None:
             written = _export(known, number, file, force=force)
             if as_json:
@@ -234,9 +340,7 @@ def _there(database: str | None) -> Database:
 def _list(known: Surveys, *, as_json: bool) -> None:
     found = known.all()
     if as_json:
-        from farthest.documents.surveys import survey_document
-
-        print_json([survey_document(known, each) for each in found])
+        print_json([_document(known, each) for each in found])
         return
     print_table(
         ("survey", "set", "parts", "done", "seconds", "kept", "created (UTC)"),
@@ -256,32 +360,80 @@ def _list(known: Surveys, *, as_json: bool) -> None:
     )
 
 
-def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
-    from farthest.documents.surveys import survey_document
+def _document(known: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
+    from farthest.documents.surveys import cosets_document, survey_document
 
-    document = survey_document(known, stored)
+    return cosets_document(known, stored) if stored.of_cosets else survey_document(known, stored)
+
+
+def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
     if as_json:
-        print_json(document)
+        print_json(_document(known, stored))
         return
+    facts = [
+        ("survey", f"{stored.id}: {stored.record.name}"),
+        ("set", str(stored.starts)),
+        (
+            "parts",
+            f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads",
+        ),
+    ]
+    if stored.of_cosets:
+        _print_cosets(known, stored)
+    else:
+        _print_totals(known, stored)
+        facts.append(("kept", counted(stored.components, "component")))
+    click.echo()
+    print_facts([*facts, ("digest", known.digest(stored.id))])
+
+
+def _print_cosets(known: Surveys, stored: StoredSurvey) -> None:
+    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far."""
+    from farthest.documents.surveys import cosets_document
+
+    document = cosets_document(known, stored)
+    rows = document["cosets"]
+    depth = document["starts_of"]["depth"]
+    counts = [[*each["layers"], *each["bounds"]] for each in rows]
+    first = min((next((at for at, new in enumerate(each) if new), len(each)) for each in counts), default=0)
+    distances = range(first, max(map(len, counts), default=0))
+
+    def cells(layers: list[int]) -> list[str]:
+        return [f"{layers[at]:,}" if at < len(layers) else "" for at in distances]
+
+    shown = [
+        (
+            each["coset"] or "(solved)",
+            f"{each['weight']:,}",
+            f"{each['seconds']:.1f}",
+            *cells(layers),
+            f"{each['unreached']:,}",
+        )
+        for each, layers in zip(rows[:SHOWN], counts, strict=False)
+    ]
+    if len(rows) > SHOWN:
+        shown.append((f"{len(rows) - SHOWN:,} more: --json", *("" for _ in shown[0][1:])))
+    if document["layers"] is not None:
+        shown.append(
+            (
+                "all",
+                f"{sum(each['weight'] for each in rows):,}",
+                f"{document['seconds']:.1f}",
+                *cells(document["layers"]),
+                f"{sum(each['weight'] * each['unreached'] for each in rows):,}",
+            )
+        )
+    heads = [str(at) if at <= depth else f"<={at}" for at in distances]
+    print_table(("coset", "weight", "seconds", *heads, "left"), shown, right="l" + "r" * (len(heads) + 3))
+
+
+def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
     totals = known.totals(stored.id)
     whole = {name: sum(counts[name] for counts in totals.values()) for name in COUNTS}
     whole["moves"] = max((counts["moves"] for counts in totals.values()), default=0)
     rows = [(str(pieces), *(f"{counts[name]:,}" for name in COUNTS)) for pieces, counts in totals.items()]
     print_table(
         ("pieces", *COUNTS), [*rows, ("all", *(f"{whole[name]:,}" for name in COUNTS))], right="r" * 7
-    )
-    click.echo()
-    print_facts(
-        [
-            ("survey", f"{stored.id}: {stored.record.name}"),
-            ("set", str(stored.starts)),
-            (
-                "parts",
-                f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads",
-            ),
-            ("kept", counted(stored.components, "component")),
-            ("digest", document["digest"]),
-        ]
     )
 
 

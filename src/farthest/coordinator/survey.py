@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import LostStateError, StorageError
 from farthest.models.surveys import StoredSurvey, Surveys
+from farthest.survey import Part
 
 if TYPE_CHECKING:
     from farthest.coordinator.workers import Workers
     from farthest.models.database import Database
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.survey import Part, Starts
+    from farthest.survey import Found, Starts
 
 AHEAD = 2
 """Parts that are begun or wait for each thread, or process of a worker."""
@@ -56,9 +57,9 @@ class _Survey:
         """The parts that are not stored."""
         return self._surveys.missing(self._number)
 
-    def store(self, part: int, found: Part, seconds: float) -> None:
+    def store(self, part: int, found: Found, seconds: float) -> None:
         """Stores a part, unless another process has."""
-        if self._surveys.store(self._number, part, found, seconds):
+        if self._surveys.store(self._number, part, found, seconds) and isinstance(found, Part):
             self._components += len(found.components)
         self._done += 1
         self.tell()
@@ -79,7 +80,7 @@ def survey_by_threads(
     that is under way is kept at an interrupt. Raises JobError where the survey is deleted meanwhile."""
     survey = _Survey(starts, database, parts, watch)
 
-    def do(part: int) -> tuple[int, Part, float]:
+    def do(part: int) -> tuple[int, Found, float]:
         began = perf_counter()
         found = starts.survey(part, survey.parts)
         return part, found, perf_counter() - began
@@ -87,7 +88,7 @@ def survey_by_threads(
     missing = iter(survey.missing())
     pool = ThreadPoolExecutor(threads)
     try:
-        waiting: set[Future[tuple[int, Part, float]]] = set()
+        waiting: set[Future[tuple[int, Found, float]]] = set()
         while True:
             while len(waiting) < AHEAD * threads and (part := next(missing, None)) is not None:
                 waiting.add(pool.submit(do, part))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
+from farthest.documents import filled
+
 if TYPE_CHECKING:
+    from farthest.cosets import CosetRow
     from farthest.models.surveys import StoredSurvey, Surveys
     from farthest.survey import Component
 
@@ -35,6 +38,48 @@ class ComponentDocument(TypedDict):
     minimal: Annotated[bool | None, "whether that board is minimal"]
     board: Annotated[str, "the hardest board, or without a goal the one that it was found from"]
     layers: Annotated[list[int], "states at each distance from the nearest goal"]
+
+
+class CosetDocument(TypedDict):
+    """A coset that has been enumerated."""
+
+    coset: Annotated[str, "a sequence of moves that it is named by"]
+    distance: Annotated[int, "the moves from there to the subgroup"]
+    representative: Annotated[
+        str,
+        "a shortest sequence to the first of the cosets that symmetries of puzzle and subgroup take it to",
+    ]
+    weight: Annotated[int, "how many these are: all have the same counts"]
+    layers: Annotated[
+        list[int], "positions at each distance, exact; it ends at the depth, or where all are found"
+    ]
+    bounds: Annotated[list[int], "further positions at each distance beyond the depth, at most"]
+    unreached: Annotated[int, "positions of which no bound is known"]
+    farthest: Annotated[int | None, "no position is farther; null where some are unreached"]
+    sequences: Annotated[int, "that were listed"]
+    seconds: Annotated[float, "of a thread"]
+    digest: Annotated[str, "SHA-256 of the counts `[layers, bounds, unreached]`"]
+
+
+class CosetsDocument(TypedDict):
+    """Cosets of a subgroup, as far as they are enumerated."""
+
+    survey: Annotated[int, "its number, for `farthest surveys`"]
+    name: Annotated[str, "the puzzle and the subgroup"]
+    starts_of: Annotated[
+        dict[str, Any],
+        "what decides the cosets: `kind`, the definition `puzzle`, `subgroup`, `depth`, and `cosets`: null for all, "
+        "`random` and `seed`, or a list of sequences",
+    ]
+    parts: int
+    done: Annotated[int, "how many cosets are asked for, and how many are stored"]
+    seconds: Annotated[float, "of all these together"]
+    digest: Annotated[str, "equal for equal results, whoever enumerated the cosets"]
+    layers: Annotated[
+        list[int] | None,
+        "with all cosets, when all are done: positions of the puzzle at each distance, up to the depth",
+    ]
+    cosets: Annotated[list[CosetDocument], "those that are stored"]
 
 
 class SurveyDocument(TypedDict):
@@ -71,6 +116,34 @@ def survey_document(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument:
         "digest": surveys.digest(stored.id),
         "totals": [{"pieces": pieces, **counts} for pieces, counts in totals.items()],  # type: ignore[typeddict-item]
     }
+
+
+def cosets_document(surveys: Surveys, stored: StoredSurvey) -> CosetsDocument:
+    """The JSON object of a survey of cosets."""
+    rows = surveys.cosets(stored.id)
+    layers = None
+    if stored.starts.fields()["cosets"] is None and stored.finished:
+        longest = max(len(row.layers) for row, _ in rows)
+        layers = [
+            sum(row.weight * row.layers[at] for row, _ in rows if at < len(row.layers))
+            for at in range(longest)
+        ]
+    return {
+        "survey": stored.id,
+        "name": stored.record.name,
+        "starts_of": stored.starts.fields(),
+        "parts": stored.record.parts,
+        "done": stored.done,
+        "seconds": stored.seconds,
+        "digest": surveys.digest(stored.id),
+        "layers": layers,
+        "cosets": [coset_document(*each) for each in rows],
+    }
+
+
+def coset_document(row: CosetRow, seconds: float) -> CosetDocument:
+    """The JSON object."""
+    return filled(CosetDocument, row, seconds=seconds)
 
 
 def component_document(component: Component) -> ComponentDocument:

@@ -48,6 +48,9 @@ CHUNK_BYTES = 2**22
 MAX_WIDTH = 1024
 """Most bytes of a code."""
 
+LEAST_STATES = CHUNK_BYTES // MAX_WIDTH
+"""A chunk that is not the last one of its map has at least so many keys or states."""
+
 MOST_BYTES = 2**24
 """Most bytes of an unpacked chunk: this program writes no row with more keys or states."""
 
@@ -55,6 +58,11 @@ MOST_PAYLOAD = MOST_BYTES + 2**18
 """Most bytes of a payload: data that cannot be compressed becomes a little longer."""
 
 _CODEC = re.compile(r"zstd:(?:codes([1-9][0-9]{0,3}):)?(uint8|uint16)")
+
+
+def kind_of(width: int, unit: Unit) -> str:
+    """What a payload holds, as its codec says it; ``width``: of codes, 0 in a dense map."""
+    return f"codes{width}:{unit}" if width else unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,7 @@ class Chunk:
     @property
     def kind(self) -> str:
         """What the payload holds, as its codec says it."""
-        return f"codes{self.width}:{self.unit}" if self.width else self.unit
+        return kind_of(self.width, self.unit)
 
     @property
     def nbytes(self) -> int:
@@ -121,6 +129,11 @@ class Chunk:
 
         rows = numpy.frombuffer(memoryview(self.codes), dtype=numpy.uint8).reshape(-1, self.width)
         return rows[:, ::-1] if self.width == 8 else rows
+
+    def digest(self) -> str:
+        """Its line in the digest of the whole map, where that has a line for just these keys or states."""
+        codes = self.written_codes().tobytes() if self.width else None
+        return chunk_digest(self.distances, codes)
 
     def problem(self) -> str | None:
         """What is wrong with it: lengths that differ, codes that do not ascend; None if nothing is."""
@@ -226,27 +239,23 @@ class Payload:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeChunk:
-    """An encoded chunk of a dense map. ``checksum``: of its payload; ``digest``: of its distances
-    (``chunk_digest``); both SHA-256 in hexadecimal."""
+class MadeChunk(Payload):
+    """An encoded chunk with its ``digest`` (``Chunk.digest``)."""
 
-    first: int
-    last: int
-    unit: Unit
-    checksum: str
-    digest: str
-    payload: bytes
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDraft:
-    """A chunk whose draft is stored under ``nonce``."""
+    """A chunk whose draft is stored under ``nonce``; the rest as of ``Payload``."""
 
     first: int
     last: int
     unit: Unit
+    codec: str
     checksum: str
     nonce: str
+    lead: bytes | None = None
 
 
 def encode(one: Chunk) -> Payload:
@@ -320,18 +329,17 @@ class MapDigest:
     """The SHA-256 that names a map, fed with all of its chunks in order. ``layers``: the states of each layer.
 
     Of a dense map it covers the line ``farthest map 2``, a line with the states of each layer in decimal, a line with
-    the unit, and a line with the SHA-256 of the distances of each CHUNK_KEYS keys, unreached keys included (only the
-    last may be fewer), however the chunks were cut. Of a sparse map it covers the line ``farthest sparse map 1``, the
-    line of the layers, that of the unit, a line with the width of codes, and two lines with SHA-256: of all codes in
-    their written form, and of all distances (little endian).
+    the unit, and a line for each CHUNK_KEYS keys (``chunk_digest``), unreached keys included; of a sparse map the line
+    ``farthest sparse map 2``, the same, a line with the width of codes, and a line for each ``line_keys`` states.
+    Only the last line may be of fewer, however the chunks were cut.
     """
 
     def __init__(self, layers: Sequence[int]) -> None:
         self._layers = layers
         self._head: bytes | None = None
-        self._codes, self._distances = hashlib.sha256(), hashlib.sha256()
-        self._digests: list[str] = []  # of a dense map: of the whole chunks of CHUNK_KEYS keys
-        self._bytes = self._missing = 0  # of the distances of such a chunk, and of the one under way
+        self._digests: list[str] = []  # whole lines
+        self._codes, self._distances = hashlib.sha256(), hashlib.sha256()  # of the line under way
+        self._each = self._missing = 0  # keys of a line, and of the one under way
 
     def passed(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """Passes the chunks on, each after it was added to the digest."""
@@ -343,40 +351,55 @@ class MapDigest:
         """Adds the keys that follow."""
         if self._head is None:
             self._head = _head(self._layers, one.unit, one.width)
-            self._bytes = self._missing = CHUNK_KEYS * WIDTHS[one.unit]
-        if one.width:
-            self._codes.update(one.written_codes().tobytes())
-            self._distances.update(one.distances)
-            return
-        rest = memoryview(one.distances).cast("B")
-        while rest:
-            part, rest = rest[: self._missing], rest[self._missing :]
+            self._each = self._missing = line_keys(one.width)
+        unit, width = WIDTHS[one.unit], one.width
+        codes = memoryview(one.written_codes().tobytes() if width else b"")
+        distances = memoryview(one.distances).cast("B")
+        while distances:
+            part, distances = distances[: self._missing * unit], distances[self._missing * unit :]
             self._distances.update(part)
-            self._missing -= len(part)
+            self._codes.update(codes[: self._missing * width])
+            codes = codes[self._missing * width :]
+            self._missing -= len(part) // unit
             if not self._missing:
-                self._digests.append(self._distances.hexdigest())
-                self._distances, self._missing = hashlib.sha256(), self._bytes
+                self._digests.append(self._line(width))
+                self._codes, self._distances = hashlib.sha256(), hashlib.sha256()
+                self._missing = self._each
+
+    def _line(self, sparse: int) -> str:
+        return _line(self._distances, self._codes if sparse else None)
 
     def hexdigest(self) -> str:
         """The digest of all that was added, a whole map."""
         assert self._head is not None
-        last = [self._distances.hexdigest()]
-        if self._head.startswith(_SPARSE):
-            return _digest(self._head, [self._codes.hexdigest(), *last])
-        return _digest(self._head, self._digests + (last if self._missing < self._bytes else []))
+        last = [self._line(self._head.startswith(_SPARSE))] if self._missing < self._each else []
+        return _digest(self._head, self._digests + last)
 
 
-_SPARSE = b"farthest sparse map 1\n"
+_SPARSE = b"farthest sparse map 2\n"
 
 
-def map_digest(layers: Iterable[int], unit: Unit, chunks: Iterable[str]) -> str:
-    """What ``MapDigest`` gives of a dense map, from the SHA-256 of its chunks (``chunk_digest``), in key order."""
-    return _digest(_head(layers, unit), chunks)
+def line_keys(width: int) -> int:
+    """Keys, or states with codes of so many bytes, of a chunk, and of a line of a map's digest."""
+    return min(CHUNK_KEYS, chunk_states(width)) if width else CHUNK_KEYS
 
 
-def chunk_digest(distances: Buffer) -> str:
-    """The SHA-256, in hexadecimal, of the distances of a chunk (little endian), unreached keys included."""
-    return hashlib.sha256(distances).hexdigest()
+def map_digest(layers: Iterable[int], unit: Unit, chunks: Iterable[str], width: int = 0) -> str:
+    """What ``MapDigest`` gives of a map, from the lines of its chunks (``chunk_digest``), in order; ``width``: of the
+    codes of a sparse one."""
+    return _digest(_head(layers, unit, width), chunks)
+
+
+def chunk_digest(distances: Buffer, codes: Buffer | None = None) -> str:
+    """The line of a chunk: the SHA-256, in hexadecimal, of its distances (little endian), unreached keys included. In a
+    sparse map that of two SHA-256, of its ``codes`` in their written form and of its distances."""
+    return _line(hashlib.sha256(distances), None if codes is None else hashlib.sha256(codes))
+
+
+def _line(distances: hashlib._Hash, codes: hashlib._Hash | None) -> str:
+    if codes is None:
+        return distances.hexdigest()
+    return hashlib.sha256(codes.digest() + distances.digest()).hexdigest()
 
 
 def layers_digest(layers: Sequence[int]) -> str:
@@ -384,7 +407,7 @@ def layers_digest(layers: Sequence[int]) -> str:
     return hashlib.sha256(b"farthest layers 1\n%s\n" % _decimals(layers)).hexdigest()
 
 
-def _head(layers: Iterable[int], unit: Unit, width: int = 0) -> bytes:
+def _head(layers: Iterable[int], unit: Unit, width: int) -> bytes:
     lines = b"%s\n%s\n" % (_decimals(layers), unit.encode())
     return b"%s%s%d\n" % (_SPARSE, lines, width) if width else b"farthest map 2\n" + lines
 

@@ -26,7 +26,16 @@ from farthest.errors import (
     SettingError,
     UnavailableError,
 )
-from farthest.models.chunks import CHUNK_KEYS, Chunk, MadeChunk, Payload, StoredDraft, Unit, checked, encode
+from farthest.models.chunks import (
+    LEAST_STATES,
+    Chunk,
+    MadeChunk,
+    Payload,
+    StoredDraft,
+    Unit,
+    checked,
+    encode,
+)
 from farthest.models.database import Database
 from farthest.models.map_reader import MapReader, driver_of, in_order
 from farthest.models.records import (
@@ -111,13 +120,13 @@ class Maps(MapReader):
         *,
         owner: str | None = None,
     ) -> None:
-        """As ``checkpoint``, with the chunks of a dense map that workers have made, in key order. Raises LostStateError
-        where their drafts are not in the database."""
+        """As ``checkpoint``, with the chunks that workers have made, in key order. Raises LostStateError where their
+        drafts are not in the database."""
         with self._database.write() as connection:
             self._begin(connection, job_id, depth, layers, seconds, owner)
             keys, unit = _adopt_drafts(connection, job_id, depth, made)
             change_job(connection, job_id, owner, {"keys": keys, "unit": unit})
-            seal(connection, job_id, {"lead": None, "state": None}, stored=["layer", "chunk"])
+            seal(connection, job_id, {"state": None}, stored=["layer", "chunk", "lead"])
 
     def _begin(
         self,
@@ -157,17 +166,16 @@ _CHUNK_DELETION = delete(chunk).where(
 )
 
 
-def _chunk_row(job_id: int, depth: int, one: Payload | MadeChunk | StoredDraft) -> dict[str, Any]:
+def _chunk_row(job_id: int, depth: int, one: Payload | StoredDraft) -> dict[str, Any]:
     """The columns of a chunk, without its payload."""
-    codec, lead = (one.codec, one.lead) if isinstance(one, Payload) else (f"zstd:{one.unit}", None)
     head = {
         "job_id": job_id,
         "first_key": one.first,
         "last_key": one.last,
         "depth": depth,
-        "codec": codec,
+        "codec": one.codec,
         "checksum": one.checksum,
-        "lead": lead,
+        "lead": one.lead,
     }
     return {**head, "record_digest": record_digest("chunk", head)}
 
@@ -175,12 +183,12 @@ def _chunk_row(job_id: int, depth: int, one: Payload | MadeChunk | StoredDraft) 
 # Drafts
 
 _NUMBERS = 2**30
-"""Chunks that a draft's key tells from each other; a map has fewer."""
+"""Numbers that a draft's key tells chunks by; those of a part are as many LEAST_STATES away from each other."""
 
 
 def _draft_key(nonce: str, first: int) -> int:
     """The ``first_key`` of the draft of the chunk from key ``first`` on; ``nonce``: eight hexadecimal digits."""
-    return -1 - (int(nonce, 16) * _NUMBERS + first // CHUNK_KEYS % _NUMBERS)
+    return -1 - (int(nonce, 16) * _NUMBERS + first // LEAST_STATES % _NUMBERS)
 
 
 def write_drafts(
@@ -242,6 +250,7 @@ _COLUMNS = {
     "codec": "varchar",
     "payload": "bytea",
     "checksum": "varchar",
+    "lead": "bytea",
     "record_digest": "varchar",
 }
 _COPY = f"COPY chunk ({', '.join(_COLUMNS)}) FROM STDIN (FORMAT BINARY)".encode()

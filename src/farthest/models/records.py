@@ -442,8 +442,8 @@ class SurveyRecord:
 
 @dataclass(frozen=True, slots=True)
 class SurveyPartRecord:
-    """A row of ``survey_part``: a part that is done. ``totals``: JSON, counts for each number of pieces. ``digest``
-    covers it and its components."""
+    """A row of ``survey_part``: a part that is done. ``totals``: JSON, counts for each number of pieces, or of a coset
+    all that was found. ``digest`` covers it and its components."""
 
     part: int
     seconds: float

@@ -10,12 +10,13 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import delete, func, insert, select
 
+from farthest.cosets import CosetRow
 from farthest.errors import JobError, StorageError
 from farthest.models.database import Database
 from farthest.models.records import ComponentRecord, SurveyPartRecord, SurveyRecord, fields_of, now
 from farthest.models.sealing import canonical, damaged
 from farthest.models.tables import component, lock_schema, survey, survey_part
-from farthest.survey import Component, Counts, Part, Starts, starts_of
+from farthest.survey import Component, Counts, Found, Part, Starts, starts_of
 from farthest.untrusted_json import read_json_object
 
 By = Literal["moves", "states"]
@@ -38,6 +39,14 @@ class StoredSurvey:
     def finished(self) -> bool:
         """Whether all parts are done."""
         return self.done == self.record.parts
+
+    @property
+    def of_cosets(self) -> bool:
+        """Whether its parts are cosets."""
+        try:
+            return read_json_object(self.record.starts_of).get("kind") == "cosets"
+        except ValueError:
+            return False
 
     @property
     def starts(self) -> Starts:
@@ -81,7 +90,7 @@ class Surveys:
             )
         return [part for part in range(parts) if part not in done]
 
-    def store(self, survey_id: int, part: int, found: Part, seconds: float) -> bool:
+    def store(self, survey_id: int, part: int, found: Found, seconds: float) -> bool:
         """Stores a part, whole; False where it is stored already. Raises JobError where the survey was deleted."""
         with self._database.write() as connection:
             if connection.execute(select(survey.c.id).where(survey.c.id == survey_id)).scalar() is None:
@@ -96,9 +105,9 @@ class Surveys:
                     "survey_id": survey_id,
                     **asdict(ComponentRecord(part, number, *each[:5], ",".join(map(str, each.layers)))),
                 }
-                for number, each in enumerate(found.components)
+                for number, each in enumerate(found.components if isinstance(found, Part) else ())
             ]
-            record = SurveyPartRecord(part, seconds, canonical(found.totals), digest_of(found))
+            record = SurveyPartRecord(part, seconds, canonical(_totals_of(found)), digest_of(found))
             connection.execute(insert(survey_part), [{"survey_id": survey_id, **asdict(record)}])
             if rows:
                 connection.execute(insert(component), rows)
@@ -148,6 +157,8 @@ class Surveys:
 
     def digest(self, survey_id: int) -> str:
         """Of all that the parts have found: equal for equal results, however they are divided and whoever did them."""
+        if self.get(survey_id).of_cosets:
+            return f"{_hashed([digest_of(row) for row, _ in self.cosets(survey_id)]):064x}"
         rows = 0
         for record in self._parts(survey_id):
             try:
@@ -185,6 +196,20 @@ class Surveys:
                 raise _damaged_part(survey_id, record, "it is not what was stored")
             yield from found
 
+    def cosets(self, survey_id: int) -> list[tuple[CosetRow, float]]:
+        """What has been found of cosets, and the seconds that each took. Raises StorageError where that is not what was
+        stored."""
+        found = []
+        for record in self._parts(survey_id):
+            try:
+                row = msgspec.json.decode(record.totals, type=CosetRow)
+            except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+                raise _damaged_part(survey_id, record, f"column totals: {error}") from None
+            if digest_of(row) != record.digest:
+                raise _damaged_part(survey_id, record, "it is not what was stored")
+            found.append((row, record.seconds))
+        return found
+
     def _parts(self, survey_id: int) -> list[SurveyPartRecord]:
         columns = (survey_part.c[one.name] for one in fields_of(SurveyPartRecord))
         statement = select(*columns).where(survey_part.c.survey_id == survey_id).order_by(survey_part.c.part)
@@ -211,10 +236,15 @@ def _hashed(value: Any) -> int:
     return int.from_bytes(hashlib.sha256(canonical(value).encode()).digest())
 
 
-def digest_of(part: Part) -> str:
+def _totals_of(found: Found) -> Any:
+    """What the column ``totals`` has."""
+    return found.totals if isinstance(found, Part) else msgspec.to_builtins(found)
+
+
+def digest_of(found: Found) -> str:
     """The digest of what a part has found: the sum of its rows' SHA-256 and that of its totals, modulo 2^256."""
-    rows = sum(_hashed(list(each)) for each in part.components)
-    return f"{(rows + _hashed(part.totals)) % _MODULUS:064x}"
+    rows = sum(_hashed(list(each)) for each in found.components) if isinstance(found, Part) else 0
+    return f"{(rows + _hashed(_totals_of(found))) % _MODULUS:064x}"
 
 
 def _component(survey_id: int, row: Any) -> Component:

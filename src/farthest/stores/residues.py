@@ -11,6 +11,8 @@ from farthest.spaces.contract import gather, scatter
 from farthest.stores.blocks import searches_in_place
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Buffer
 
     from farthest.models.chunks import Chunk
@@ -53,14 +55,23 @@ def words_of_distances(
 ) -> Iterator[tuple[int, Buffer]]:
     """The words of a residue map whose words are in the order of keys: (the first word's number, words), some at a
     time. ``chunks_of``: gives all distances, so many keys a chunk."""
+    for chunk in chunks_of(BLOCK_WORDS * WORD_BITS // 8):
+        _, words = marks_of(chunk, form.planes, form.number)
+        yield chunk.first // WORD_BITS * form.planes, words.data
+
+
+def marks_of(chunk: Chunk, planes: int, number: Callable[[int], int]) -> tuple[int, NDArray[np.uint64]]:
+    """Of a chunk's keys those whose number is not 0, so many, and the words of all; ``number``: by depth."""
     import numpy as np
 
-    for chunk in chunks_of(BLOCK_WORDS * WORD_BITS // 8):
-        distances = chunk.distance_array()
-        reached_here = distances != UNREACHED[chunk.unit]
-        numbers = np.where(reached_here, distances % form.modulus + 1, 0).astype(np.uint8)
-        words = np.zeros((-(-len(numbers) // WORD_BITS), form.planes), dtype=np.uint64)
-        for plane in range(form.planes):
-            packed = np.packbits(numbers >> plane & 1, bitorder="little")
-            words[:, plane] = np.frombuffer(packed.tobytes().ljust(8 * len(words), b"\0"), dtype="<u8")
-        yield chunk.first // WORD_BITS * form.planes, words.reshape(-1).data
+    distances = chunk.distance_array()
+    unreached = UNREACHED[chunk.unit]
+    table = np.zeros(unreached + 1, dtype=np.uint8)
+    for depth in np.unique(distances).tolist():
+        table[depth] = 0 if depth == unreached else number(depth)
+    numbers = table[distances]
+    words = np.zeros((-(-len(numbers) // WORD_BITS), planes), dtype=np.uint64)
+    for plane in range(planes):
+        packed = np.packbits(numbers >> plane & 1, bitorder="little")
+        words[:, plane] = np.frombuffer(packed.tobytes().ljust(8 * len(words), b"\0"), dtype="<u8")
+    return int(np.count_nonzero(numbers)), words.reshape(-1)

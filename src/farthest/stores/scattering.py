@@ -17,7 +17,6 @@ from farthest.stores.contract import check_states, typed, unit_for
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.models.chunks import Unit
     from farthest.spaces.contract import ScatterSpace
 
 LEAST_KEPT = 1000
@@ -27,8 +26,10 @@ BATCH = 2**16
 """States whose successors a space is asked for at once, at most."""
 FIRST_BATCH = 64
 BATCH_SECONDS = 0.25
-"""A layer begins with a batch of FIRST_BATCH states; by its time the next are cut to take about so long. A class that
-needs long for a state hears soon that its job was cancelled, also where only its later layers are slow."""
+"""The first layer begins with a batch of FIRST_BATCH states, others with a SMALLER part of what the last took in
+BATCH_SECONDS; by its time the next are cut to take about so long. A class that needs long for a state hears soon that
+its job was cancelled, also where only its later layers are slow."""
+SMALLER = 16
 
 
 class SortedRun(NamedTuple):
@@ -54,14 +55,16 @@ def least_of(width: int, run: SortedRun) -> SortedRun:
 
 
 def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int, SortedRun]:
-    """Adds a run to those of all states found. Each of them is at least twice as long as the next, so a state is merged
-    a few times, however many layers there are. Returns how many of the runs stay, and the run that takes the place of
-    the others. Raises ValueError where a run is damaged."""
-    stay = len(runs)
-    while stay and runs[stay - 1].states < 2 * run.states:
+    """Adds a run to those of all states found. Each that stays is at least twice as long as all that come after it, so
+    a state is merged a few times, however many layers there are. Returns how many of the runs stay, and the run that
+    takes the place of the others. Raises ValueError where a run is damaged."""
+    stay, states = len(runs), run.states
+    while stay and runs[stay - 1].states < 2 * states:
         stay -= 1
-        run = SortedRun(*_kernel.merge_runs(width, [runs[stay].data, run.data]))
-    return stay, run
+        states += runs[stay].states
+    if stay == len(runs):
+        return stay, run
+    return stay, SortedRun(*_kernel.merge_runs(width, [one.data for one in (*runs[stay:], run)]))
 
 
 def has_expander(space: ScatterSpace) -> bool:
@@ -82,11 +85,18 @@ class Candidates:
     def __init__(self, space: ScatterSpace, shards: int, room: int) -> None:
         self._space = space
         self._shards = shards
+        self._batch = FIRST_BATCH
         self.clear(room)
 
     def clear(self, room: int) -> None:
         """Gives up all candidates."""
         self.boxes = _kernel.Outboxes(self._space.code_bytes, self._shards, self._space.keys or 0, room)
+
+    def divide(self, shards: int, room: int) -> _kernel.Outboxes:
+        """The boxes, which must be empty, for so many shards."""
+        self._shards = shards
+        self.boxes.divide(shards, room)
+        return self.boxes
 
     def put(
         self,
@@ -107,14 +117,14 @@ class Candidates:
             return
         width = self._space.code_bytes
         codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))
-        first, size = 0, FIRST_BATCH
+        first, size = 0, max(FIRST_BATCH, self._batch // SMALLER)
         while first < len(codes):
             begun, batch = monotonic(), codes[first : first + size * width]
             self.boxes.add(self._space.successors(batch, threads), threads)
             poll()
             first += len(batch)
-            in_time = size * BATCH_SECONDS / max(monotonic() - begun, 1e-6)
-            size = max(1, min(int(in_time), BATCH))
+            in_time = len(batch) / width * BATCH_SECONDS / max(monotonic() - begun, 1e-6)
+            size = self._batch = max(1, min(int(in_time), BATCH))
 
     def take(
         self,
@@ -191,39 +201,63 @@ RunsOf = Callable[[int], Iterable[tuple[int, "Buffer"]]]
 """Gives (depth, run) of a shard for each depth at which it has states."""
 
 
+def map_reader(width: int, runs: Iterable[tuple[int, Buffer]]) -> _kernel.MapReader:
+    """Reads the states of (depth, run) in the order of their codes."""
+    layers = list(runs)
+    return _kernel.MapReader(width, [run for _, run in layers], [at for at, _ in layers])
+
+
 def map_of_runs(
     space: ScatterSpace, shards: int, depth: int, runs_of: RunsOf, size: int, threads: int
 ) -> Iterator[Chunk]:
     """The chunks of the map up to ``depth`` from the runs of all layers (see JobStore.chunks)."""
-
-    def reader(some: Iterable[int]) -> _kernel.MapReader:
-        layers = [one for shard in some for one in runs_of(shard)]
-        return _kernel.MapReader(space.code_bytes, [run for _, run in layers], [at for at, _ in layers])
-
-    unit = unit_for(depth)
-    if space.keys is None:
-        yield from _sparse_map(space, unit, reader(range(shards)), size, threads)
+    if space.keys is not None:
+        yield from dense_map(space, shards, depth, runs_of, size, range(space.keys))
         return
+    reader = map_reader(space.code_bytes, (one for shard in range(shards) for one in runs_of(shard)))
+    yield from sparse_map(space, depth, reader, size, threads)
+
+
+def dense_map(
+    space: ScatterSpace, shards: int, depth: int, runs_of: RunsOf, size: int, keys: range
+) -> Iterator[Chunk]:
+    """The chunks of some ``keys`` of a dense map, the runs of one shard at a time."""
+    assert space.keys is not None, "the map is dense"
+    unit, width = unit_for(depth), space.code_bytes
     per_shard = -(-space.keys // shards)
-    read, of_shard = -1, reader(())
-    for first in range(0, space.keys, size):
-        end = min(first + size, space.keys)
+    read, of_shard = -1, map_reader(width, ())
+    for first in range(keys.start, keys.stop, size):
+        end = min(first + size, keys.stop)
         out = zeros((end - first) * WIDTHS[unit])
         distances = typed(out, unit)
         for shard in range(first // per_shard, (end - 1) // per_shard + 1):
-            if shard != read:
-                read, of_shard = shard, reader([shard])
             begin, stop = max(first, shard * per_shard), min(end, (shard + 1) * per_shard)
+            if shard != read:
+                read, of_shard = shard, map_reader(width, runs_of(shard))
+                for key in range(shard * per_shard, begin, size):  # those before are passed over
+                    of_shard.fill(key, typed(zeros(min(size, begin - key) * WIDTHS[unit]), unit))
             of_shard.fill(begin, distances[begin - first : stop - first])
         yield Chunk(first, end - 1, unit, out)
 
 
-def _sparse_map(
-    space: ScatterSpace, unit: Unit, reader: _kernel.MapReader, size: int, threads: int
+def sparse_map(
+    space: ScatterSpace,
+    depth: int,
+    reader: _kernel.MapReader,
+    size: int,
+    threads: int,
+    numbers: range | None = None,
+    skipped: int = 0,
 ) -> Iterator[Chunk]:
-    width = space.code_bytes
-    states, first, before = min(size, chunk_states(width)), 0, b""
-    while True:
+    """The chunks of a sparse map that ``reader`` gives. ``numbers``: of the states that are wanted, None for all; the
+    reader begins ``skipped`` states before them."""
+    width, unit = space.code_bytes, unit_for(depth)
+    size, before = min(size, chunk_states(width)), b""
+    first, end = (0, ALL) if numbers is None else (numbers.start, numbers.stop)
+    first -= skipped
+    wanted = first + skipped
+    while first < end:
+        states = min(size, (end if first >= wanted else wanted) - first)
         codes, distances = reader.next(states, WIDTHS[unit], threads)
         if not codes:
             return
@@ -234,8 +268,25 @@ def _sparse_map(
             )
         before = codes[-width:]
         last = first + len(codes) // width - 1
-        yield Chunk(first, last, unit, distances, width, codes)
+        if first >= wanted:
+            yield Chunk(first, last, unit, distances, width, codes)
         first = last + 1
+
+
+SAMPLES = 64
+"""Codes that are looked at for each range of codes that ``equal_ranges`` makes, about."""
+
+
+def equal_ranges(width: int, runs: Iterable[SortedRun], states: int, ranges: int) -> Buffer:
+    """Codes that divide the states of a sparse space into ``ranges`` ranges, about equally: the first ones of all but
+    the first, ascending. ``runs``: those of one shard, whose states a hash has chosen, ``states`` in all."""
+    import numpy
+
+    step = max(1, states // (SAMPLES * ranges))
+    samples = [code_array(_kernel.run_codes(width, run.data), width)[step // 2 :: step] for run in runs]
+    codes = numpy.sort(numpy.concatenate([code_array(b"", width), *samples]))
+    places = numpy.arange(1, ranges) * len(codes) // ranges
+    return numpy.unique(codes[places] if len(codes) else codes).tobytes()
 
 
 def read_map(

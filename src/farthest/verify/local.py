@@ -36,8 +36,8 @@ BLOCK_STATES = 1 << 15
 CHUNK_KEYS = 2**19
 """Keys that a digest in a dense map's own is of."""
 
-HASHED_AT_ONCE = 1 << 18
-"""States of a sparse map."""
+CODES_BYTES = 2**22
+"""Bytes of codes that a digest in a sparse map's own is of, at most."""
 
 Piece = tuple[Codes | None, "bytes | bytearray | memoryview | NDArray[Any]"]
 """The codes of consecutive states, None in a dense map, and their distances, little endian."""
@@ -86,29 +86,34 @@ class MapInMemory:
     def digest(self, layers: Sequence[int], stored: str | None = None) -> str:
         """The digest of the map, SHA-256 in hex (docs/chunk-format.md).
 
-        That of a dense map is of its layer counts, its unit, and the SHA-256 of each of its chunks. Older versions
-        stored a digest of the distances themselves. Where ``stored`` is that of this map, it is given. Both cover the
-        same and differ in their first line, so a map that is not what was stored has neither.
+        It is of the layer counts, the unit, the width of codes, and the SHA-256 of each chunk. Older versions stored a
+        digest of all distances, and all codes. Where ``stored`` is that of this map, it is given. Both cover the same
+        and differ in their first line, so a map that is not what was stored has neither.
         """
-        counts, unit = " ".join(map(str, layers)), self.distances.dtype.name
         data = np.ascontiguousarray(self.distances, dtype=self.distances.dtype.newbyteorder("<"))
+        head, name, each = f"{' '.join(map(str, layers))}\n{self.distances.dtype.name}\n", "map", CHUNK_KEYS
         if self.codes is not None:
-            of_codes, of_distances = hashlib.sha256(), hashlib.sha256(data.data.cast("B"))
-            for first in range(0, len(self.codes), HASHED_AT_ONCE):
-                some = self.codes[first : first + HASHED_AT_ONCE]
-                of_codes.update((some.astype(">u8") if some.dtype.kind == "u" else some).tobytes())
-            text = f"farthest sparse map 1\n{counts}\n{unit}\n{self.codes.dtype.itemsize}\n"
-            text += f"{of_codes.hexdigest()}\n{of_distances.hexdigest()}\n"
-            return hashlib.sha256(text.encode("ascii")).hexdigest()
-        whole = hashlib.sha256(f"farthest map 2\n{counts}\n{unit}\n".encode("ascii"))
-        for first in range(0, len(data), CHUNK_KEYS):
-            part = data[first : first + CHUNK_KEYS].data.cast("B")
-            whole.update(f"{hashlib.sha256(part).hexdigest()}\n".encode("ascii"))
+            width = self.codes.dtype.itemsize
+            head, name, each = f"{head}{width}\n", "sparse map", min(each, CODES_BYTES // width)
+        whole = hashlib.sha256(f"farthest {name} 2\n{head}".encode("ascii"))
+        of_codes = hashlib.sha256()
+        for first in range(0, len(data), each):
+            line = hashlib.sha256(data[first : first + each].data.cast("B"))
+            if self.codes is not None:
+                some = self.codes[first : first + each]
+                written = (some.astype(">u8") if some.dtype.kind == "u" else some).tobytes()
+                of_codes.update(written)
+                line = hashlib.sha256(hashlib.sha256(written).digest() + line.digest())
+            whole.update(f"{line.hexdigest()}\n".encode("ascii"))
         found = whole.hexdigest()
         if stored is None or stored == found:
             return found
-        older = hashlib.sha256(f"farthest map 1\n{counts}\n{unit}\n".encode("ascii"))
-        older.update(data.data.cast("B"))
+        older = hashlib.sha256(f"farthest {name} 1\n{head}".encode("ascii"))
+        if self.codes is None:
+            older.update(data.data.cast("B"))
+        else:
+            of_distances = hashlib.sha256(data.data.cast("B"))
+            older.update(f"{of_codes.hexdigest()}\n{of_distances.hexdigest()}\n".encode("ascii"))
         return stored if stored == older.hexdigest() else found
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     "step": "farthest.worker.enumeration:StepWork",
+    "cut": "farthest.worker.enumeration:CutWork",
     "part": "farthest.worker.enumeration:PartWork",
     "search": "farthest.worker.search_batches:SearchWork",
     "board": "farthest.worker.search_batches:BoardWork",

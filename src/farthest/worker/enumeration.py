@@ -263,10 +263,7 @@ class PartWork(Work):
         return Fold.of(said).depth == depth
 
     def open(self, process: WorkerProcess) -> None:
-        store = process.opened(StepWork, self.attempt).store
-        if not isinstance(store, GatherStore):
-            raise LateStepError(f"attempt {self.attempt} has no map parts")
-        self._maker = PartMaker(store)
+        self._maker = PartMaker(process.opened(StepWork, self.attempt).store)
         self._database = process.shared(JobDatabase)
 
     def wishes(self, depth: int) -> list[int]:
@@ -278,7 +275,7 @@ class PartWork(Work):
         fold = maker.fold(depth)
         if item >= maker.cut(fold).count:
             raise LateStepError(f"the map of attempt {self.attempt} has no part {item}")
-        if maker.made(fold, item):
+        if maker.made(self.records_key(depth), item):
             return
         base = None
         if fold.base != NO_BASE:
@@ -289,3 +286,25 @@ class PartWork(Work):
         maker.commit(
             fold, item, made, states, lambda nonce: self._database.write(self.attempt, fold, nonce, made)
         )
+
+
+class CutWork(PartWork):
+    """The shards of a sparse map, which are cut by codes for its parts."""
+
+    kind = "cut"
+    item_name = "shard {item} for the map up to depth {depth}"
+    whole_name = "the shards for the map up to depth {depth}"
+
+    def records_key(self, depth: int) -> str:
+        return self.keys.cuts_key(depth)
+
+    def wishes(self, depth: int) -> list[int]:
+        return []
+
+    def do(self, depth: int, item: int) -> None:
+        maker = self._maker
+        fold = maker.fold(depth)
+        if item >= maker.shards:
+            raise LateStepError(f"attempt {self.attempt} has no shard {item}")
+        if not maker.made(self.records_key(depth), item):
+            maker.cut_shard(fold, item)

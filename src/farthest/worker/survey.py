@@ -18,7 +18,7 @@ import msgspec
 from farthest.errors import LateStepError, LostStateError, VersionError
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, read_meta, touch, unbelieved
 from farthest.stores.redis.records import recorded, with_checksum
-from farthest.survey import Part, Starts, starts_of
+from farthest.survey import Found, Starts, starts_of
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
 from farthest.worker.work import Work, WorkerProcess
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Done(msgspec.Struct, frozen=True):
     """What a part has found, and the seconds that it took."""
 
-    found: Part
+    found: Found
     seconds: float
 
 

@@ -233,8 +233,11 @@ def test_pieces_that_do_not_fit_together_are_not_stored(
 def test_the_digest_is_that_of_the_documents_whatever_the_pieces() -> None:
     distances = bytes(memoryview(NUMBERS.distances))
     codes = b"".join(number.to_bytes(8, "big") for number in range(5, 705, 7))
-    inner = hashlib.sha256(codes).hexdigest(), hashlib.sha256(distances).hexdigest()
-    text = "farthest sparse map 1\n1 99\nuint8\n8\n{}\n{}\n".format(*inner)
+    text, each = "farthest sparse map 2\n1 99\nuint8\n8\n", 2**22 // 8
+    for at in range(0, 100, each):
+        inner = hashlib.sha256(codes[8 * at : 8 * (at + each)]).digest()
+        inner += hashlib.sha256(distances[at : at + each]).digest()
+        text += hashlib.sha256(inner).hexdigest() + "\n"
     expected = hashlib.sha256(text.encode()).hexdigest()
     assert digest_of([1, 99], [NUMBERS]) == expected
     assert digest_of([1, 99], cut(NUMBERS, 9)) == expected

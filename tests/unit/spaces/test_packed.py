@@ -23,6 +23,7 @@ from farthest.spaces.packed import PackedSpace, packed_fields
 from farthest.stores.contract import step
 from farthest.stores.memory import scatter_store as candidates
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.stores.scattering import Candidates
 from farthest.verify.models import LayoutError, model_of
 from permutations import distances, pieces, puzzle_of, random_moves, samples, unmoved
 from strategies import puzzles
@@ -136,19 +137,26 @@ def test_a_layer_found_in_parts_is_the_layer(name: str, monkeypatch: pytest.Monk
     puzzle = load("8-puzzle") if name == "3x3" else SAMPLES[name]
     whole = ScatterMemoryStore(packed(puzzle), distances=False)
     wanted = layers(whole, 14)
-    for constant in ("LEAST_ROOM", "ROOM", "BOX_BYTES"):
+    for constant in ("LEAST_ROOM", "ROOM", "BOX_BYTES", "SHARD_BYTES", "LEAST_SHARD_BYTES"):
         monkeypatch.setattr(candidates, constant, 1)
     monkeypatch.setattr(candidates, "PASSES", 5)
     parts = ScatterMemoryStore(packed(puzzle), distances=False, last=len(wanted) - 1)
+    turns, put = set[Any](), Candidates.put
+
+    def put_too(*given: Any) -> None:
+        turns.add(given[-1])
+        put(*given)
+
+    monkeypatch.setattr(Candidates, "put", put_too)
     assert layers(parts, len(wanted) - 1) == wanted
     if name == "3x3":
-        assert parts._candidates._at_once < parts.shards
+        assert len(turns) > 4
     assert parts.keys(len(wanted) - 1, 1000) == whole.keys(len(wanted) - 1, 1000)
 
 
 def test_a_layer_that_is_given_up_leaves_those_before() -> None:
     space = packed(load("8-puzzle"))
-    store = ScatterMemoryStore(space, distances=True, memory=2_000_000)
+    store = ScatterMemoryStore(space, distances=True, memory=600_000)
     with pytest.raises(MemoryUsedUpError):
         layers(store)
     depth = max(store._counts)

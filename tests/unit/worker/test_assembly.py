@@ -10,7 +10,7 @@ from farthest.models.chunks import Chunk
 from farthest.stores.blobs.blob import encode_blob
 from farthest.stores.blocks import Bitmap, Blocks
 from farthest.stores.contract import Base
-from farthest.stores.redis.map_parts import Assembly, parts
+from farthest.stores.redis.map_parts import BitmapAssembly, parts
 from farthest.stores.redis.records import NO_BASE, NO_JOB, Fold
 from run_cases import base_of, distances_of
 from store_cases import case
@@ -23,7 +23,7 @@ def assembled(
     per_block: int, depth: int, base: Base | None, size: int, threads: int = 1, *blobs: tuple[int, bytes]
 ) -> Iterator[Chunk]:
     fold = Fold(depth, NO_BASE, (1,) * (depth + 1), -1, NO_JOB, "")
-    made = Assembly(OF.kernel, Blocks(OF.kernel.shards, per_block), fold, lambda block: blobs)
+    made = BitmapAssembly(OF.kernel, Blocks(OF.kernel.shards, per_block), fold, lambda block: blobs)
     return made.chunks(size, threads, base)
 
 

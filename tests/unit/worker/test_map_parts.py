@@ -32,11 +32,11 @@ SIZE = 24
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farthest.stores.redis.map_parts.CHUNK_KEYS", SIZE)
+    monkeypatch.setattr("farthest.stores.redis.assembly.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.worker.enumeration.CHUNK_KEYS", SIZE)
-    monkeypatch.setattr("farthest.models.maps.CHUNK_KEYS", SIZE)
+    monkeypatch.setattr("farthest.models.maps.LEAST_STATES", SIZE)
     monkeypatch.setattr("farthest.models.chunks.CHUNK_KEYS", SIZE)
-    monkeypatch.setattr("farthest.stores.redis.gather_attempt.CHUNK_KEYS", SIZE)
-    monkeypatch.setattr("farthest.stores.redis.gather_attempt.LEAST_CHUNKS", 1)
+    monkeypatch.setattr("farthest.stores.redis.assembly.LEAST_CHUNKS", 1)
 
 
 def stored_nowhere(nonce: str) -> bool:
@@ -76,7 +76,7 @@ def test_workers_make_the_map(begin: Begin, nodes: Nodes, rule: str) -> None:
     run, last = begin(of), len(of.layers) - 1
     middle = last // 2
     advance(run, 1, middle)
-    parts = run.parts(middle, NO_JOB, "")
+    parts = AttemptParts.of(run, middle, NO_JOB, "")
     assert len(parts.parts) >= 2
     parts.begin()
     make(run, parts)
@@ -87,7 +87,7 @@ def test_workers_make_the_map(begin: Begin, nodes: Nodes, rule: str) -> None:
     assert not [name for name in keys(nodes) if ":p:" in name or name.endswith(":fold")]
     # From here on it is made of that checkpoint, as the place of blobs or the database has it.
     advance(run, middle + 1, last)
-    parts = run.parts(last, NO_JOB, "")
+    parts = AttemptParts.of(run, last, NO_JOB, "")
     parts.begin()
     for part in parts.parts[::2]:
         parts.give_base(part)
@@ -117,7 +117,7 @@ def test_a_part_that_is_made_twice_changes_nothing(begin: Begin, nodes: Nodes) -
     of = case("two colours", 2)
     run = begin(of)
     advance(run, 1, 4)
-    parts = run.parts(4, NO_JOB, "")
+    parts = AttemptParts.of(run, 4, NO_JOB, "")
     parts.begin()
     make(run, parts)
     before = {name for name in keys(nodes) if ":p:" in name}
@@ -130,12 +130,12 @@ def test_a_part_of_another_map_is_late(begin: Begin, nodes: Nodes) -> None:
     of = case("two colours", 2)
     run = begin(of)
     advance(run, 1, 4)
-    parts = run.parts(4, NO_JOB, "somebody")
+    parts = AttemptParts.of(run, 4, NO_JOB, "somebody")
     parts.begin()
     maker = PartMaker(worker_store(run))
     fold = maker.fold(4)
     made, number = maker.make(fold, 0, None)
-    again = run.parts(4, NO_JOB, "somebody else")
+    again = AttemptParts.of(run, 4, NO_JOB, "somebody else")
     again.begin()
     for late in (
         lambda: maker.commit(fold, 0, made, number, stored_nowhere),
@@ -156,7 +156,7 @@ def test_what_redis_loses_is_noticed(begin: Begin, nodes: Nodes) -> None:
     of = case("two colours", 2)
     run = begin(of)
     advance(run, 1, 4)
-    parts = run.parts(4, NO_JOB, "")
+    parts = AttemptParts.of(run, 4, NO_JOB, "")
     parts.begin()
     make(run, parts)
     key = run.parts_key(4)
@@ -188,8 +188,12 @@ def test_what_redis_loses_is_noticed(begin: Begin, nodes: Nodes) -> None:
 OWNER = "elsewhere/1/0"
 
 
+def draft(one: MadeChunk, nonce: str) -> StoredDraft:
+    return StoredDraft(one.first, one.last, one.unit, one.codec, one.checksum, nonce, one.lead)
+
+
 def chunks_of(of: Case, run: GatherAttempt, depth: int) -> list[MadeChunk]:
-    parts = run.parts(depth, NO_JOB, "")
+    parts = AttemptParts.of(run, depth, NO_JOB, "")
     parts.begin()
     maker = PartMaker(worker_store(run))
     return [one for part in parts.parts for one in maker.make(maker.fold(depth), part, None)[0]]
@@ -211,12 +215,12 @@ def test_drafts_become_the_map_at_once(begin: Begin, postgres_url: str) -> None:
         assert maps.depth(job) is None
         with pytest.raises(JobError, match="no stored map"):
             list(maps.chunks(job))
-        drafts = [StoredDraft(one.first, one.last, one.unit, one.checksum, "0000000a") for one in made]
+        drafts = [draft(one, "0000000a") for one in made]
         with pytest.raises(LostStateError, match=r"0 of the \d+ chunks"):
             maps.checkpoint_made(
                 job,
                 4,
-                [StoredDraft(o.first, o.last, o.unit, o.checksum, "0000000c") for o in made],
+                [draft(one, "0000000c") for one in made],
                 layers,
                 1.0,
             )
@@ -235,7 +239,7 @@ def test_a_worker_without_the_database_says_so(
     of = case("two colours", 2)
     run = begin(of)
     advance(run, 1, 2)
-    fold = run.parts(2, 1, OWNER).fold
+    fold = AttemptParts.of(run, 2, 1, OWNER).fold
     for url in (
         "sqlite:///there_is_none.db",
         postgres_url,
@@ -260,14 +264,14 @@ def test_a_worker_with_the_database_stores_and_reads_there(
         job = jobs.add('{"name":"tiny"}', "d" * 64, "tiny", {}, {"version": 1}, OWNER)
         record = jobs.get(job)
         attempt = f"{job_token(record.id, record.created, record.puzzle_digest)}-0123abcd"
-        fold = run.parts(4, job, OWNER).fold
+        fold = AttemptParts.of(run, 4, job, OWNER).fold
         seen = JobDatabase()
         assert seen.write(attempt, fold, "0000000a", made)
         assert not JobDatabase().write(
             attempt, msgspec.structs.replace(fold, owner="another"), "0000000b", made
         )
         assert not JobDatabase().write(f"{record.id}-00000000-0123abcd", fold, "0000000b", made)
-        drafts = [StoredDraft(one.first, one.last, one.unit, one.checksum, "0000000a") for one in made]
+        drafts = [draft(one, "0000000a") for one in made]
         layers = [LayerRecord(depth, len(layer)) for depth, layer in enumerate(of.layers[:5])]
         maps.checkpoint_made(job, 4, drafts, layers, 1.0)
         later = msgspec.structs.replace(fold, base=4, depth=5, records=(1,))

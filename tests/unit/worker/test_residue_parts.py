@@ -57,7 +57,7 @@ def test_workers_mark_the_states_of_each_block(
     run.removals.settle()
     left = {int(key.split(":")[4]) for key in keys(nodes) if ":b:" in key}
     assert left == {known for known in range(depth + 1) if form.number(known) or known > depth - 3}
-    parts = run.parts(depth, NO_JOB, "")
+    parts = AttemptParts.of(run, depth, NO_JOB, "")
     make(run, parts)
     by_workers = np.zeros(form.words, dtype=np.uint64)
     for first, some in parts.made(0).words():
@@ -75,7 +75,7 @@ def test_what_is_lost_or_marked_twice_is_noticed(begin: Begin, nodes: Nodes) -> 
     form = residue_form(of.space, None)
     run = begin(of, distances=False, residues=form)
     advance(run, 1, 7)
-    parts = run.parts(7, NO_JOB, "")
+    parts = AttemptParts.of(run, 7, NO_JOB, "")
     make(run, parts)
     layers = run._layers[3]  # as if a state of another layer were counted here, too
     run._layers[3] = run._layers[2]
@@ -86,7 +86,7 @@ def test_what_is_lost_or_marked_twice_is_noticed(begin: Begin, nodes: Nodes) -> 
     name = run.found_name(3, block, record.nonce)
     nodes.node(block).delete(blob_key(name))
     with pytest.raises(LostStateError, match=f"the blob of block {block} at depth 3 is missing"):
-        make(run, run.parts(7, NO_JOB, ""))
+        make(run, AttemptParts.of(run, 7, NO_JOB, ""))
     with pytest.raises(LostStateError, match=f"the blob of block {block} at depth 3 is missing"):
         list(run.residue_blocks(form, 7))
 

@@ -8,19 +8,23 @@ from typing import Any
 import pytest
 
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
+from farthest.models.chunks import Chunk, MadeChunk, digest_of, open_chunk
+from farthest.models.records import ChunkRecord
 from farthest.stores import scattering
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.contract import step
-from farthest.stores.redis import attempts, scatter_attempt, scatter_store
+from farthest.stores.redis import attempts, run_blobs, scatter_attempt, scatter_store
 from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.attempts import new_attempt
+from farthest.stores.redis.map_parts import AttemptParts, PartMaker
 from farthest.stores.redis.places import blob_key
-from farthest.stores.redis.records import Pointer
+from farthest.stores.redis.records import NO_JOB, CutRecord, Pointer
 from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
 from farthest.stores.redis.scatter_store import ScatterStore
+from farthest.stores.residues import residue_form, words_of_distances
 from farthest.worker.enumeration import attach
 from run_cases import Nodes, keys, names_of
-from scatter_cases import NAMES, ScatterCase, digest, expected, in_memory, scatter_case
+from scatter_cases import NAMES, PUZZLES, ScatterCase, digest, expected, in_memory, scatter_case
 
 Begin = Callable[..., ScatterAttempt]
 
@@ -124,6 +128,34 @@ def test_of_a_layer_that_is_only_counted_the_least_states_are_kept(
     assert run.keys(3, 2) == of.least(3, 2)
     assert len(run.keys(3, 10**6)) == sum(min(2, states) for states in counts.values()) < sum(counts.values())
     assert run.keys(2, 10**6) == of.least(2, 10**6)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "dense" not in name])
+def test_the_least_of_very_many_states_are_read_alone(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for module in (run_blobs, scatter_attempt):
+        monkeypatch.setattr(module, "LEAST_KEPT", 2)
+        monkeypatch.setattr(module, "MANY", 2)
+    monkeypatch.setattr(scatter_store, "MANY", 2)
+    monkeypatch.setattr(scattering, "LEAST_KEPT", 2)
+    of = scatter_case(name)
+    run, last = begin(of), max(range(len(of.layers)), key=of.states)
+    advance(run, 1, last, worker_store(run))
+    assert max(run.counts(last).values()) > 2
+    assert digest(run, of, last) == expected(of, last)
+    found = [0]
+    whole = ScatterAttempt._found
+
+    def counted(self: ScatterAttempt, records: Any) -> Any:
+        found[0] += sum(record.states[shard] for _, shard, record in records)
+        return whole(self, records)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ScatterAttempt, "_found", counted)
+        assert run.keys(last, 2) == of.least(last, 2)
+    assert found[0] == sum(number for number in run.counts(last).values() if number <= 2)
+    assert run.keys(last, 10**6) == of.least(last, 10**6)
 
 
 @rules
@@ -342,6 +374,114 @@ def test_all_states_found_are_few_runs(begin: Begin, nodes: Nodes) -> None:
         assert names_of(nodes.node(0), f"{run.visited_key}:*") == sorted(
             blob_key(run.visited_name(one.depth, 0, one.nonce)) for one in found
         )
+
+
+# Maps that workers make
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("models.chunks", "stores.redis.assembly", "stores.redis.run_parts"):
+        monkeypatch.setattr(f"farthest.{module}.CHUNK_KEYS", 64)
+        if module != "models.chunks":
+            monkeypatch.setattr(f"farthest.{module}.LEAST_CHUNKS", 1)
+    monkeypatch.setattr("farthest.models.chunks.CHUNK_BYTES", 64)  # of codes
+
+
+def made_by_workers(run: ScatterAttempt, parts: AttemptParts) -> None:
+    """Each item is done twice."""
+    parts.begin()
+    makers = [PartMaker(worker_store(run)) for _ in range(2)]
+    fold = makers[0].fold(parts.fold.depth)
+    for maker in makers:
+        for shard in parts.shards:
+            maker.cut_shard(fold, shard)
+    for maker in makers:
+        for part in parts.parts:
+            maker.commit(fold, part, *maker.make(fold, part, None), lambda nonce: False)
+
+
+def not_asked(key: int) -> Chunk:
+    raise AssertionError("such maps are made of all layers")
+
+
+@names
+@pytest.mark.usefixtures("small_chunks")
+def test_workers_make_the_map(begin: Begin, nodes: Nodes, name: str) -> None:
+    of = scatter_case(name)
+    run, last = begin(of), len(of.layers) - 1
+    for first, depth in ((1, 2), (3, last)):
+        advance(run, first, depth)
+        parts = AttemptParts.of(run, depth, NO_JOB, "")
+        assert bool(parts.shards) == (of.space.keys is None)
+        assert depth == 2 or of.space.keys is not None or len(parts.parts) > 2
+        made_by_workers(run, parts)
+        made = parts.made(states(of, depth))
+        records = [
+            ChunkRecord(0, one.first, one.last, depth, one.codec, one.payload, one.checksum, one.lead)
+            for one in made.chunks()
+            if isinstance(one, MadeChunk)
+        ]
+        layers = [len(layer) for layer in of.layers[: depth + 1]]
+        assert digest_of(layers, map(open_chunk, records)) == made.digest(layers) == expected(of, depth)
+        with pytest.raises(LostStateError, match="states"):
+            parts.made(states(of, depth) + 1)
+        run.stored(depth, not_asked)
+        run.removals.settle()
+        left = {key.split(":")[3] for key in keys(nodes) if run.attempt in key}
+        assert left <= {"meta", "b", "c", "o", "v", "done", "m"}
+    check_to_the_end(run, of, last + 1)
+    restored = begin(of, shards=3)
+    restored.restore(last, as_stored(of, last), states(of, last))
+    parts = AttemptParts.of(restored, last, NO_JOB, "")
+    made_by_workers(restored, parts)
+    layers = [len(layer) for layer in of.layers]
+    assert parts.made(states(of, last)).digest(layers) == expected(of, last)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_workers_make_a_residue_map(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PUZZLES, "larger", "hanoi-3-5")
+    of = scatter_case("larger")
+    form, last = residue_form(of.space, None), len(of.layers) - 1
+    run = begin(of, distances=False, residues=form)
+    advance(run, 1, last)
+    parts = AttemptParts.of(run, last, NO_JOB, "")
+    assert len(parts.parts) == 4
+    made_by_workers(run, parts)
+    alone = b"".join(words for _, words in words_of_distances(lambda size: run.chunks(last, size), form))
+    assert b"".join(words for _, words in parts.made(0).words()) == alone
+    assert [first for first, _ in parts.made(0).words()] == [0, 2, 4, 6]
+
+
+@rules
+@pytest.mark.usefixtures("small_chunks")
+def test_a_map_of_damaged_blobs_is_not_made(begin: Begin, rule: str) -> None:
+    of = scatter_case(RULES[rule])
+    run = begin(of, **SENT.get(rule, {}))
+    advance(run, 1, 2)
+    parts = AttemptParts.of(run, 2, NO_JOB, "")
+    made_by_workers(run, parts)
+    maker = PartMaker(worker_store(run))
+    fold = maker.fold(2)
+    for key, record in list(CutRecord.all_of(run.nodes, run.cuts_key(2), 2).items()):
+        if not record.outbox:
+            continue
+        client: Any = run.nodes.node(key)
+        name = blob_key(run.outbox_name(2, key, record.nonce))
+        blob = client.get(name)
+        for broken in (blob[:-1], blob[:9] + bytes([blob[9] ^ 1]) + blob[10:], b""):
+            client.set(name, broken)
+            with pytest.raises(LostStateError):
+                [maker.make(fold, part, None) for part in parts.parts]
+        client.set(name, blob)
+    run.nodes.main.hdel(run.cuts_key(2), "0")
+    with pytest.raises(LostStateError, match="4 of 5 shards are cut"):
+        PartMaker(worker_store(run)).make(fold, 0, None)
+    again = AttemptParts.of(run, 2, NO_JOB, "another")
+    again.begin()
+    with pytest.raises(LateStepError):
+        maker.cut_shard(fold, 0)
 
 
 # Depth limits, checkpoints

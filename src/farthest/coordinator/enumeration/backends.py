@@ -126,7 +126,7 @@ class RunsInMemory(Backend):
         return self._store
 
     def executor(self, progress: Progress, should_stop: Poll, still_ours: Poll) -> Executor:
-        self._store.poll = should_stop
+        self._store.poll, self._store.watch = should_stop, _watch(progress)
         return super().executor(progress, should_stop, still_ours)
 
     def give_up(self, depth: int) -> bool:

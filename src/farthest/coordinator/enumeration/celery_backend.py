@@ -16,12 +16,14 @@ from farthest.stores.blocks import GROWTH, MOST_BLOCKS
 from farthest.stores.contract import ShardStore, step
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempt_stores import AttemptLayers
+from farthest.stores.redis.attempts import SPARSE
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.map_parts import AttemptParts
 from farthest.stores.redis.records import NO_BASE, NO_JOB
 from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
 from farthest.wording import bytes_text
-from farthest.worker.enumeration import PartWork, StepWork
+from farthest.worker.enumeration import CutWork, PartWork, StepWork
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.plan import Plan
@@ -29,13 +31,15 @@ if TYPE_CHECKING:
     from farthest.coordinator.workers import Servers
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
-    from farthest.stores.redis.map_parts import AttemptParts
 
 STEPPED_AT_ONCE = 16
 """Blocks that the coordinator itself steps at a time, with their input in memory."""
 
 CHUNK_SHARE = 0.5
 """Bytes of a key in payloads on their way, at most: 0.39 to 0.46 were measured."""
+
+PIECE_BYTES, SPARSE_BYTES = 4.0, 5.0
+"""Bytes of a state of a sparse map on its way, about: in the pieces of shards, and in payloads."""
 
 
 class CeleryExecutor(Executor):
@@ -64,24 +68,21 @@ class CeleryExecutor(Executor):
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """Raises LostStateError when Redis has lost the attempt, UnavailableError when it stays away, JobError when the
         workers cannot do it."""
-        if isinstance(store, GrowingAttempt):
-            store = store.current
-        if not isinstance(store, AttemptLayers):
-            raise TypeError(f"expected a store of an attempt in Redis, not {type(store).__name__}")
+        attempt = _attempt_of(store)
         if not shards:
             return
-        blocks = store.blocks.of(shards)
-        if store.work(depth) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
-            self._run_here(store, depth, blocks)
+        blocks = attempt.blocks.of(shards)
+        if attempt.work(depth) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
+            self._run_here(attempt, depth, blocks)
             return
         self._workers.do(
-            StepWork(store.nodes, store.attempt),
+            StepWork(attempt.nodes, attempt.attempt),
             depth,
             blocks,
             poll=self._should_stop,
             watch=self._watch,
             # Where workers lose their steps because the place of blobs is away, this one waits for it, too.
-            renew=lambda items: store.look_for_mark(),
+            renew=lambda items: attempt.look_for_mark(),
         )
 
     def _run_here(self, store: AttemptLayers[Any], depth: int, blocks: Sequence[int]) -> None:
@@ -94,6 +95,15 @@ class CeleryExecutor(Executor):
     def close(self) -> None:
         """Ends the connection to the broker."""
         self._workers.close()
+
+
+def _attempt_of(store: ShardStore) -> AttemptLayers[Any]:
+    """The attempt that a store is now."""
+    if isinstance(store, GrowingAttempt):
+        return store.current
+    if not isinstance(store, AttemptLayers):
+        raise TypeError(f"expected a store of an attempt in Redis, not {type(store).__name__}")
+    return store
 
 
 class CeleryBackend(Backend):
@@ -147,6 +157,7 @@ class CeleryBackend(Backend):
                 distances=distances,
                 max_depth=settings.max_depth,
                 counted=settings.histogram_only,
+                residues=self.plan.form,
                 place=self._place,
             )
 
@@ -155,7 +166,7 @@ class CeleryBackend(Backend):
             make,
             shards_for(space, block),
             max(1, block // space.code_bytes),
-            distances=not settings.histogram_only,
+            distances=settings.stores_distances,
         )
 
     def executor(self, progress: Progress, should_stop: Poll, still_ours: Poll) -> Executor:
@@ -208,21 +219,27 @@ class CeleryBackend(Backend):
         still_ours: Poll,
     ) -> MadeMap | None:
         """Part by part, while the coordinator waits and handles records alone. On a server, workers that see the
-        database store the map there. None where it is small, its space is given by its successors, no worker is alive,
-        or there is no room for it on its way. Raises as ``CeleryExecutor.run_layer``."""
-        if not isinstance(store, GatherAttempt) or store.kernel.keys <= SMALL_LAYER_STATES.number():
+        database store the map there. None where it is small, no worker is alive, or there is no room for it on its
+        way. Raises as ``CeleryExecutor.run_layer``."""
+        attempt = _attempt_of(store)
+        sparse = attempt.facts.keys == SPARSE
+        if (states if sparse else attempt.facts.keys) <= SMALL_LAYER_STATES.number():
             return None
         job = recorder.job if recorder.database.is_server else NO_JOB
-        parts = store.parts(depth, job, recorder.owner)
-        needed = int(store.kernel.keys * CHUNK_SHARE) * (1 if parts.fold.base == NO_BASE else 2)
+        parts = AttemptParts.of(attempt, depth, job, recorder.owner)
+        items, in_place = parts.cut.items, parts.fold.job == NO_JOB
         if parts.fold.planes:
-            needed = store.kernel.words * 8 * parts.fold.planes
-        room = self._nodes.call(self._place.free) if job == NO_JOB else None
+            needed = 8 * items
+        elif sparse:
+            needed = int(items * (PIECE_BYTES + in_place * SPARSE_BYTES))
+        else:
+            needed = in_place * int(items * CHUNK_SHARE) * (1 if parts.fold.base == NO_BASE else 2)
+        room = self._nodes.call(self._place.free) if needed else None
         if room is not None and needed > room:
             return None
         workers = Workers(self._nodes)
         try:
-            if self._made(store, parts, workers, self._watch(progress), still_ours):
+            if self._made(attempt, parts, workers, self._watch(progress), still_ours):
                 return parts.made(states)
         except NoRoomError:
             pass
@@ -233,7 +250,7 @@ class CeleryBackend(Backend):
 
     def _made(
         self,
-        store: GatherAttempt,
+        store: AttemptLayers[Any],
         parts: AttemptParts,
         workers: Workers,
         watch: Callable[[WorkProgress], None],
@@ -243,13 +260,19 @@ class CeleryBackend(Backend):
         if parts.fold.job == NO_JOB:
             for part in parts.parts:
                 parts.give_base(part)
-        return workers.do(
-            PartWork(self._nodes, store.attempt),
-            parts.fold.depth,
-            parts.parts,
-            poll=poll,
-            watch=watch,
-            renew=lambda items: store.look_for_mark(),
-            provide=parts.give_base,
-            wait_for_workers=False,
+        works: list[tuple[type[PartWork], range]] = [(PartWork, parts.parts)]
+        if parts.shards:
+            works.insert(0, (CutWork, parts.shards))
+        return all(
+            workers.do(
+                kind(self._nodes, store.attempt),
+                parts.fold.depth,
+                items,
+                poll=poll,
+                watch=watch,
+                renew=lambda items: store.look_for_mark(),
+                provide=parts.give_base,
+                wait_for_workers=False,
+            )
+            for kind, items in works
         )

@@ -173,11 +173,6 @@ def with_kind_of_map(space: Space, settings: Settings, *, stored: bool) -> Setti
         return replace(settings, residues=problem is None)
     if problem is not None:
         raise PuzzleError(f"puzzle {space.puzzle.name}: no residue map: {problem}; use --map full")
-    if not threads and space.engine != "gather":
-        raise PuzzleError(
-            f"puzzle {space.puzzle.name}: workers make no residue map of a space that is given by its successors; "
-            "use `farthest enumerate` without --workers celery, or --map full"
-        )
     return settings
 
 

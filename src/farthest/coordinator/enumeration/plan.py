@@ -382,7 +382,7 @@ class _Planner:
             cut = None
             whole = total if settings.max_depth is None else 0
             needed = run_bytes(space, whole, blobs_in_redis=in_redis) if whole else None
-            disk = map_bytes(self._map, whole)
+            disk = map_bytes(self._map, whole, (space.keys or 0) // 4)
         redis = limit if needed is None else needed.redis
         found = replace(found, cut=cut).needing(memory=redis, disk=disk, memory_limit=limit)
         if needed is not None and settings.max_depth is None:

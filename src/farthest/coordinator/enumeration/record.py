@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -21,7 +22,9 @@ from farthest.models.chunks import (
     WIDTHS,
     Chunk,
     MapDigest,
+    code_array,
     layers_digest,
+    written,
 )
 from farthest.models.database import Database
 from farthest.models.maps import Maps
@@ -292,13 +295,23 @@ class JobRecorder(OwnedJob):
             chunks = store.chunks(found.depth, CHUNK_KEYS)
             return state_rows(space, chunks) if kept is None else member_rows(kept, chunks)
         limit = STATE_ROWS if found.complete else min(STATE_ROWS, LAST_BOARDS)
-        if has_map and space.keys is None:
-            return layer_rows(space, store.chunks(found.depth, CHUNK_KEYS), found.depth, limit)
         codes = store.keys(found.depth, limit)
+        if has_map and space.keys is None:
+            return self._numbered_rows(space, codes, found.depth)
         numbered = space.keys is None or kept is not None  # a code may stand for several boards
         boards = board_texts(space, codes, limit)
         keys: Iterable[Any] = range(len(boards)) if numbered else codes
         return zip(keys, repeat(found.depth), boards, strict=False)
+
+    def _numbered_rows(self, space: Space, codes: Sequence[Any], depth: int) -> Iterator[Row]:
+        """Rows of states of the stored map, which is sparse; ``codes``: theirs, ascending."""
+        leads, chunk = self._maps.leads(self.job), None
+        for code, text in zip(codes, board_texts(space, codes), strict=True):
+            at = bisect_right(leads, written(code, space.code_bytes), key=lambda lead: lead[1]) - 1
+            if chunk is None or chunk.first != leads[at][0]:
+                chunk = self._maps.chunk_at(self.job, leads[at][0])
+                here = code_array(chunk.codes, chunk.width)
+            yield chunk.first + int(here.searchsorted(here.dtype.type(code))), depth, text
 
     def _write_map(self, found: Found, digest: MapDigest | None = None) -> None:
         """Stores the map in the place of an older one. ``digest``: what all of it is added to, unless workers have made
@@ -416,22 +429,11 @@ def _member_texts(space: ReducedSpace, keys: Sequence[Any]) -> Iterator[tuple[in
         yield from zip((rows + first).tolist(), space.puzzle.definition.texts(boards), strict=True)
 
 
-def layer_rows(space: Space, chunks: Iterator[Chunk], depth: int, limit: int) -> Iterator[Row]:
-    """Rows of the first ``limit`` states of a sparse map, or as many as there are, at one depth."""
-    return islice(chain.from_iterable(_sparse_rows(space, chunk, depth) for chunk in chunks), limit)
-
-
-def _sparse_rows(space: Space, chunk: Chunk, depth: int | None = None) -> Iterable[Row]:
-    import numpy
-
-    codes, distances = chunk.code_array(), chunk.distance_array()
+def _sparse_rows(space: Space, chunk: Chunk) -> Iterable[Row]:
+    codes = chunk.code_array()
     assert codes is not None, "the map is sparse"
-    numbers = numpy.arange(chunk.first, chunk.last + 1)
-    if depth is not None:
-        wanted = distances == depth
-        codes, distances, numbers = codes[wanted], distances[wanted], numbers[wanted]
     texts = space.puzzle.definition.texts(space.decode(codes))
-    return zip(numbers.tolist(), distances.tolist(), texts, strict=True)
+    return zip(range(chunk.first, chunk.last + 1), chunk.distance_array().tolist(), texts, strict=True)
 
 
 def _dense_rows(space: Space, chunk: Chunk) -> Iterable[Row]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import BoardError, PuzzleError, SettingError
 from farthest.families.permutation.assembly import Held, Kind, permutation_of
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import name_problem
@@ -52,7 +52,7 @@ class _Generator:
 class _Reader:
     """Reads the moves between ``<`` and ``>``. ``fail`` makes the error of a problem."""
 
-    def __init__(self, puzzle: Puzzle, fail: Callable[[str], PuzzleError]) -> None:
+    def __init__(self, puzzle: Puzzle, fail: Callable[[str], PuzzleError | SettingError]) -> None:
         self.definition: Permutation = permutation(puzzle)
         self.metric = puzzle.metric
         self.moduli = self.definition.slot_moduli
@@ -157,11 +157,19 @@ class _Reader:
         return frozenset(own)
 
 
+def moves_named(
+    parent: Puzzle, text: str, fail: Callable[[str], PuzzleError | SettingError]
+) -> tuple[list[Move], str]:
+    """What ``text`` stands for, as moves on the puzzle's slots, all powers among them that its metric counts; and the
+    text that all such texts are kept as. Raises what ``fail`` makes of a problem."""
+    return _Reader(parent, fail).read(text)
+
+
 def with_moves(parent: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
     """The puzzle with these moves alone. Raises what ``fail`` makes of a problem."""
     if permutation(parent).guards:
         raise fail(f"some moves of {parent.name} cannot be made on every board; write the puzzle alone")
-    moves, text = _Reader(parent, fail).read(text)
+    moves, text = moves_named(parent, text, fail)
     definition = _reduced(permutation(parent), moves, fail)
     return replace(
         parent,

@@ -128,14 +128,15 @@ class UserMoves:
         for row, code in enumerate(codes.tolist()):
             # A copy: it may be an array that the class fills again when it is asked next.
             there = self.reached(codes[row : row + 1], forward=forward)[:_CHECKED].copy()
-            for k in range(there.size):
-                back = self.reached(there[k : k + 1], forward=not forward)
-                if not (back == codes[row]).any():
-                    claim = "undirected is True" if self.user.undirected else "predecessors is there"
-                    raise self.user.error(
-                        f"{claim}, but from {shown(code)} a move leads to {shown(there.tolist()[k])} and none back is "
-                        "answered; correct it"
-                    )
+            back = np.zeros(there.size, dtype=bool)
+            for _, rows, found in self.steps(there, forward=not forward):
+                back[rows[found == codes[row]]] = True
+            if not back.all():
+                claim = "undirected is True" if self.user.undirected else "predecessors is there"
+                raise self.user.error(
+                    f"{claim}, but from {shown(code)} a move leads to {shown(there[~back].tolist()[0])} and none back "
+                    "is answered; correct it"
+                )
 
     def _pairs(self, codes: Codes, *, forward: bool) -> set[tuple[int, Any]]:
         return {

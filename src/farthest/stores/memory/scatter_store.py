@@ -1,9 +1,13 @@
 """The store of spaces given by their successors, in this process's memory: each layer of each shard is a sorted run.
 
 A run is held as the kernel codes it (kernel/include/farthest/run_blob.hpp), about a byte or two per state. A layer is
-stepped in two parts: all successors of the layer before go into the outboxes, as soon as the first of its shards is
-stepped (in several turns where they do not all have room: ``CandidatesInTurns``); then each shard takes its own out,
-without those that are not new (``contract.Excluded``). All states found are kept in runs that double in size.
+stepped in two parts: all successors of the layer before go into the outboxes, in several turns where they do not all
+have room; then they are taken out shard by shard, without those that are not new (``contract.Excluded``). All states
+found are kept in runs that double in size.
+
+Shards are as small as suits the processor's cache: a thin layer is one shard, a wide one many, so that no layer has
+costs for shards that are nearly empty. Older states that a step reads are divided among as many shards first; where
+these were more, each of the new shards reads several runs. Where all states found are not new, shards only grow more.
 
 Where a depth limit ends the search and states are only counted, the states of the last layer are counted shard by
 shard, and not kept.
@@ -11,12 +15,12 @@ shard, and not kept.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import groupby
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
+from farthest import _kernel
 from farthest.errors import MemoryUsedUpError, StorageError
 from farthest.models.chunks import Chunk
 from farthest.stores.contract import ONLY_COUNTS, check_depth, excluded, excluded_layers
@@ -25,10 +29,7 @@ from farthest.stores.scattering import (
     ALL,
     BOX_BYTES,
     LEAST_KEPT,
-    NOTHING_FOUND,
     Candidates,
-    RunsStepInput,
-    ShardRuns,
     SortedRun,
     has_expander,
     least_codes,
@@ -50,114 +51,85 @@ PASSES = 4
 
 LEAST_ROOM = 2**22
 
+MOST_SHARDS = 256
+SHARD_BYTES = 2**16
+"""Of the successors in a shard, about: they are sorted in the processor's cache."""
+LEAST_SHARD_BYTES = 2**14
+"""Where threads share the shards of a layer, each of which has SHARDS_A_THREAD."""
+SHARDS_A_THREAD = 4
+SHARD_KEYS = 4096
+"""Of a dense space at least."""
+SHARD_FOUND = 256
+"""Of all states found, where these are not new: so many are read for a successor."""
+
+FOUND_RUNS = 8
+"""The runs of all states found of a shard are merged when there are so many more."""
+
 SHARDS_AT_ONCE = 64
 """Shards whose fresh states are found between two checks of the memory."""
-
-
-class CandidatesInTurns(Candidates):
-    """The successors of a layer for as many shards at once as have room. Where all successors do not have room, the
-    layer before is expanded several times, each time for some of the shards. ``memory``: bytes that runs and successors
-    may take together, None for no limit."""
-
-    def __init__(self, space: ScatterSpace, shards: int, memory: int | None) -> None:
-        self._least = ROOM if memory is None else min(ROOM, memory // 4)
-        self._depth = 0  # of the candidates that the boxes hold
-        self._first = -1  # their first shard; -1: there are none
-        self._at_once = shards  # shards of which the boxes hold candidates
-        self._successor_bytes = 0.0  # of a state of the layer before, about
-        super().__init__(space, shards, self._least)
-
-    def parts(self, depth: int, shards: Sequence[int], states: int, free: int | None) -> Iterator[list[int]]:
-        """The shards, some at a time: those whose candidates the boxes hold together. ``states``: of the layer before;
-        ``free``: bytes for these candidates and what is found among them, None for any number."""
-        if self._depth != depth:
-            self._depth, self._first = depth, -1
-            self._at_once = self._fitting(states, free)
-        for _, some in groupby(sorted(shards), lambda shard: shard // self._at_once):
-            together = list(some)
-            for first in range(0, len(together), SHARDS_AT_ONCE):
-                yield together[first : first + SHARDS_AT_ONCE]
-
-    def _fitting(self, states: int, free: int | None) -> int:
-        """Of how many shards the successors of so many states have room at once."""
-        expected = int(self._successor_bytes * states)
-        room = max(ROOM, expected // PASSES)
-        if free is not None:
-            room = min(room, free // 3)
-        passes = -(-expected // max(room, LEAST_ROOM))
-        if passes <= 1 or not has_expander(self._space):
-            return self._shards
-        self.clear(max(self._least, 2 * room))
-        return max(1, self._shards // passes)
-
-    def expand(
-        self, shard: int, layer: Iterable[list[Buffer]], states: int, threads: int, poll: Callable[[], None]
-    ) -> None:
-        """Puts the successors that are in the shard, and in those at once with it, into the boxes, unless they are
-        there. ``layer``: the runs of the layer before, with so many ``states``; ``poll`` is called now and then, and
-        may raise."""
-        first = shard - shard % self._at_once
-        if self._first == first:
-            return
-        end = min(first + self._at_once, self._shards)
-        try:
-            for runs in layer:
-                self.put(runs, threads, poll, (first, end))
-        except BaseException:
-            self.drop()
-            raise
-        self._first = first
-        filled = self.boxes.filled_bytes
-        if filled > 4 * (end - first) * BOX_BYTES * threads:  # else it tells of the boxes' pieces of memory
-            self._successor_bytes = filled * self._shards / (end - first) / states
-
-    def drop(self) -> None:
-        """Gives up all candidates, and what is known of them."""
-        self.clear(self._least)
-        self._first = -1
-
-
-MOST_SHARDS = 256
-
-KEYS_PER_SHARD = 4096
-"""Of a dense space at least: small ones have fewer shards."""
 
 SLICE = 2**20
 """States that are expanded between two checks of the memory, and two calls of ``poll``."""
 
-RUN_BYTES = 120
-"""What a run takes besides its bytes: an object and its place in two dictionaries."""
+RUN_BYTES = 160
+"""What a run takes besides its bytes: two objects and its place in a dictionary."""
+
+
+class Layer(NamedTuple):
+    """The runs of a layer by shard, and of how many shards: a power of two."""
+
+    shards: int
+    runs: dict[int, SortedRun]
+
+
+@dataclass
+class LayerStepInput:
+    """``StepInput`` of a whole layer. ``shards``: the one unit that it is, unless it was given out before."""
+
+    store: ScatterMemoryStore
+    depth: int
+    shards: list[int]
+    found: Layer = field(default_factory=lambda: Layer(1, {}))
+
+    def run(self, threads: int = 1) -> list[int]:
+        if not self.shards:
+            return []
+        self.found = self.store.step(self.depth, threads)
+        return [sum(run.states for run in self.found.runs.values())]
 
 
 class ScatterMemoryStore(LayersInMemory):
-    """``JobStore`` over runs of this process.
+    """``JobStore`` over runs of this process. A layer is one unit of work, whose shards are the store's own.
 
     ``distances``: keep them, for ``chunks``. ``memory``: bytes that runs and successors may take, None for no limit.
     ``last``: the last depth that is wanted, where there is a limit. ``poll`` is called now and then while a layer is
-    stepped; it may raise an exception.
+    stepped; it may raise an exception; ``watch`` (``executors.Watch``) in layers of many shards.
     """
 
     def __init__(
         self, space: ScatterSpace, *, distances: bool, memory: int | None = None, last: int | None = None
     ) -> None:
-        keys = space.keys or 0
-        super().__init__(max(1, min(MOST_SHARDS, keys // KEYS_PER_SHARD)) if keys else MOST_SHARDS)
+        super().__init__(1)
         self.space = space
         self.poll: Callable[[], None] = lambda: None
+        self.watch: Callable[[int, int], None] = lambda done, shards: None
         self._width = space.code_bytes
         self._excluded = excluded(graded=space.graded, undirected=space.undirected)
         self._distances = distances
         self._memory = memory
         self._limit = last
         self._last = None if distances else last
-        self._candidates = CandidatesInTurns(space, self.shards, memory)
-        self._stepping = threading.Lock()
-        self._runs: dict[int, dict[int, Buffer]] = {0: {}}  # by depth and shard
-        self._counts[0] = {}
+        self._room = ROOM if memory is None else min(ROOM, memory // 4)
+        self._successor_bytes = 8.0 * self._width  # of a state's successors, about
+        self._layers: dict[int, Layer] = {}
         self._found: dict[int, list[SortedRun]] = {}  # by shard: all states found, the longest run first
+        self._states = 0  # of them
         self._bytes = 0  # of runs
-        for shard, run in self._candidates.origins().items():
-            self._keep(0, shard, run)
+        origins = space.origin_codes()
+        self._shards = self._fitting(memoryview(origins).nbytes, 1)
+        self._candidates = Candidates(space, self._shards, self._room)
+        self._candidates.boxes.add(origins)
+        self._keep(0, Layer(self._shards, self._candidates.take_all(1)))
 
     # Memory
 
@@ -165,10 +137,6 @@ class ScatterMemoryStore(LayersInMemory):
     def held_bytes(self) -> int:
         """Bytes that runs and successors take now."""
         return self._bytes + self._candidates.boxes.held_bytes
-
-    @property
-    def _free(self) -> int | None:
-        return None if self._memory is None else self._memory - self._bytes
 
     def _check_memory(self, depth: int) -> None:
         if self._memory is None or self.held_bytes <= self._memory:
@@ -186,123 +154,203 @@ class ScatterMemoryStore(LayersInMemory):
                 f"{self._memory:,} allowed; allow more{limit}{files}"
             )
 
-    def _keep(self, depth: int, shard: int, run: SortedRun) -> None:
-        """Makes the run of a layer part of the store."""
-        self._runs[depth][shard] = run.data
-        self._counts[depth][shard] = run.states
-        self._bytes += run.bytes + RUN_BYTES
-        if self._excluded == "all" and depth != self._last:
+    def _keep(self, depth: int, layer: Layer) -> None:
+        """Makes the runs of a layer part of the store."""
+        states = sum(run.states for run in layer.runs.values())
+        self._layers[depth] = layer
+        self._counts[depth] = {0: states} if states else {}
+        self._bytes += sum(run.bytes + RUN_BYTES for run in layer.runs.values())
+        if self._excluded != "all" or depth == self._last:
+            return
+        self._states += states
+        for shard, run in layer.runs.items():
             found = self._found.setdefault(shard, [])
-            stay, united = with_run(self._width, found, run)
-            self._bytes += united.bytes - sum(one.bytes for one in found[stay:])
-            found[stay:] = [united]
+            found.append(run)
+            self._bytes += run.bytes
+            if len(found) % FOUND_RUNS == 0:
+                stay, united = with_run(self._width, found[:-1], run)
+                self._bytes += united.bytes - sum(one.bytes for one in found[stay:])
+                found[stay:] = [united]
 
     def _forget(self, depth: int) -> None:
         """Gives up the runs of a layer that is needed no more."""
-        for run in self._runs.pop(depth, {}).values():
-            self._bytes -= memoryview(run).nbytes + RUN_BYTES
+        if depth in self._layers:
+            self._bytes -= sum(run.bytes + RUN_BYTES for run in self._layers.pop(depth).runs.values())
 
     # ShardStore
 
     def reachable(self, depth: int) -> list[int]:
-        """Any shard may have successors of any other."""
-        return list(range(self.shards)) if self._counts[depth - 1] else []
+        return [0] if self._counts[depth - 1] else []
 
     def _prepared(self, depth: int, shards: set[int]) -> set[int]:
-        self._runs[depth] = {}
+        self._layers[depth] = Layer(1, {})
         if not self._distances:
             self._forget(depth - 3)
         return shards
 
-    def open(self, depth: int, shards: Sequence[int]) -> RunsStepInput:
-        return RunsStepInput(self, depth, self._free_shards(depth, shards))
+    def open(self, depth: int, shards: Sequence[int]) -> LayerStepInput:
+        return LayerStepInput(self, depth, self._free_shards(depth, shards))
 
-    def commit(self, depth: int, step_input: RunsStepInput, counts: Sequence[int]) -> None:
+    def commit(self, depth: int, step_input: LayerStepInput, counts: Sequence[int]) -> None:
         """Raises ResourceError when the layer is too deep for distances, or takes too much memory."""
         if any(counts) and self._distances:
             check_depth(depth)
-        self._committed.update(step_input.shards)
-        for shard, one in zip(step_input.shards, step_input.steps, strict=True):
-            if one.fresh.states:
-                self._keep(depth, shard, one.fresh)
-        self._check_memory(depth)
+        if step_input.shards:
+            self._committed.update(step_input.shards)
+            self._keep(depth, step_input.found)
+            self._check_memory(depth)
 
     # The step
 
-    def step(self, depth: int, shards: Sequence[int], threads: int) -> list[ShardRuns]:
+    def step(self, depth: int, threads: int) -> Layer:
         """Of a layer that is only counted, the runs of the least states of each shard."""
 
         def check() -> None:
             self._check_memory(depth)
             self.poll()
 
-        with self._stepping:
-            found: dict[int, SortedRun] = {}
-            before = self._bytes
-            most = LEAST_KEPT if depth == self._last else ALL
-            older = partial(self._older, depth)
-            try:
-                states, free = sum(self._counts[depth - 1].values()), self._free
-                for together in self._candidates.parts(depth, shards, states, free):
-                    self._candidates.expand(together[0], self._slices(depth, check), states, threads, check)
-                    taken = self._candidates.take(together, older, threads, most)
-                    found.update(taken)
-                    self._bytes += sum(run.bytes for run in taken.values())
+        states = sum(self._counts[depth - 1].values())
+        most = LEAST_KEPT if depth == self._last else ALL
+        boxes, at_once = self._divided(depth, states, threads)
+        before, found = self._bytes, dict[int, SortedRun]()
+        try:
+            for first in range(0, self._shards, at_once):
+                turn = None if at_once == self._shards else (first, first + at_once)
+                for runs in self._slices(depth - 1):
+                    self._candidates.put(runs, threads, check, turn)
                     check()
-            finally:
-                self._bytes = before
-            return [ShardRuns(found[shard]) if shard in found else NOTHING_FOUND for shard in shards]
+                filled, held = boxes.filled(), boxes.filled_bytes
+                if held > 4 * at_once * BOX_BYTES * threads:  # else it tells of the boxes' pieces of memory
+                    self._successor_bytes = held * self._shards / at_once / states
+                for begin in range(0, len(filled), SHARDS_AT_ONCE):
+                    if begin:
+                        self.watch(filled[begin], self._shards)
+                        check()
+                    some = filled[begin : begin + SHARDS_AT_ONCE]
+                    older = [self._older(depth, shard) for shard in some]
+                    for shard, taken in zip(some, boxes.take(some, older, threads, most), strict=True):
+                        if taken[0]:
+                            found[shard] = SortedRun(*taken)
+                            self._bytes += found[shard].bytes
+        except BaseException:
+            self._candidates.clear(self._room)
+            raise
+        finally:
+            self._bytes = before
+        return Layer(self._shards, found)
+
+    def _fitting(self, expected: int, threads: int) -> int:
+        """How many shards suit so many bytes of successors: a power of two."""
+        size = SHARD_BYTES
+        if threads > 1:
+            size = min(size, max(LEAST_SHARD_BYTES, expected // (threads * SHARDS_A_THREAD)))
+        shards = min(expected // size, MOST_SHARDS)
+        if self.space.keys is not None:
+            shards = min(shards, self.space.keys // SHARD_KEYS)
+        if self._excluded == "all":
+            shards = max(shards, min(self._states // SHARD_FOUND, MOST_SHARDS))
+        return 1 << max(shards, 1).bit_length() - 1
+
+    def _divided(self, depth: int, states: int, threads: int) -> tuple[_kernel.Outboxes, int]:
+        """The boxes for the successors of so many states, divided into shards as all that is read is, and of how many
+        shards the successors have room at once."""
+        expected = int(self._successor_bytes * states)
+        shards, room = self._fitting(expected, threads), max(ROOM, expected // PASSES)
+        if self._excluded == "all":
+            shards = max(shards, self._shards)
+        if self._memory is not None:
+            room = min(room, (self._memory - self._bytes) // 3)
+        passes = -(-expected // max(room, LEAST_ROOM)) if has_expander(self.space) else 1
+        boxes = self._candidates.divide(shards, self._room if passes <= 1 else max(self._room, 2 * room))
+        self._divide_older(depth, shards)
+        self._shards = shards
+        return boxes, max(1, shards // max(passes, 1))
+
+    def _divide_older(self, depth: int, shards: int) -> None:
+        """Divides what is not new at a depth among so many shards, where it has fewer."""
+        if self._excluded == "all":
+            if shards == self._shards:
+                return
+            older, self._found = self._found, {}
+            for run in chain.from_iterable(older.values()):
+                self._bytes -= run.bytes
+                for shard, part in self._parts([run], shards):
+                    self._found.setdefault(shard, []).append(part)
+                    self._bytes += part.bytes
+            return
+        for earlier in excluded_layers(self._excluded, depth):
+            if self._layers[earlier].shards >= shards:
+                continue
+            runs = [run for _, run in sorted(self._layers[earlier].runs.items())]
+            self._forget(earlier)
+            # Ranges of keys lie in order, but may cross those that there were; parts by a hash lie in those.
+            groups = [[run] for run in runs] if self.space.keys is None else [runs]
+            parts = dict(chain.from_iterable(self._parts(group, shards) for group in groups))
+            self._layers[earlier] = Layer(shards, parts)
+            self._bytes += sum(run.bytes + RUN_BYTES for run in parts.values())
+
+    def _parts(self, runs: Iterable[SortedRun], shards: int) -> list[tuple[int, SortedRun]]:
+        """The parts of ascending runs in each of so many shards."""
+        writer = _kernel.MapWriter(self._width, shards, self.space.keys or 0, 0)
+        for run in runs:
+            writer.add(_kernel.run_codes(self._width, run.data), bytes(run.states), 1)
+        return [(shard, SortedRun(states, data)) for shard, states, data in writer.runs(0)]
 
     def _older(self, depth: int, shard: int) -> list[Buffer]:
-        """The runs of a shard whose states are not new at a depth."""
+        """The runs with the states of a shard that are not new at a depth, and perhaps with others."""
         if self._excluded == "all":
             return [run.data for run in self._found.get(shard, ())]
-        layers = [self._runs.get(earlier, {}) for earlier in excluded_layers(self._excluded, depth)]
-        return [layer[shard] for layer in layers if shard in layer]
+        size = self.space.keys or 2**32  # shards are its equal parts (kernel/include/farthest/codes.hpp)
+        part = -(-size // self._shards)
+        runs: list[Buffer] = []
+        for earlier in excluded_layers(self._excluded, depth):
+            layer = self._layers[earlier]
+            of_layer = -(-size // layer.shards)
+            last = min((shard + 1) * part, size) - 1
+            overlapping = range(shard * part // of_layer, last // of_layer + 1)
+            runs += [layer.runs[at].data for at in overlapping if at in layer.runs]
+        return runs
 
-    def give_up(self, depth: int) -> None:
-        """Forgets what was found of a layer that is not complete, the last one begun."""
-        self._candidates.drop()
-        self._forget(depth)
-        self._counts.pop(depth, None)
-
-    def _slices(self, depth: int, check: Callable[[], None]) -> Iterator[list[Buffer]]:
-        """The runs of the layer before, some at a time; ``check`` is called between them."""
+    def _slices(self, depth: int) -> Iterator[list[Buffer]]:
+        """The runs of a layer, some at a time."""
         runs: list[Buffer] = []
         states = 0
-        for shard, run in self._runs[depth - 1].items():
-            runs.append(run)
-            states += self._counts[depth - 1][shard]
+        for run in self._layers[depth].runs.values():
+            runs.append(run.data)
+            states += run.states
             if states >= SLICE:
                 yield runs
-                check()
                 runs, states = [], 0
         if runs:
             yield runs
-            check()
+
+    def give_up(self, depth: int) -> None:
+        """Forgets what was found of a layer that is not complete, the last one begun."""
+        self._candidates.clear(self._room)
+        self._forget(depth)
+        self._counts.pop(depth, None)
 
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         """Of byte strings a list of bytes."""
-        return least_codes(self.space, self._runs[depth], limit)
+        runs = {shard: run.data for shard, run in self._layers[depth].runs.items()}
+        return least_codes(self.space, runs, limit)
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """``size`` keys a chunk of a dense space, at most so many states of a sparse one."""
         if not self._distances:
             raise StorageError(ONLY_COUNTS)
         self._candidates.boxes.trim()
-
-        def runs_of(shard: int) -> Iterator[tuple[int, Buffer]]:
-            return ((at, self._runs[at][shard]) for at in range(depth + 1) if shard in self._runs[at])
-
-        return map_of_runs(self.space, self.shards, depth, runs_of, size, threads)
+        runs = ((at, run.data) for at in range(depth + 1) for run in self._layers[at].runs.values())
+        return map_of_runs(self.space, 1, depth, lambda _: runs, size, threads)
 
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._restored(depth)
-        self._runs, self._counts, self._found, self._bytes = {}, {}, {}, 0
-        for at, runs in read_map(self.space, self.shards, depth, chunks, states):
-            self._runs[at], self._counts[at] = {}, {}
-            for shard, run in runs.items():
-                self._keep(at, shard, run)
+        self._layers, self._counts, self._found, self._bytes = {}, {}, {}, 0
+        self._states = states
+        self._shards = self._fitting(int(self._successor_bytes * states / (depth + 1)), threads)
+        self._states = 0
+        for at, runs in read_map(self.space, self._shards, depth, chunks, states):
+            self._keep(at, Layer(self._shards, runs))
             self._check_memory(at)

@@ -23,14 +23,17 @@ from farthest.environment import WORKER_MEMORY
 from farthest.errors import LateStepError, LostStateError, RedisFullError, SettingError, StorageError
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, Kind, mark_of, new_nonce
-from farthest.stores.contract import check_depth
+from farthest.stores.contract import ONLY_COUNTS, check_depth
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempts import AttemptFacts, AttemptKeys, read_meta
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import (
+    NO_BASE,
+    NO_JOB,
     NOBODY_WAITS,
     NOT_COUNTED,
     OURS,
+    Fold,
     FoundBlob,
     Pointer,
     Record,
@@ -44,7 +47,8 @@ if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Blocks
-    from farthest.stores.contract import StepInput
+    from farthest.stores.contract import Base, StepInput
+    from farthest.stores.redis.assembly import Assembly, RecordsOf
     from farthest.stores.redis.connections import RedisNodes
 
 
@@ -218,6 +222,10 @@ class AttemptSteps(AttemptKeys, ABC, Generic[Opened]):
     @abstractmethod
     def longest_blob(self, states: int) -> int:
         """No blob of a block with so many states is longer."""
+
+    @abstractmethod
+    def assembly(self, fold: Fold, records: RecordsOf) -> Assembly:
+        """What makes the parts of a map; ``records``: gives those of a block that ``fold`` wants, by depth."""
 
     # Both
 
@@ -398,10 +406,15 @@ class AttemptLayers(AttemptSteps[Opened]):
     ``_prepare`` before anything else."""
 
     _depth = 0
+    _colour = -1
+    base: Base | None = None
+    """Finds the chunks of the checkpoint that maps are made from, where there is one."""
+    end_folding: Callable[[], None] | None = None
+    """Removes what the map was made of that workers make now."""
 
     def _prepare(self, *, distances: bool, residues: ResidueForm | None = None) -> None:
         self.keeps_distances = distances
-        self._residues = residues
+        self.residues = residues
         self.removals = Removals(self)
         self._begin = self.nodes.main.register_script(BEGIN)
         self._begun: dict[int, list[int]] = {}  # by depth, the blocks of the layer
@@ -438,7 +451,7 @@ class AttemptLayers(AttemptSteps[Opened]):
         self._pointers[block] = Pointer(depth, (found,))
 
     def _start(self, depth: int) -> None:
-        """Writes the attempt's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
+        """Writes the attempt's facts and the records of the layers ``depth`` and before that it has the blobs of."""
         for layer in range(max(depth - 1, 0), depth + 1):
             self._layers.setdefault(layer, {})
             self._begun[layer] = list(self._layers[layer])
@@ -446,11 +459,11 @@ class AttemptLayers(AttemptSteps[Opened]):
 
         def write() -> None:
             pipe = self.nodes.main.pipeline()
-            for layer in range(max(depth - 1, 0), depth + 1):
-                for block, record in self._layers[layer].items():
+            for layer, records in self._layers.items():
+                for block, record in records.items():
                     pipe.hset(self.records_key(layer), str(block), record.text(layer, block))
-                if layer < depth:
-                    pipe.hset(self.meta_key, f"sealed:{layer}", len(self._layers[layer]))
+            if depth:
+                pipe.hset(self.meta_key, f"sealed:{depth - 1}", len(self._layers[depth - 1]))
             if self.facts.exclude == "all":
                 for block in range(self.blocks.count):
                     pointer = self._pointers.get(block, Pointer(0, ()))
@@ -533,10 +546,41 @@ class AttemptLayers(AttemptSteps[Opened]):
                 raise LostStateError(
                     f"attempt {self.attempt}: layer {depth} has {len(records)} of {len(self._begun[depth])} blocks"
                 )
-            if (self.keeps_distances or self._residues) and any(record.states for record in records.values()):
+            if (self.keeps_distances or self.residues) and any(record.states for record in records.values()):
                 check_depth(depth)
             self._layers[depth] = records
         return self._layers[depth]
+
+    # The map
+
+    def whole_assembly(self, fold: Fold) -> Assembly:
+        """``assembly`` for this process."""
+
+        def records(block: int) -> dict[int, Record]:
+            self.touch_if_room()
+            layers = {depth: self._complete(depth) for depth in fold.wanted}
+            return {depth: layer[block] for depth, layer in layers.items() if block in layer}
+
+        return self.assembly(fold, records)
+
+    def fold(self, depth: int, form: ResidueForm | None, job: int = NO_JOB, owner: str = "") -> Fold:
+        """What the map up to ``depth`` is made of; ``form``: of a residue map, None for one of distances."""
+        if form is None and not self.keeps_distances:
+            raise StorageError(ONLY_COUNTS)
+        base = NO_BASE if self.base is None else self._stored_depth
+        depths = range(base + 1, depth + 1)
+        numbers = () if form is None else tuple(map(form.number, depths))
+        records = tuple(
+            len(self._complete(layer)) if form is None or form.number(layer) else 0 for layer in depths
+        )
+        planes = 0 if form is None else form.planes
+        return Fold(depth, base, records, self._colour, job, owner, planes, numbers)
+
+    def stored(self, depth: int, base: Base) -> None:
+        """A map up to ``depth`` is in the database: what workers have made it of can go."""
+        if self.end_folding is not None:
+            self.end_folding()
+            self.end_folding = None
 
     def touch(self) -> None:
         """Says that the attempt's coordinator is alive."""
@@ -550,7 +594,7 @@ class AttemptLayers(AttemptSteps[Opened]):
     def _retire(self, depth: int) -> None:
         """A layer that no step reads any more leaves the place, unless results are made from it."""
         of_distances = self.keeps_distances and depth > self._stored_depth
-        of_residues = self._residues is not None and self._residues.number(depth) != 0
+        of_residues = self.residues is not None and self.residues.number(depth) != 0
         if depth in self._layers and not of_distances and not of_residues:
             self._remove(depth)
 

@@ -9,15 +9,17 @@ enumeration's, on the main node except for the blobs:
                             shard, and the parts of its outbox
     v                       hash: where moves are one-way, for each block a pointer to the blobs of all its found states
     b:{depth}:{block}:{nonce}   a block's states at the depth: a bitmap (stores/redis/gather_store.py) or a sorted run
-    o:{depth}:{block}:{nonce}   where states are scattered (stores/redis/scatter_store.py): what they lead to, by shard
+    o:{depth}:{block}:{nonce}   where states are scattered (stores/redis/scatter_store.py): what they lead to, by shard;
+                            or all states of a block up to the depth, by ranges of codes (stores/redis/run_parts.py)
     v:{depth}:{block}:{nonce}   all found states of a block up to the depth, or some of them
     p:{depth}:{part}:{nonce}    the chunks of a map part that are not in the database (stores/redis/records.py)
     m:0:0:{nonce}           shows that a process sees the place of the attempt's blobs
                             these five are blobs, on the block's node; never changed once they are named. They are in
                             Redis only where FARTHEST_BLOBS says so (stores/blobs/place.py)
     fold                    field of meta: what map is to be made by workers now
-    parts:{depth}, bases:{depth}    hashes: the records of its parts that were made; of those of the checkpoint that it
-                            is made from, where they are in the place of blobs
+    parts:{depth}, bases:{depth}, cuts:{depth}  hashes: the records of its parts that were made; of those of the
+                            checkpoint that it is made from, where they are in the place of blobs; of a sparse one the
+                            records of its shards, cut for the parts
     todo, done, lease       worker/work.py
 
 ``farthest:attempts`` has every attempt by the time when its coordinator was last seen, so that what a dead one left is
@@ -105,6 +107,10 @@ class AttemptKeys:
     def parts_key(self, depth: int) -> str:
         """The records of the parts of the map up to a depth."""
         return f"{prefix(self.attempt)}parts:{depth}"
+
+    def cuts_key(self, depth: int) -> str:
+        """The records of the shards that are cut for the parts of a sparse map up to a depth."""
+        return f"{prefix(self.attempt)}cuts:{depth}"
 
     def bases_key(self, depth: int) -> str:
         """The records of those parts of the map up to a depth, a checkpoint, that are in the place of blobs."""

@@ -10,24 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
-from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
-from farthest.models.chunks import CHUNK_KEYS, UNREACHED, Chunk
+from farthest.errors import DamagedMapError, JobError, LostStateError
+from farthest.models.chunks import UNREACHED, Chunk
 from farthest.stores.blobs.blob import VISITED, damaged, encode_blob
 from farthest.stores.blocks import Bitmap, Sources, searches_in_place
-from farthest.stores.contract import ONLY_COUNTS, check_states, excluded
+from farthest.stores.contract import check_states, excluded
+from farthest.stores.redis.assembly import chunks_of_part
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptLayers, Commit
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
-from farthest.stores.redis.map_parts import Assembly, AttemptParts, PartCut, block_blobs
+from farthest.stores.redis.map_parts import BitmapAssembly
 from farthest.stores.redis.places import RedisPlace
-from farthest.stores.redis.records import (
-    LEAST_CHUNKS,
-    NO_BASE,
-    NO_JOB,
-    NOT_COUNTED,
-    Fold,
-    Record,
-)
+from farthest.stores.redis.records import NOT_COUNTED, Record
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -125,7 +119,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             ),
             keys=kernel.keys,
             shards=kernel.shards,
-            part_chunks=part_chunks or _part_chunks(kernel, cut.per_block),
+            part_chunks=part_chunks or chunks_of_part(kernel.keys // kernel.shards * cut.per_block),
         )
         store = cls(Access.begun(nodes, attempt, facts, place), kernel)
         store._prepare(distances=distances, residues=residues)
@@ -138,8 +132,6 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         colours = self.kernel.colours if in_place else []
         self._colour = colours[origins[0] // keys_per_shard] if colours else -1
         self._reach = Sources(self.kernel)
-        self._base: Base | None = None
-        self._folding: AttemptParts | None = None
 
     def _write_origins(self, origins: Sequence[int]) -> None:
         keys_per_shard = self.kernel.keys // self.kernel.shards
@@ -198,47 +190,17 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """Raises LostStateError where layers are missing."""
-        fold = self._fold(depth, None)
-        return self._assembly(fold).chunks(size, threads, self._base)
+        assembly = self.whole_assembly(self.fold(depth, None))
+        assert isinstance(assembly, BitmapAssembly), "the store's own"
+        return assembly.chunks(size, threads, self.base)
 
     def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
         """The words of the residue map up to ``depth``: (the first word's number, words) of each block, made by this
         process. Raises LostStateError where a blob is missing or damaged."""
-        fold = self._fold(depth, form)
-        cut, assembly = PartCut(self, fold.planes), self._assembly(fold)
+        assembly = self.whole_assembly(self.fold(depth, form))
         for block in range(self.blocks.count):
             words, _ = assembly.words(block)
-            yield cut.range_of(block).start, words.data
-
-    def _assembly(self, fold: Fold) -> Assembly:
-        def blobs(block: int) -> Iterator[tuple[int, bytes]]:
-            self.touch_if_room()
-            records = {depth: self._complete(depth).get(block) for depth in fold.wanted}
-            return block_blobs(self, block, {depth: one for depth, one in records.items() if one is not None})
-
-        return Assembly(self.kernel, self.blocks, fold, blobs)
-
-    def parts(self, depth: int, job: int, owner: str) -> AttemptParts:
-        """The map up to ``depth``, for workers to make. ``job``: in whose database they may store it while ``owner``
-        runs it, or NO_JOB."""
-        fold = self._fold(depth, self._residues, NO_JOB if self._residues else job, owner)
-        parts = AttemptParts(self, PartCut(self, fold.planes), fold, self._base)
-        if self._residues is None:
-            self._folding = parts
-        return parts
-
-    def _fold(self, depth: int, form: ResidueForm | None, job: int = NO_JOB, owner: str = "") -> Fold:
-        """What the map up to ``depth`` is made of; ``form``: of a residue map, None for one of distances."""
-        if form is None and not self.keeps_distances:
-            raise StorageError(ONLY_COUNTS)
-        base = NO_BASE if self._base is None else self._stored_depth
-        depths = range(base + 1, depth + 1)
-        numbers = () if form is None else tuple(map(form.number, depths))
-        records = tuple(
-            len(self._complete(layer)) if form is None or form.number(layer) else 0 for layer in depths
-        )
-        planes = 0 if form is None else form.planes
-        return Fold(depth, base, records, self._colour, job, owner, planes, numbers)
+            yield assembly.cut.range_of(block).start, words.data
 
     def is_short_of_room(self) -> bool:
         """Whether the place of blobs has less room than the layers take there, and a checkpoint would give a good part
@@ -274,10 +236,8 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
                 )
             return chunk
 
-        if self._folding is not None:
-            self._folding.end()
-            self._folding = None
-        self._base, self._stored_depth = checked, depth
+        super().stored(depth, base)
+        self.base, self._stored_depth = checked, depth
         for layer in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
             self._remove(layer)
 
@@ -293,8 +253,3 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
                 elif any(_kernel.population(self.kernel, bitmap.layer)):
                     self._write_all_found(depth, block, bitmap)
         self._start(depth)
-
-
-def _part_chunks(kernel: _kernel.Space, per_block: int) -> int:
-    """Chunks of a map part: about a block's, for its blobs are read whole."""
-    return max(LEAST_CHUNKS, -(-(kernel.keys // kernel.shards * per_block) // CHUNK_KEYS))

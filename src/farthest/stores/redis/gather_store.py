@@ -36,11 +36,13 @@ from farthest.stores.blocks import Blocks, inputs_of
 from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import unbelieved
-from farthest.stores.redis.records import NOT_COUNTED, FoundBlob, Pointer, Record
+from farthest.stores.redis.map_parts import BitmapAssembly, block_blobs
+from farthest.stores.redis.records import NOT_COUNTED, Fold, FoundBlob, Pointer, Record
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from farthest.stores.redis.assembly import RecordsOf
 
 BLOBS_SHARE = 4
 """This part of a cache's memory is for blobs as they were read or written; the rest is for slots."""
@@ -127,6 +129,12 @@ class GatherStore(AttemptSteps[GatherStepInput]):
 
     def longest_blob(self, states: int) -> int:
         return longest_block_blob(self.kernel, self.blocks.per_block)
+
+    def assembly(self, fold: Fold, records: RecordsOf) -> BitmapAssembly:
+        def blobs(block: int) -> Iterator[tuple[int, bytes]]:
+            return block_blobs(self, block, records(block))
+
+        return BitmapAssembly(self.kernel, self.blocks, fold, blobs, self.facts.part_chunks)
 
     @property
     def room(self) -> int:

@@ -1,14 +1,15 @@
-"""Maps of attempts by the gather engine, put together part by part from the last checkpoint and the layers since then.
+"""Maps of attempts, put together part by part from the last checkpoint and the layers since then.
 
-Assembly       distances, or the words of a residue map, one block at a time
-PartMaker      a worker's side: reads what a part is made of, makes its chunks, commits its record
-AttemptParts   the coordinator's side: says what is to be made, and gathers what was
+BitmapAssembly   distances, or the words of a residue map, one block at a time; of the gather engine (of the scatter
+                 engine: stores/redis/run_parts.py)
+PartMaker        a worker's side: reads what a part is made of, makes its chunks, commits its record
+AttemptParts     the coordinator's side: says what is to be made, and gathers what was
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,8 @@ from farthest.models.chunks import (
     Chunk,
     MadeChunk,
     StoredDraft,
-    chunk_digest,
     encode,
+    kind_of,
     map_digest,
     open_chunk,
 )
@@ -32,19 +33,24 @@ from farthest.stores.blobs.blob import decode_blob
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.blocks import Bitmap, zeros
 from farthest.stores.contract import Base, typed, unit_for
+from farthest.stores.redis.assembly import Assembly, PartCut
 from farthest.stores.redis.records import (
     DATABASE,
     FOLD,
     NO_BASE,
+    NO_JOB,
     NOBODY_WAITS,
     OURS,
     PLACE,
+    CutRecord,
     Fold,
+    Part,
     PartChunk,
     PartRecord,
     Record,
     RecordTexts,
     Report,
+    Stored,
     set_records,
 )
 
@@ -52,16 +58,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
+    from farthest.models.chunks import Unit
+    from farthest.stores.blobs.place import BlobName
     from farthest.stores.blocks import Blocks
     from farthest.stores.redis.attempt_stores import AttemptLayers, AttemptSteps
-    from farthest.stores.redis.gather_store import GatherStore
 
 
-class Assembly:
+class BitmapAssembly(Assembly):
     """The map that ``fold`` describes, of a space cut into blocks. One block at a time is spread over bit planes
     (kernel/include/farthest/planes.hpp): what the process needs is planes for one block, however large the space.
 
-    ``blobs``: gives a block's (depth, blob), in any order, for the depths that ``fold`` wants.
+    ``blobs``: gives a block's (depth, blob), in any order, for the depths that ``fold`` wants; ``part_chunks``: of a
+    part of distances.
     """
 
     def __init__(
@@ -70,10 +78,18 @@ class Assembly:
         blocks: Blocks,
         fold: Fold,
         blobs: Callable[[int], Iterable[tuple[int, bytes]]],
+        part_chunks: int = 1,
     ) -> None:
+        words = kernel.words_per_shard * fold.planes
+        of_block = blocks.per_block * words
+        self.cut = (
+            PartCut(kernel.shards * words, of_block, of_block)
+            if fold.planes
+            else PartCut(kernel.keys, part_chunks * CHUNK_KEYS, CHUNK_KEYS)
+        )
         self._kernel = kernel
         self._blocks = blocks
-        self._fold = fold
+        self.fold = fold
         self._blobs = blobs
         self._shift = 0 if fold.colour < 0 else 1
         self._parity = [] if fold.colour < 0 else [of_shard ^ fold.colour for of_shard in kernel.colours]
@@ -87,7 +103,7 @@ class Assembly:
     ) -> Iterator[Chunk]:
         """The distances, ``size`` keys a chunk, in key order; ``base``: finds the chunks of the checkpoint; ``keys``:
         None for all. Raises LostStateError and what ``base`` raises."""
-        unit = unit_for(self._fold.depth)
+        unit = unit_for(self.fold.depth)
         width = WIDTHS[unit]
         wanted = range(self._kernel.keys) if keys is None else keys
         for first in range(wanted.start, wanted.stop, size):
@@ -107,10 +123,12 @@ class Assembly:
                 key = until
             yield Chunk(first, end - 1, unit, out)
 
+    def part(self, part: int, base: Base | None) -> Iterator[tuple[Chunk, int]]:
+        for one in self.chunks(self.cut.chunk, 1, base, self.cut.range_of(part)):
+            yield one, one.states_of(self._kernel)
+
     def words(self, block: int) -> tuple[NDArray[np.uint64], int]:
-        """The words of a block of a residue map (map_files/form.py), and how many states have a number there that is
-        not 0. Raises LostStateError."""
-        fold = self._fold
+        fold = self.fold
         numbers = dict(zip(fold.depths, fold.numbers, strict=True))
         bitmaps = self._bitmaps(block, fold.planes, numbers.__getitem__)
         words = np.stack([np.asarray(bitmap.words, dtype=np.uint64) for bitmap in bitmaps], axis=1)
@@ -126,11 +144,11 @@ class Assembly:
                 _kernel.collect(self._kernel, self._layers, self._shift, key, part, threads)
             except ValueError as error:
                 raise DamagedMapError(
-                    f"the checkpoint does not fit a map up to depth {self._fold.depth}: {error}"
+                    f"the checkpoint does not fit a map up to depth {self.fold.depth}: {error}"
                 ) from None
 
     def _planes(self, block: int) -> list[_kernel.Layer]:
-        planes = ((self._fold.depth >> self._shift) + 1).bit_length()
+        planes = ((self.fold.depth >> self._shift) + 1).bit_length()
         return [one.layer for one in self._bitmaps(block, planes, lambda depth: (depth >> self._shift) + 1)]
 
     def _bitmaps(self, block: int, planes: int, number: Callable[[int], int]) -> list[Bitmap]:
@@ -153,31 +171,6 @@ def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, NDArray[Any]]
         key = until
 
 
-class PartCut:
-    """The parts of a map and their chunks: some chunks of a full one (``planes`` 0), or the words of a block each, one
-    chunk, of so many bits a key. The last ones may be smaller."""
-
-    def __init__(self, store: GatherStore, planes: int) -> None:
-        if planes:
-            words = store.kernel.words_per_shard * planes
-            self._items = store.kernel.shards * words
-            self._each = self._chunk = store.blocks.per_block * words
-        else:
-            self._items = store.kernel.keys
-            self._each, self._chunk = store.facts.part_chunks * CHUNK_KEYS, CHUNK_KEYS
-        self.count = -(-self._items // self._each)
-
-    def range_of(self, part: int) -> range:
-        """The keys, or words, of a part."""
-        return range(part * self._each, min((part + 1) * self._each, self._items))
-
-    def chunks(self, part: int) -> list[tuple[int, int]]:
-        """The first and the last key, or word, of each chunk of a part."""
-        here = self.range_of(part)
-        firsts = range(here.start, here.stop, self._chunk)
-        return [(first, min(first + self._chunk, here.stop) - 1) for first in firsts]
-
-
 FETCHED_AT_ONCE = 8
 """Blobs of a block that are in memory at a time."""
 
@@ -185,13 +178,14 @@ FETCHED_AT_ONCE = 8
 class PartMaker:
     """Makes parts of one attempt's maps."""
 
-    def __init__(self, store: GatherStore) -> None:
+    def __init__(self, store: AttemptSteps[Any]) -> None:
         self._store = store
-        self._last: tuple[Fold, Assembly] | None = None
+        self.shards = store.facts.shards
+        self._last: Assembly | None = None
 
     def cut(self, fold: Fold) -> PartCut:
         """The parts of a map."""
-        return PartCut(self._store, fold.planes)
+        return self._assembly(fold).cut
 
     def fold(self, depth: int) -> Fold:
         """What is to be made. Raises LateStepError where the map up to ``depth`` is not."""
@@ -204,12 +198,10 @@ class PartMaker:
             )
         return fold
 
-    def made(self, fold: Fold, part: int) -> bool:
-        """Whether a part has its record."""
+    def made(self, key: str, item: int) -> bool:
+        """Whether an item has its record in the hash with that key."""
         store = self._store
-        return bool(
-            store.nodes.call(lambda: store.nodes.main.hexists(store.parts_key(fold.depth), str(part)))
-        )
+        return bool(store.nodes.call(lambda: store.nodes.main.hexists(key, str(item))))
 
     def base_in_place(self, fold: Fold, part: int) -> Base | None:
         """The part's chunks of the checkpoint that the map is made from, where they are in the place of blobs. Raises
@@ -225,10 +217,9 @@ class PartMaker:
 
         def base(key: int) -> Chunk:
             one = chunks[key // CHUNK_KEYS * CHUNK_KEYS]
-            codec = f"zstd:{one.unit}"
             try:
                 return open_chunk(
-                    ChunkRecord(0, one.first, one.last, fold.base, codec, one.payload, one.checksum)
+                    ChunkRecord(0, one.first, one.last, fold.base, one.codec, one.payload, one.checksum)
                 )
             except StorageError as error:
                 raise LostStateError(f"attempt {store.attempt}: {error}") from error
@@ -237,27 +228,25 @@ class PartMaker:
 
     def make(self, fold: Fold, part: int, base: Base | None) -> tuple[list[MadeChunk], int]:
         """The chunks of a part, and how many states they have. ``base``: finds those of the checkpoint."""
-        store, cut, assembly = self._store, self.cut(fold), self._assembly(fold)
+        assembly = self._assembly(fold)
         if fold.planes:
             words, states = assembly.words(part)
-            payload = words.tobytes()
+            payload, unit = words.tobytes(), unit_for(fold.depth)
             checksum = hashlib.sha256(payload).hexdigest()
-            (keys,) = cut.chunks(part)
-            return [MadeChunk(*keys, unit_for(fold.depth), checksum, checksum, payload)], states
+            ((first, last),) = assembly.cut.chunks(part)
+            return [MadeChunk(first, last, unit, unit, checksum, payload, None, checksum)], states
         made, states = [], 0
-        for one in assembly.chunks(CHUNK_KEYS, 1, base, cut.range_of(part)):
-            stored, digest = encode(one), chunk_digest(one.distances)
-            made.append(MadeChunk(one.first, one.last, one.unit, stored.checksum, digest, stored.payload))
-            states += one.states_of(store.kernel)
+        for one, number in assembly.part(part, base):
+            made.append(made_of(one))
+            states += number
         return made, states
 
     def _assembly(self, fold: Fold) -> Assembly:
-        if self._last is None or self._last[0] != fold:
-            store = self._store
-            self._last = fold, Assembly(store.kernel, store.blocks, fold, partial(self._blobs, fold))
-        return self._last[1]
+        if self._last is None or self._last.fold != fold:
+            self._last = self._store.assembly(fold, partial(self._records, fold))
+        return self._last
 
-    def _blobs(self, fold: Fold, block: int) -> Iterator[tuple[int, bytes]]:
+    def _records(self, fold: Fold, block: int) -> dict[int, Record]:
         store = self._store
 
         def read() -> list[Any]:
@@ -279,38 +268,73 @@ class PartMaker:
                 )
             if text is not None:
                 records[depth] = Record.of(text, depth, block)
-        yield from block_blobs(store, block, records)
+        return records
 
     def commit(
         self, fold: Fold, part: int, made: Sequence[MadeChunk], states: int, write: Callable[[str], bool]
     ) -> None:
         """Stores the chunks and the record of a part. ``write`` stores them as drafts under a nonce, or gives False:
         then they go to the place of blobs. Raises LateStepError where this map is not to be made now."""
-        store, nonce = self._store, new_nonce()
+        store, nonce, depth = self._store, new_nonce(), fold.depth
         where = DATABASE if write(nonce) else PLACE
-        name = store.part_name(fold.depth, part, nonce)
+        blobs = {}
         if where == PLACE:
-            store.send({name: b"".join(one.payload for one in made)})
-        chunks = tuple(PartChunk(one.checksum, one.digest, len(one.payload)) for one in made)
-        text = PartRecord(nonce, where, states, chunks).text(fold.depth, part)
-        texts = RecordTexts(text, Report(fold.depth, part, store.holder or "", kind="part").text())
-        records_key, under_way = store.parts_key(fold.depth), (FOLD, fold.text())
-        (outcome,) = set_records(store.nodes, store, records_key, under_way, {part: texts})
-        if outcome != OURS and where == PLACE:
-            store.discard([name])
+            blobs[store.part_name(depth, part, nonce)] = b"".join(one.payload for one in made)
+        record = PartRecord(nonce, where, states, tuple(map(part_chunk, made)))
+        report = Report(depth, part, store.holder or "", kind="part")
+        self._commit(fold, store.parts_key(depth), part, record, report, blobs)
+
+    def cut_shard(self, fold: Fold, shard: int) -> None:
+        """Cuts a shard for the parts of a sparse map. Raises LateStepError where this map is not to be made now."""
+        store, depth = self._store, fold.depth
+        ranges = self._assembly(fold).cut_shard(shard)
+        outbox = tuple(Part(to, states, len(blob)) for to, states, blob in ranges)
+        record = CutRecord(new_nonce(), {shard: sum(part.codes for part in outbox)}, outbox)
+        blobs = {}
+        if ranges:
+            blobs[store.outbox_name(depth, shard, record.nonce)] = b"".join(blob for *_, blob in ranges)
+        report = Report(depth, shard, store.holder or "", kind="cut")
+        self._commit(fold, store.cuts_key(depth), shard, record, report, blobs)
+
+    def _commit(
+        self, fold: Fold, key: str, item: int, record: Stored, report: Report, blobs: dict[BlobName, bytes]
+    ) -> None:
+        """Stores blobs, and the record of an item in the hash with that key."""
+        store = self._store
+        store.send(blobs)
+        texts = RecordTexts(record.text(fold.depth, item), report.text())
+        (outcome,) = set_records(store.nodes, store, key, (FOLD, fold.text()), {item: texts})
+        if outcome != OURS:
+            store.discard(list(blobs))
         if outcome == NOBODY_WAITS:
             raise LateStepError(
                 f"the map of attempt {store.attempt} up to depth {fold.depth} is made already"
             )
 
 
-def block_blobs(store: GatherStore, block: int, records: dict[int, Record]) -> Iterator[tuple[int, bytes]]:
+def made_of(one: Chunk) -> MadeChunk:
+    """A chunk, encoded."""
+    made = encode(one)
+    return MadeChunk(
+        one.first, one.last, one.unit, made.codec, made.checksum, made.payload, made.lead, one.digest()
+    )
+
+
+def part_chunk(one: MadeChunk) -> PartChunk:
+    """What the record of a part says of a chunk."""
+    return PartChunk(one.checksum, one.digest, len(one.payload), (one.lead or b"").hex())
+
+
+def block_blobs(
+    store: AttemptSteps[Any], block: int, records: Mapping[int, Record]
+) -> Iterator[tuple[int, bytes]]:
     """(depth, blob) of a block at each depth of which it has states. Raises LostStateError where one is missing."""
     wanted = [(depth, record) for depth, record in records.items() if record.nonce]
     for start in range(0, len(wanted), FETCHED_AT_ONCE):
         some = wanted[start : start + FETCHED_AT_ONCE]
         names = [store.found_name(depth, block, record.nonce) for depth, record in some]
-        for (depth, _), blob in zip(some, store.fetch(names, store.longest_blob(0)), strict=True):
+        most = store.longest_blob(max(sum(record.states.values()) for _, record in some))
+        for (depth, _), blob in zip(some, store.fetch(names, most), strict=True):
             if blob is None:
                 raise LostStateError(
                     f"attempt {store.attempt}: the blob of block {block} at depth {depth} is missing"
@@ -328,24 +352,44 @@ def payloads(
         raise LostStateError(
             f"attempt {store.attempt}: the blob of map part {part} at depth {depth} is missing or damaged"
         )
-    begin, unit = 0, unit_for(depth)
-    for (first, last), one in zip(keys, record.chunks, strict=True):
+    begin = 0
+    for head, one in zip(heads(depth, record, keys), record.chunks, strict=True):
         payload = blob[begin : begin + one.size]
         begin += one.size
-        yield MadeChunk(first, last, unit, one.checksum, one.digest, payload)
+        yield MadeChunk(*head, one.checksum, payload, bytes.fromhex(one.lead) or None, one.digest)
+
+
+def heads(
+    depth: int, record: PartRecord, keys: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, Unit, str]]:
+    """Of the chunks of a part the first and the last key, unit and codec."""
+    unit = unit_for(depth)
+    for (first, last), one in zip(keys, record.chunks, strict=True):
+        yield first, last, unit, f"zstd:{kind_of(len(one.lead) // 2, unit)}"
 
 
 class AttemptParts:
     """One map of an attempt, which is to be made as ``fold`` says; when it is ``made``, a ``MadeMap``. ``base``: finds
-    the chunks of the checkpoint at its base, where there is one."""
+    the chunks of the checkpoint at its base, where there is one. ``shards``: those that are to be cut before."""
 
     def __init__(self, store: AttemptLayers[Any], cut: PartCut, fold: Fold, base: Base | None) -> None:
         self.store = store
         self.fold = fold
         self._base = base
-        self._cut = cut
+        self.cut = cut
         self.parts = range(cut.count)
+        self.shards = range(store.shards if fold.states else 0)
         self._records: list[PartRecord] = []
+
+    @classmethod
+    def of(cls, store: AttemptLayers[Any], depth: int, job: int, owner: str) -> AttemptParts:
+        """The map up to ``depth``, for workers to make. ``job``: in whose database they may store it while ``owner``
+        runs it, or NO_JOB."""
+        fold = store.fold(depth, store.residues, NO_JOB if store.residues else job, owner)
+        parts = cls(store, store.whole_assembly(fold).cut, fold, store.base)
+        if store.residues is None:
+            store.end_folding = parts.end
+        return parts
 
     def begin(self) -> None:
         """Lets workers begin. What they made of another map is forgotten."""
@@ -353,7 +397,7 @@ class AttemptParts:
 
         def write() -> None:
             pipe = store.nodes.main.pipeline()
-            pipe.delete(store.parts_key(fold.depth), store.done_key)
+            pipe.delete(store.parts_key(fold.depth), store.cuts_key(fold.depth), store.done_key)
             pipe.hset(store.meta_key, FOLD, fold.text())
             pipe.execute()
 
@@ -365,14 +409,10 @@ class AttemptParts:
         store, fold = self.store, self.fold
         if self._base is None:
             return
-        chunks, stored = [], []
-        for first, _ in self._cut.chunks(part):
-            chunk = self._base(first)
-            made = encode(chunk)
-            chunks.append(PartChunk(made.checksum, chunk_digest(chunk.distances), len(made.payload)))
-            stored.append(made.payload)
-        record = PartRecord(new_nonce(), PLACE, 0, tuple(chunks))
-        store.send({store.part_name(fold.base, part, record.nonce): b"".join(stored)})
+        made = [made_of(self._base(first)) for first, _ in self.cut.chunks(part)]
+        record = PartRecord(new_nonce(), PLACE, 0, tuple(map(part_chunk, made)))
+        payload = b"".join(one.payload for one in made)
+        store.send({store.part_name(fold.base, part, record.nonce): payload})
         text, key = record.text(fold.base, part), store.bases_key(fold.base)
         store.nodes.call(lambda: store.nodes.main.hset(key, str(part), text))
 
@@ -388,7 +428,7 @@ class AttemptParts:
                 f"attempt {store.attempt}: {len(records)} of the {len(self.parts)} map parts are known"
             )
         self._records = [records[part] for part in self.parts]
-        if any(len(record.chunks) != len(self._cut.chunks(part)) for part, record in records.items()):
+        if any(len(record.chunks) != len(self.cut.chunks(part)) for part, record in records.items()):
             raise LostStateError(f"attempt {store.attempt}: a map part has another number of chunks")
         found = sum(record.states for record in self._records)
         if found != states:
@@ -403,25 +443,29 @@ class AttemptParts:
         store, fold = self.store, self.fold
         store.nodes.call(lambda: store.nodes.main.hdel(store.meta_key, FOLD))
         self._remove(fold.depth, store.parts_key(fold.depth))
+        cuts = CutRecord.all_of(store.nodes, store.cuts_key(fold.depth), fold.depth)
+        names = [store.outbox_name(fold.depth, shard, cut.nonce) for shard, cut in cuts.items() if cut.outbox]
+        store.removals.begin(names)
+        store.nodes.call(lambda: store.nodes.main.delete(store.cuts_key(fold.depth)))
         if fold.base != NO_BASE:
             self._remove(fold.base, store.bases_key(fold.base))
 
     def _remove(self, depth: int, key: str) -> None:
         records = PartRecord.all_of(self.store.nodes, key, depth).items()
-        self.store.removals.begin(
-            [
-                self.store.part_name(depth, part, record.nonce)
-                for part, record in records
-                if record.where == PLACE
-            ]
-        )
+        names = [
+            self.store.part_name(depth, part, record.nonce)
+            for part, record in records
+            if record.where == PLACE
+        ]
+        self.store.removals.begin(names)
         self.store.nodes.call(lambda: self.store.nodes.main.delete(key))
 
     # MadeMap
 
     def digest(self, layers: Sequence[int]) -> str:
-        digests = (one.digest for record in self._records for one in record.chunks)
-        return map_digest(layers, unit_for(self.fold.depth), digests)
+        chunks = [one for record in self._records for one in record.chunks]
+        digests, width = (one.digest for one in chunks), len(chunks[0].lead) // 2
+        return map_digest(layers, unit_for(self.fold.depth), digests, width)
 
     def words(self) -> Iterator[tuple[int, Buffer]]:
         for one in self.chunks():
@@ -432,7 +476,7 @@ class AttemptParts:
         """Reads those that are in the place of blobs."""
         store, depth = self.store, self.fold.depth
         for part, record in enumerate(self._records):
-            keys = self._cut.chunks(part)
+            keys = self.cut.chunks(part)
             if record.where == PLACE:
                 store.touch_if_room()
                 for one in payloads(store, depth, part, record, keys):
@@ -442,5 +486,5 @@ class AttemptParts:
                         )
                     yield one
             else:
-                for (first, last), chunk in zip(keys, record.chunks, strict=True):
-                    yield StoredDraft(first, last, unit_for(depth), chunk.checksum, record.nonce)
+                for head, chunk in zip(heads(depth, record, keys), record.chunks, strict=True):
+                    yield StoredDraft(*head, chunk.checksum, record.nonce, bytes.fromhex(chunk.lead) or None)

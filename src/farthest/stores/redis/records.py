@@ -4,6 +4,7 @@
     Pointer      where all found states of a block are
     Report       an entry of the done-list, for the coordinator that waits
     Fold         what map is to be made by workers
+    CutRecord    of a sparse map: a shard that was cut by codes for its parts
     PartRecord   a part of it that was made
 
 What is stored tells its place, with a checksum: what was damaged or belongs elsewhere raises LostStateError. The
@@ -248,7 +249,9 @@ class Fold(Stored, frozen=True):
     ``records``: how many records each of these layers has. ``colour``: of the shards with the origins, where distances
     are even there and odd in the shards of the other colour; else -1. ``job``: in whose database workers may store
     drafts while ``owner`` runs it, or NO_JOB. ``planes``: of a residue map, and ``numbers`` there of the states of each
-    of these layers (map_files/form.py); of layers with the number 0 nothing is read. Of other maps 0 and none."""
+    of these layers (map_files/form.py); of layers with the number 0 nothing is read. Of other maps 0 and none.
+    ``states``: of a sparse map, else 0; ``bounds``: the codes that its shards are cut at, one after the other, as a
+    chunk has codes, in hexadecimal."""
 
     place = FOLD
     what = "the map that is to be made"
@@ -261,6 +264,8 @@ class Fold(Stored, frozen=True):
     owner: str
     planes: Annotated[int, msgspec.Meta(ge=0, le=2)] = 0
     numbers: tuple[Number, ...] = ()
+    states: Number = 0
+    bounds: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{2})*\Z")] = ""
 
     def __post_init__(self) -> None:
         if len(self.records) != max(self.depth - self.base, 0):
@@ -282,12 +287,22 @@ class Fold(Stored, frozen=True):
         return range(self.base + 1, self.depth + 1)
 
 
+class CutRecord(Record, frozen=True):
+    """The states of a shard at all depths, cut by codes for the parts of a sparse map: a blob like an outbox, whose
+    parts are for ranges of codes."""
+
+    place = "cut:{}:{}"
+    what = "shard {1}, cut for the map up to depth {0},"
+
+
 class PartChunk(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A chunk of a part: the SHA-256 of its payload, that of its distances, and the bytes of its payload."""
+    """A chunk of a part: the SHA-256 of its payload, its digest (models/chunks.py), the bytes of its payload; in a
+    sparse map its lead in hexadecimal."""
 
     checksum: Sha256
     digest: Sha256
     size: Number
+    lead: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{2})*\Z")] = ""
 
 
 class PartRecord(Stored, frozen=True):

@@ -1,7 +1,7 @@
 """The coordinator's side of an attempt in Redis by the scatter engine: begins it, restores it, reads its results.
 
 All layers stay in the place of blobs until the end, as sorted runs of a byte or two per state: checkpoints are made
-from them alone, by the coordinator.
+from them alone, by this process (``chunks``) or by workers (``parts``).
 """
 
 from __future__ import annotations
@@ -9,20 +9,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import VISITED, seal
+from farthest.stores.blobs.place import BlobPart
 from farthest.stores.contract import ONLY_COUNTS, JobStore, excluded
+from farthest.stores.redis.assembly import chunks_of_part
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.places import RedisPlace
-from farthest.stores.redis.records import Record
+from farthest.stores.redis.records import NO_JOB, Fold, Record
+from farthest.stores.redis.run_blobs import MANY, least_bytes, least_in
+from farthest.stores.redis.run_parts import RANGES_PER_PART, states_of_part
 from farthest.stores.redis.scatter_store import EXPANDING, ScatterStepInput, ScatterStore, ShardStep
-from farthest.stores.scattering import LEAST_KEPT, SortedRun, has_expander, least_codes, map_of_runs, read_map
+from farthest.stores.scattering import (
+    LEAST_KEPT,
+    SortedRun,
+    equal_ranges,
+    has_expander,
+    least_codes,
+    map_of_runs,
+    read_map,
+)
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.blobs.place import BlobName, BlobPlace
+    from farthest.stores.contract import Base
     from farthest.stores.redis.connections import RedisNodes
 
 
@@ -47,7 +66,7 @@ def shards_for(space: ScatterSpace, size: int) -> int:
 
 class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     """``ScatterStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
-    count."""
+    count. ``residues``: the form of a residue map, whose layers are kept too."""
 
     @classmethod
     def create(
@@ -61,6 +80,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         max_depth: int | None = None,
         counted: bool = False,
         outboxes: bool | None = None,
+        residues: ResidueForm | None = None,
         place: BlobPlace | None = None,
     ) -> ScatterAttempt:
         """A new attempt at depth 0. ``max_depth``: states there need not be expanded, and if ``counted`` only their
@@ -82,9 +102,10 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             max_depth=NO_LIMIT if max_depth is None else max_depth,
             counted=max_depth if counted and max_depth is not None else NO_LIMIT,
             outboxes=outboxes,
+            part_chunks=chunks_of_part((space.keys or 0) // shards),
         )
         store = cls(Access.begun(nodes, attempt, facts, place), space)
-        store._prepare(distances=distances)
+        store._prepare(distances=distances, residues=residues)
         store._write_first(store._write_origins)
         return store
 
@@ -155,22 +176,54 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
-        records = self._complete(depth)
-        wanted = [(depth, shard, record) for shard, record in records.items()]
-        return least_codes(self.space, {shard: run.data for _, shard, run in self._found(wanted)}, limit)
+        wanted: list[tuple[int, int, Record]] = []
+        least: dict[int, Buffer] = {}
+        for shard, record in sorted(self._complete(depth).items()):
+            if (
+                record.nonce
+                and record.states[shard] > MANY
+                and limit <= LEAST_KEPT
+                and depth != self.facts.counted
+            ):
+                name = self.found_name(depth, shard, record.nonce)
+                (blob,) = self.fetch_parts([BlobPart(name, 0, least_bytes(self._width))])
+                least[shard] = least_in(blob, self._width, name).data
+            else:
+                wanted.append((depth, shard, record))
+        for _, shard, run in self._found(wanted):
+            least[shard] = _kernel.run_of(self._width, _kernel.run_codes(self._width, run.data, limit))[1]
+        return least_codes(self.space, least, limit)
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """Raises LostStateError where layers are missing."""
-        if not self.keeps_distances:
+        if not (self.keeps_distances or self.residues):
             raise StorageError(ONLY_COUNTS)
 
         def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
             self.touch_if_room()
-            records = ((one, self._complete(one).get(shard)) for one in range(depth + 1))
-            layers = [(one, shard, record) for one, record in records if record is not None]
-            return ((at, run.data) for at, _, run in self._found(layers))
+            return ((at, run.data) for at, _, run in self._found(self._layers_of(shard, depth)))
 
         return map_of_runs(self.space, self.shards, depth, runs_of, size, threads)
+
+    def fold(self, depth: int, form: ResidueForm | None, job: int = NO_JOB, owner: str = "") -> Fold:
+        """Of a sparse map with the bounds of its ranges of codes: those of the states of the largest shard."""
+        fold = super().fold(depth, form, job, owner)
+        if self.space.keys is not None:
+            return fold
+        shards: dict[int, int] = {}
+        for layer in range(depth + 1):
+            for shard, number in self.counts(layer).items():
+                shards[shard] = shards.get(shard, 0) + number
+        largest, states = max(shards, key=shards.__getitem__), sum(shards.values())
+        ranges = -(-RANGES_PER_PART * states // states_of_part(self._width))
+        runs = (run for _, _, run in self._found(self._layers_of(largest, depth)))
+        bounds = memoryview(equal_ranges(self._width, runs, shards[largest], ranges)).hex()
+        return msgspec.structs.replace(fold, states=states, bounds=bounds)
+
+    def _layers_of(self, shard: int, depth: int) -> list[tuple[int, int, Record]]:
+        """(depth, shard, record) of a shard at the depths up to ``depth``."""
+        records = ((one, self._complete(one).get(shard)) for one in range(depth + 1))
+        return [(one, shard, record) for one, record in records if record is not None]
 
     def _found(self, records: Iterable[tuple[int, int, Record]]) -> Iterator[tuple[int, int, SortedRun]]:
         """(depth, shard, run) of those (depth, shard, record) that have states. Raises LostStateError."""
@@ -326,6 +379,9 @@ class GrowingAttempt(JobStore):
             self.current = self._begin(shards)
         self.current.restore(depth, chunks, states, threads)
         self._found, self._counted = states, depth
+
+    def stored(self, depth: int, base: Base) -> None:
+        self.current.stored(depth, base)
 
     def give_up(self, depth: int) -> None:
         """Removes what was found of a layer for which there was no room."""

@@ -1,7 +1,8 @@
 """The scatter store whose blobs are in Redis, for steps in any number of processes; its keys: stores/redis/attempts.py.
 
-A block is one shard. Its fresh states at a depth are a sorted run. A step to depth d finds what is for its shard in one
-of two ways, as the attempt's facts say, and leaves out what is not new (``contract.Excluded``):
+A block is one shard. Its fresh states at a depth are a sorted run (stores/redis/run_blobs.py). A step to depth d finds
+what is for its shard in one of two ways, as the attempt's facts say, and leaves out what is not new
+(``contract.Excluded``):
 
     few shards    it reads all runs of depth d-1, finds their successors, and keeps those of its shard. Nothing but
                   the layers themselves is sent
@@ -13,7 +14,6 @@ All states found are several runs, which the shard's pointer names (``scattering
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
@@ -21,13 +21,15 @@ from typing import TYPE_CHECKING, Self
 from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.spaces.contract import scatter
-from farthest.stores.blobs.blob import FOUND, SENT, VISITED, damaged, longest_blob, seal, unseal
+from farthest.stores.blobs.blob import SENT, VISITED, damaged, longest_blob, seal, unseal
 from farthest.stores.blobs.place import BlobPart
 from farthest.stores.blocks import Blocks
 from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE
-from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record
+from farthest.stores.redis.records import Fold, FoundBlob, Part, Pointer, Record
+from farthest.stores.redis.run_blobs import MANY, SENDER, least_bytes, most_bytes, run_in, with_least
+from farthest.stores.redis.run_parts import RunAssembly
 from farthest.stores.scattering import (
     ALL,
     LEAST_KEPT,
@@ -39,10 +41,9 @@ from farthest.stores.scattering import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.blobs.place import BlobName
+    from farthest.stores.redis.assembly import Assembly, RecordsOf
 
 
 @dataclass(slots=True)
@@ -68,24 +69,6 @@ class Sent:
     part: Part
     where: BlobPart
 
-
-def most_bytes(width: int, states: int) -> int:
-    """A run of so many states has no more bytes."""
-    return 64 + states * (width + 3)
-
-
-def run_in(blob: Buffer, width: int, name: BlobName, states: int) -> SortedRun:
-    """The run in the blob of a layer or of all states found, which is to have so many states, with codes of ``width``
-    bytes. Raises LostStateError."""
-    kind = VISITED if name.kind == "v" else FOUND
-    said, data = unseal(kind, name.depth, name.block, blob, most_bytes(width, states))
-    if said != states:
-        raise damaged(name.depth, name.block, f"it holds {said} states, expected {states}")
-    return SortedRun(states, data)
-
-
-SENDER = struct.Struct("<I")
-"""What a part of an outbox begins with, before its run: the shard that sends it, little endian."""
 
 ROOM = 2**27
 """Bytes of successors before repeated ones are removed early."""
@@ -192,8 +175,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         commit = Commit(Record.new({shard: one.fresh.states}, outbox))
         nonce = commit.record.nonce
         stored = least_of(self._width, one.fresh) if depth == self.facts.counted else one.fresh
-        blob = seal(FOUND, depth, shard, stored.states, stored.data)
-        commit.blobs[self.found_name(depth, shard, nonce)] = blob
+        commit.blobs[self.found_name(depth, shard, nonce)] = with_least(self._width, depth, shard, stored)
         if sealed:
             commit.blobs[self.outbox_name(depth, shard, nonce)] = b"".join(sealed.values())
         if one.united.states:
@@ -293,7 +275,11 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         }
 
     def longest_blob(self, states: int) -> int:
-        return longest_blob(most_bytes(self._width, states))
+        least = least_bytes(self._width) if states > MANY else 0
+        return least + longest_blob(most_bytes(self._width, states))
+
+    def assembly(self, fold: Fold, records: RecordsOf) -> Assembly:
+        return RunAssembly(self, self.space, fold, records)
 
     def _incoming(
         self, depth: int, needed: StepRecords, shards: Iterable[int]

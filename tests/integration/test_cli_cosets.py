@@ -1,0 +1,54 @@
+"""`farthest cosets` on the command line: tables, JSON, what is stored, wrong input."""
+
+from integration.conftest import Run, RunJson
+
+SMALL = "pyraminx<U,L>"
+
+
+def test_all_cosets(run: Run, run_json: RunJson) -> None:
+    asked = ("cosets", SMALL, "--subgroup", "<U'>", "--depth", "6", "--all")
+    shown = run(*asked)
+    assert "positions; memory: " in shown.stderr
+    heads, *rows = shown.stdout.split("\n\n")[0].splitlines()
+    assert heads.split()[:3] == ["coset", "weight", "seconds"]
+    assert rows[0].startswith("(solved)")
+    assert rows[-1].split()[0] == "all"
+    assert "survey        1: pyraminx<U,L> by <U>" in shown.stdout
+    told = run_json(*asked, "--threads", "1")
+    assert run_json("surveys", "1") == told
+    assert run_json("surveys") == [told]
+    assert told["layers"][:4] == [1, 4, 8, 16]
+    assert told["starts_of"]["cosets"] is None
+    assert sum(each["weight"] for each in told["cosets"]) == int(rows[-1].split()[1])
+    assert told["done"] == told["parts"] == len(told["cosets"])
+    assert "survey 1 is of cosets" in run("surveys", "1", "--top", "1", status=2).stderr
+    assert "survey 1 is of cosets" in run("surveys", "1", "--export", "x.csv", status=2).stderr
+    assert run("surveys", "1", "--delete").stdout == "Deleted survey 1.\n"
+
+
+def test_some_cosets(run: Run, run_json: RunJson) -> None:
+    told = run_json(
+        "cosets", SMALL, "--subgroup", "<U>", "--depth", "2", "--coset", "L U'", "--coset", "(L U)2"
+    )
+    assert [each["coset"] for each in told["cosets"]] == ["L U'", "L U L U"]
+    assert told["layers"] is None
+    shown = run("cosets", SMALL, "--subgroup", "<U>", "--depth", "2", "--coset", "L U'").stdout
+    assert "<=3" in shown.splitlines()[0]
+    drawn = run_json("cosets", SMALL, "--subgroup", "<U>", "--depth", "2", "--random", "3", "--seed", "5")
+    assert drawn["starts_of"]["cosets"] == {"random": 3, "seed": 5}
+    assert drawn["done"] == 3
+
+
+def test_wrong_input(run: Run) -> None:
+    asked = ("cosets", SMALL, "--subgroup", "<U>", "--depth", "2")
+    for arguments, said in (
+        (asked, "Which cosets? Give --coset, --random or --all, one of them."),
+        ((*asked, "--all", "--random", "3"), "Which cosets?"),
+        ((*asked, "--all", "--seed", "3"), "--seed needs --random"),
+        ((*asked, "--all", "--workers", "celery", "--threads", "2"), "--threads is for the threads"),
+        ((*asked, "--coset", "L Q"), "coset 'L Q': "),
+        (("cosets", SMALL, "--depth", "2", "--all"), "--subgroup"),
+        (("cosets", SMALL, "--subgroup", "<U>", "--all"), "--depth"),
+        (("cosets", "cube-3x3x3-htm", *asked[2:], "--all"), "more than the 2,097,152"),
+    ):
+        assert said in run(*arguments, status=2).stderr

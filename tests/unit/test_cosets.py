@@ -1,0 +1,193 @@
+"""Coset enumeration: compared with a walk over all elements; published layers; wrong input."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cases import for_each
+from farthest.coordinator.survey import survey_by_threads
+from farthest.cosets import CosetRow, Drawn, cosets_named
+from farthest.documents.surveys import cosets_document
+from farthest.errors import FarthestError, ResourceError, StorageError
+from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.groups import Element, Points, product
+from farthest.models.database import Database, open_database
+from farthest.models.surveys import Surveys
+from farthest.puzzles.catalogue import load
+from farthest.survey import starts_of
+
+SMALL = "pyraminx<U,L>"
+SUBGROUP = "<U>"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with open_database(tmp_path / "f.db", create=True) as opened:
+        yield opened
+
+
+def distances(moves: list[Element]) -> dict[Element, int]:
+    unit = tuple(range(len(moves[0])))
+    found, queue = {unit: 0}, [unit]
+    for each in queue:
+        for move in moves:
+            after = product(each, move)
+            if after not in found:
+                found[after] = found[each] + 1
+                queue.append(after)
+    return found
+
+
+def elements(name: str) -> dict[str, Element]:
+    definition = permutation(load(name))
+    points = Points(definition.slot_moduli)
+    return {move.name: points.element(*move.effect) for move in definition.generators}
+
+
+def test_rows_are_those_of_a_walk_over_all_elements() -> None:
+    moves = elements(SMALL)
+    inside = distances([moves["U"], moves["U'"]]).keys()
+    whole = distances(list(moves.values()))
+    chosen = ("L", "L U L'", "U L")
+    asked = cosets_named(SMALL, SUBGROUP, 20, chosen)
+    for part, text in enumerate(chosen):
+        r = tuple(range(len(moves["U"])))
+        for name in text.split():
+            r = product(r, moves[name])
+        wanted = Counter(moved for w, moved in whole.items() if product(r, w) in inside)
+        row = asked.survey(part, 3)
+        assert {at: new for at, new in enumerate(row.layers) if new} == wanted
+        assert (row.coset, row.distance, row.farthest) == (text, min(wanted), max(wanted))
+        assert (row.bounds, row.unreached) == ([], 0)
+
+
+def test_all_cosets_add_up(database: Database) -> None:
+    asked = cosets_named(SMALL, "<U'>", 30, None)
+    stored = survey_by_threads(asked, database, threads=2, watch=lambda _: None)
+    surveys = Surveys(database)
+    document = cosets_document(surveys, stored)
+    counted = Counter(distances(list(elements(SMALL).values())).values())
+    assert document["layers"] == [counted[at] for at in range(len(counted))]
+    assert document["name"] == f"{SMALL} by <U>"
+    rows = [row for row, _ in surveys.cosets(stored.id)]
+    assert sum(row.weight for row in rows) == asked.tables.kernel.count
+    assert len(rows) == stored.record.parts
+    assert {row.coset for row in rows} == {row.representative for row in rows}
+
+
+def test_bounds() -> None:
+    exact = cosets_named(SMALL, SUBGROUP, 30, ("L U L",)).survey(0, 1)
+    for depth in range(len(exact.layers)):
+        row = cosets_named(SMALL, SUBGROUP, depth, ("L U L",)).survey(0, 1)
+        assert row.layers == exact.layers[: depth + 1]
+        assert sum(row.layers) + sum(row.bounds) + row.unreached == sum(exact.layers)
+        reached = known = sum(row.layers)
+        for at, more in enumerate(row.bounds, depth + 1):
+            reached += more
+            known += exact.layers[at] if at < len(exact.layers) else 0
+            assert reached <= known
+    assert exact.farthest == len(exact.layers) - 1
+    far = cosets_named(SMALL, SUBGROUP, 0, ("L U L",)).survey(0, 1)
+    assert (far.layers, far.bounds, far.unreached, far.farthest) == ([0], [], sum(exact.layers), None)
+
+
+def test_cosets_at_random() -> None:
+    asked = cosets_named(SMALL, SUBGROUP, 30, Drawn(5, 7))
+    rows = [asked.survey(part, 5) for part in range(5)]
+    again = cosets_named(SMALL, SUBGROUP, 30, Drawn(3, 7))
+    assert rows[:3] == [again.survey(part, 3) for part in range(3)]
+    assert len({row.coset for row in rows}) > 1
+    named = cosets_named(SMALL, SUBGROUP, 30, tuple(row.representative for row in rows))
+    symmetric = [named.survey(part, 5) for part in range(5)]
+    assert [row.digest for row in symmetric] == [row.digest for row in rows]
+    assert [row.weight for row in symmetric] == [row.weight for row in rows]
+
+
+def test_fields() -> None:
+    for chosen in (None, Drawn(3, 1), ("L", "L U2")):
+        asked = cosets_named(SMALL, SUBGROUP, 5, chosen)
+        assert starts_of(asked.fields()) == asked
+    fields = asked.fields()
+    for wrong in ({"depth": "5"}, {"cosets": 3}, {"cosets": {"random": 0, "seed": 1}}, {"puzzle": "{}"}):
+        with pytest.raises(ValueError):
+            starts_of({**fields, **wrong})
+
+
+def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = cosets_named(SMALL, SUBGROUP, 5, None)
+    tables = asked.tables
+    assert asked.threads(3) == 3
+    monkeypatch.setattr(
+        "farthest.cosets.memory_limit", lambda asked: tables.table_bytes + 2 * tables.coset_bytes
+    )
+    assert asked.threads(3) == 2
+    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: tables.table_bytes)
+    with pytest.raises(ResourceError, match="which is more than is free"):
+        asked.threads(1)
+
+
+@for_each(
+    "name, subgroup, sequence, said",
+    [
+        (
+            "cube-3x3x3-htm",
+            "<U,D,R2,L2,F2,B2>",
+            "R",
+            "2,217,093,120 cosets of 19,508,428,800 positions, more than",
+        ),
+        ("megaminx", "<A>", "A", "points, expected at most 64"),
+        ("8-puzzle", "<U>", "U", "of the family sliding; only permutation puzzles have cosets"),
+        ("cube-2x2x2-htm", "U,R2", "R", "expected moves between < and >"),
+        ("cube-2x2x2-htm", "<U,L>", "R", "'L': "),
+        ("cube-2x2x2-qtm", "<U,R2>", "R", "R2 is not one move of the puzzle; take moves of the metric"),
+        ("cube-2x2x2-htm", "<A=RU>", "R", "A is not one move of the puzzle"),
+        ("cube-2x2x2-htm", "<U,R2>", "R Q", "coset 'R Q': "),
+        ("pyraminx@UL=UR", "<U>", "U", "some pieces are alike"),
+        ("nowhere", "<U>", "U", "nowhere"),
+    ],
+)
+def test_what_is_refused(name: str, subgroup: str, sequence: str, said: str) -> None:
+    with pytest.raises(FarthestError) as error:
+        cosets_named(name, subgroup, 5, (sequence,)).survey(0, 1)
+    assert said in str(error.value)
+
+
+def test_what_is_stored_is_checked(database: Database) -> None:
+    asked = cosets_named(SMALL, SUBGROUP, 3, ("L",))
+    stored = survey_by_threads(asked, database, threads=1, watch=lambda _: None)
+    (row,) = (each for each, _ in Surveys(database).cosets(stored.id))
+    assert isinstance(row, CosetRow)
+    with database.write() as connection:
+        connection.exec_driver_sql(
+            f"UPDATE survey_part SET totals = replace(totals, '\"weight\":{row.weight}', '\"weight\":99')"
+        )
+    with pytest.raises(StorageError, match="it is not what was stored"):
+        Surveys(database).cosets(stored.id)
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE survey_part SET totals = '{}'")
+    with pytest.raises(StorageError, match="column totals"):
+        Surveys(database).digest(stored.id)
+
+
+def check_published(name: str, subgroup: str, depth: int, database: Database) -> None:
+    asked = cosets_named(name, subgroup, depth, None)
+    stored = survey_by_threads(asked, database, threads=2, watch=lambda _: None)
+    published = next(known.layers for known in load(name).known if known.layers)
+    assert cosets_document(Surveys(database), stored)["layers"] == list(published[: depth + 1])
+
+
+PUBLISHED = [("cube-2x2x2-htm", "<U,R2,F2>"), ("skewb", "<UBR,DFR>"), ("pyraminx", "<U,L>")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "subgroup"), PUBLISHED)
+def test_published_layers(name: str, subgroup: str, database: Database) -> None:
+    check_published(name, subgroup, 8, database)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize(("name", "subgroup"), PUBLISHED)
+def test_all_published_layers(name: str, subgroup: str, database: Database) -> None:
+    check_published(name, subgroup, 11, database)
