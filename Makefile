@@ -23,9 +23,13 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# One target after another, so that `make distclean test` is right; but two where a recipe says so.
+ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL:
-.PHONY: help demo wheel test quick lint format kernel-tests python-tests sanitize slow docs night soak containers \
-        bench screenshots cross lock clean distclean FORCE
+endif
+BESIDE := @$(MAKE) -s -j2
+.PHONY: help demo wheel test quick lint format kernel-tests python-tests compiled sanitize slow docs night soak \
+        containers bench screenshots cross lock clean distclean FORCE
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -40,10 +44,14 @@ demo: $(VENV)/.installed  ## install into .venv, enumerate the 8-puzzle, show it
 	$(BIN)/farthest enumerate 8-puzzle
 	$(BIN)/farthest jobs
 
-test: lint kernel-tests python-tests sanitize slow  ## everything that CI runs
+test: $(VENV)/.tested  ## everything that CI runs
+	$(BESIDE) lint compiled
+	@$(MAKE) -s kernel-tests python-tests sanitize
 	@echo "== all passed"
 
-quick: $(VENV)/.tested python-tests  ## the fast Python tests only
+quick: $(VENV)/.tested  ## the fast Python tests only
+	@echo "== fast Python tests"
+	@$(PYTEST) $(PARALLEL)
 
 # --- environment -------------------------------------------------------------------------------------------
 
@@ -73,11 +81,26 @@ $(VENV)/.installed: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
 	@$(call compile,the kernel) $(PIP) install -v -c constraints.txt $(BUILD_KERNEL) .
 	@touch $@
 
+# What tests need besides, and a wheel, whose kernel is compiled while those are fetched. A change of a source file leads
+# to a new wheel alone.
+$(VENV)/.packages: $(VENV)/.build-tools pyproject.toml
+	@echo "== packages for tests"
+	@$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  extras = project["optional-dependencies"]; \
+	  print(*project["dependencies"], *extras["docs"], *extras["test"], sep="\n")' | \
+	  $(call compile,packages) $(PIP) install -c constraints.txt -r /dev/stdin
+	@touch $@
+
+$(VENV)/.wheel: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
+	@rm -rf build/wheel
+	@$(call compile,the kernel) $(PIP) wheel -v --no-deps $(BUILD_KERNEL) \
+	  --config-settings=cmake.define.FARTHEST_WERROR=ON --wheel-dir build/wheel .
+	@touch $@
+
 # The kernel's type stub is made by the build; a copy in src/ is for mypy and editors.
 $(VENV)/.tested: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
-	@echo "== install with test extras"
-	@$(call compile,the kernel) $(PIP) install -v -c constraints.txt $(BUILD_KERNEL) \
-	  --config-settings=cmake.define.FARTHEST_WERROR=ON '.[docs,test]'
+	$(BESIDE) $(VENV)/.packages $(VENV)/.wheel
+	@$(PIP) install -q --no-deps --force-reinstall build/wheel/*.whl
 	@cp "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/farthest/_kernel.pyi" src/farthest/
 	@touch $(VENV)/.installed $@
 
@@ -105,19 +128,24 @@ build/sanitize/.configured: $(VENV)/.build-tools CMakeLists.txt
 	  -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" >/dev/null
 	@touch $@
 
-kernel-tests: $(VENV)/.tested  ## the kernel's C++ tests
-	@echo "== C++ tests"
+compiled: $(VENV)/.tested build/sanitize/.configured
 	@$(call compile,the C++ tests) $(CMAKE) --build build/release --target kernel_tests
+	@$(call compile,the kernel with sanitizers) $(CMAKE) --build build/sanitize
+
+kernel-tests: $(VENV)/.tested  ## the kernel's C++ tests
+	@$(call compile,the C++ tests) $(CMAKE) --build build/release --target kernel_tests
+	@echo "== C++ tests"
 	@$(call ctest,build/release)
 
-python-tests: $(VENV)/.tested  ## the Python tests without the slow ones
+# Fast tests run while slow ones wait for servers and processes.
+python-tests: $(VENV)/.tested  ## the Python tests, but those for a night
 	@echo "== Python tests"
-	@$(PYTEST) $(PARALLEL)
+	@$(PYTEST) -m 'not night' $(PARALLEL) --durations=15
 
 # The C++ tests, then Python's tests of the kernel and the digests, on a kernel built with ASan and UBSan.
 sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests under ASan and UBSan
-	@echo "== C++ tests, sanitized"
 	@$(call compile,the kernel with sanitizers) $(CMAKE) --build build/sanitize
+	@echo "== C++ tests, sanitized"
 	@$(call ctest,build/sanitize)
 	@echo "== Python tests of the kernel and digests, sanitized"
 	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) $(PARALLEL) tests/unit/kernel tests/signature

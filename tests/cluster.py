@@ -1,7 +1,4 @@
-"""Workers and coordinators as processes of their own, for tests that need many of them, and kill or freeze them.
-
-Every process is in a session of its own, writes to a log of its own, and ends with the process of the tests.
-"""
+"""Workers and coordinators as processes of their own, for tests that need many of them, and kill or freeze them."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -26,6 +22,7 @@ from farthest.errors import UnavailableError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.records import JobRecord
+from forked import started
 
 T = TypeVar("T")
 
@@ -33,41 +30,6 @@ READY_SECONDS = 60.0
 STOP_SECONDS = 20.0
 LOG_TAIL = 4000
 ENDS = ("finished", "failed", "cancelled", "interrupted")
-
-# Ends with its parent (PR_SET_PDEATHSIG), and writes what its threads do into its log at SIGUSR2. A delay before every
-# step, and FARTHEST_TEST_LAYER seconds before every layer, make runs of small puzzles long enough to disturb.
-# FARTHEST_TEST_JOB_LEASE: seconds that the job of a coordinator which stands still is not taken over.
-PROGRAM = """
-import ctypes, faulthandler, os, signal, sys, time
-ctypes.CDLL(None).prctl(1, 9)
-faulthandler.register(signal.SIGUSR2)
-parent, delay = int(sys.argv.pop(1)), float(sys.argv.pop(1))
-if os.getppid() != parent:
-    sys.exit(1)
-if "FARTHEST_KERNEL_PATH" in os.environ:
-    import conftest
-def slowly(step, seconds):
-    def slow(*arguments):
-        time.sleep(seconds)
-        return step(*arguments)
-    return slow
-if delay:
-    from farthest import _kernel
-    from farthest.stores.redis.gather_store import GatherStore
-    _kernel.step, _kernel.merge_runs = slowly(_kernel.step, delay), slowly(_kernel.merge_runs, delay)
-    GatherStore.stepped = slowly(GatherStore.stepped, delay)
-if "FARTHEST_TEST_LAYER" in os.environ:
-    from farthest.coordinator.enumeration import job
-    job.next_layer = slowly(job.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))
-if "FARTHEST_TEST_JOB_LEASE" in os.environ:
-    from farthest.coordinator import service
-    service.SERVICE_LEASE_SECONDS = float(os.environ["FARTHEST_TEST_JOB_LEASE"])
-if "FARTHEST_TEST_PIECES" in os.environ:
-    import small_pieces
-    small_pieces.cut(os.environ["FARTHEST_TEST_PIECES"])
-from farthest.cli.entry import main
-main()
-"""
 
 
 @dataclass(frozen=True)
@@ -89,16 +51,7 @@ class Service:
         self.name = name
         self.log = folder / f"{name}.log"
         self._frozen: list[int] = []
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, str(os.getpid()), str(delay), *words],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=folder,
-                env=dict(environment),
-                start_new_session=True,
-            )
+        self.process = started(folder, self.log, words, environment, delay)
 
     @property
     def pid(self) -> int:

@@ -11,7 +11,7 @@ import importlib.util
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -115,10 +115,21 @@ QUICK_ON_POSTGRESQL = ("test_job_queue", "test_maps", "test_on_postgres", "test_
 """Modules of tests that run on PostgreSQL among the fast ones."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what the fast tests have done on SQLite: as slow where tables are tested, else as for a night."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Marks what others have done on SQLite: as slow where tables are tested, else as for a night. Each process
+    begins with its share of the slow tests: what processes take from each other at the end are then fast ones."""
     for item in items:
         if "[postgresql" in item.name and item.path.stem not in QUICK_ON_POSTGRESQL:
-            tables = item.path.parent.name == "models" or item.get_closest_marker("slow")
-            item.add_marker(pytest.mark.slow if tables else pytest.mark.night)
+            item.add_marker(pytest.mark.slow if item.path.parent.name == "models" else pytest.mark.night)
+    yield
+    processes = getattr(config, "workerinput", {}).get("workercount", 1)
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    fast = [item for item in items if not item.get_closest_marker("slow")]
+    items[:] = [
+        item for share in range(processes) for some in (slow, fast) for item in _share(some, share, processes)
+    ]
+
+
+def _share(items: list[pytest.Item], number: int, of: int) -> list[pytest.Item]:
+    return items[len(items) * number // of : len(items) * (number + 1) // of]

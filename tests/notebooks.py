@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,15 @@ FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
 Output = dict[str, Any]
 
 
-def run_notebook(file: Path) -> list[list[Output]]:
+def run_notebook(file: Path, changes: Mapping[str, str] | None = None) -> list[list[Output]]:
     """The outputs of each cell of code, run in the working folder, in the form in which notebooks store them.
-
-    Raises what a cell raises."""
+    ``changes``: what is in the cells, and what takes its place. Raises what a cell raises."""
     make: Any = InteractiveShell
     shell = make(config=Config({"HistoryManager": {"enabled": False}}))
     found: list[list[Output]] = []
     for source in codes(file):
+        for old, new in (changes or {}).items():
+            source = source.replace(old, new)
         with capture_output() as captured:
             result = shell.run_cell(source)
         result.raise_error()

@@ -140,7 +140,7 @@ def notebook(browser: Browser, file: Path) -> None:
 def main() -> None:
     executable = program()
     if executable is None:
-        sys.exit("no Chromium is installed (Debian: apt install chromium)")
+        sys.exit("no Chromium is installed (Debian: apt install chromium-headless-shell)")
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)

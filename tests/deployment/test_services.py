@@ -43,20 +43,26 @@ def embedded_digest(folder: Path, puzzle: str) -> str:
     return digest
 
 
-def test_up_a_job_and_down(processes: Processes, tmp_path: Path) -> None:
+def test_up_a_job_down_and_up_again(processes: Processes, tmp_path: Path) -> None:
+    """`docker compose down` and `up` while a job waits for workers: it goes on, with the result of one process."""
+    for name in ("redis", "postgres", "migrate", "coordinator"):
+        processes.start(name)
+    processes.wait_until_healthy("coordinator")
+    submitted = processes.run("coordinator", "farthest", "submit", "eight-kinds", "--json")
+    assert submitted.returncode == 0, submitted.stderr
+    job = json.loads(submitted.stdout)["job"]
+    processes.wait_for_log("coordinator", f"job {job} (eight-kinds): claimed")
+    down(processes, "coordinator", "redis", "postgres")
+    assert f"job {job}: handed back to the queue" in processes.log("coordinator")
+
     for name in ("redis", "postgres", "migrate", "coordinator"):
         processes.start(name)
     for instance in WORKERS:
         processes.start("worker", instance=instance)
-    processes.wait_until_healthy("coordinator")
     for instance in WORKERS:
         processes.wait_until_healthy("worker", instance)
-
-    submitted = processes.run("coordinator", "farthest", "submit", "eight-kinds", "--json")
-    assert submitted.returncode == 0, submitted.stderr
-    job = json.loads(submitted.stdout)["job"]
     watched = processes.run("coordinator", "farthest", "watch", str(job), "--json", seconds=120)
-    assert watched.returncode == 0, watched.stderr
+    assert watched.returncode == 0, watched.stderr + processes.log("coordinator")
     result = json.loads(watched.stdout)
     assert result["states"] == 90720
     assert result["digest"] == embedded_digest(tmp_path, "eight-kinds")
@@ -64,18 +70,9 @@ def test_up_a_job_and_down(processes: Processes, tmp_path: Path) -> None:
     assert asked.stdout == "30\n", asked.stderr
     alive = json.loads(processes.run("worker", "farthest", "workers", "--json").stdout)
     assert len(alive["workers"]) == len(WORKERS)
-
     secrets = tuple(PASSWORDS.values())
     assert not any(secret in processes.command_lines() for secret in secrets)
-    for name, instance in (
-        *(("worker", instance) for instance in WORKERS),
-        ("coordinator", "coordinator"),
-        ("redis", "redis"),
-        ("postgres", "postgres"),
-    ):
-        status, seconds = processes.stop(name, instance=instance)
-        assert status == 0, processes.log(instance)
-        assert seconds < min(SOON, processes.services[name].grace)
+    down(processes, *WORKERS, "coordinator", "redis", "postgres")
     for instance in ("redis", "postgres", "migrate", "coordinator", *WORKERS):
         log = processes.log(instance)
         assert not any(secret in log for secret in secrets), instance
@@ -83,20 +80,10 @@ def test_up_a_job_and_down(processes: Processes, tmp_path: Path) -> None:
     assert processes.left_behind() == []
 
 
-def test_stopped_in_a_job(processes: Processes, tmp_path: Path) -> None:
-    """`docker compose down` and `up` while a job waits for workers: it goes on, with the same result."""
-    for name in ("redis", "postgres", "migrate", "coordinator"):
-        processes.start(name)
-    processes.wait_until_healthy("coordinator")
-    submitted = processes.run("coordinator", "farthest", "submit", "sliding-2x5", "--json")
-    job = json.loads(submitted.stdout)["job"]
-    processes.wait_for_log("coordinator", f"job {job} (sliding-2x5): claimed")
-    for name in ("coordinator", "redis", "postgres"):
-        status, _ = processes.stop(name)
-        assert status == 0, processes.log(name)
-    assert f"job {job}: handed back to the queue" in processes.log("coordinator")
-    for name in ("redis", "postgres", "migrate", "coordinator", "worker"):
-        processes.start(name)
-    watched = processes.run("coordinator", "farthest", "watch", str(job), "--json", seconds=120)
-    assert watched.returncode == 0, watched.stderr + processes.log("coordinator")
-    assert json.loads(watched.stdout)["digest"] == embedded_digest(tmp_path, "sliding-2x5")
+def down(processes: Processes, *instances: str) -> None:
+    """Ends services one after another, each soon and by itself."""
+    for instance in instances:
+        name = "worker" if instance in WORKERS else instance
+        status, seconds = processes.stop(name, instance=instance)
+        assert status == 0, processes.log(instance)
+        assert seconds < min(SOON, processes.services[name].grace)

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -30,6 +30,7 @@ DATABASE_COMMANDS = (
     ["migrate"],
     ["coordinator", "--once"],
 )
+DATABASE_WAITS = (["submit", "3-puzzle"], ["watch", "1"], ["coordinator", "--once"])
 REDIS_COMMANDS = (
     ["enumerate", "3-puzzle", "--workers", "celery"],
     ["resume", "1", "--here", "--workers", "celery"],
@@ -112,17 +113,18 @@ def test_a_wrong_password_of_redis(
     one_error(result.stderr, result.exit_code, "the user or the password", "FARTHEST_REDIS_URL")
 
 
-def ends(commands: list[list[str]], environment: Mapping[str, str]) -> list[tuple[str, int]]:
-    """What commands that are run at once write to standard error, and their statuses."""
+def ends(commands: list[tuple[list[str], tuple[str, str]]], redis_url: str) -> list[tuple[str, int]]:
+    """What commands, each with a setting of its own, write to standard error when they are run at once, and their
+    statuses."""
     running = [
         subprocess.Popen(
             [*COMMAND, *command],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
-            env=dict(environment),
+            env={**os.environ, "FARTHEST_REDIS_URL": redis_url, name: value},
         )
-        for command in commands
+        for command, (name, value) in commands
     ]
     try:
         return [(process.communicate(timeout=60)[1], process.returncode) for process in running]
@@ -138,19 +140,19 @@ def test_servers_that_do_not_run(
     for command in REDIS_COMMANDS:  # each has a job of its own to go on with
         run("submit", "3-puzzle", "--database", f"{len(command)}{command[0]}.db")
     nowhere = f"127.0.0.1:{free_port()}"
-    environment = {**os.environ, "FARTHEST_REDIS_URL": redis_url}
-    environment["FARTHEST_DATABASE_URL"] = f"postgresql://user:geheim@{nowhere}/x"
-    for told, status in ends(
-        [["submit", "3-puzzle"], ["watch", "1"], ["coordinator", "--once"]], environment
-    ):
-        one_error(told, status, f"{nowhere}/x: the database cannot be reached", "FARTHEST_DATABASE_URL")
-    environment["FARTHEST_REDIS_URL"] = f"redis://:geheim@{nowhere}/0"
-    commands = [
-        [*command, "--database", f"{len(command)}{command[0]}.db"] if "work" not in command[0] else command
+    no_database = ("FARTHEST_DATABASE_URL", f"postgresql://user:geheim@{nowhere}/x")
+    no_redis = ("FARTHEST_REDIS_URL", f"redis://:geheim@{nowhere}/0")
+    commands = [([*command], no_database) for command in DATABASE_WAITS]
+    commands += [
+        (
+            [*command, *([] if "work" in command[0] else ["--database", f"{len(command)}{command[0]}.db"])],
+            no_redis,
+        )
         for command in REDIS_COMMANDS
     ]
-    for told, status in ends(commands, environment):
-        one_error(told, status, f"{nowhere}/0: Redis cannot be reached", "FARTHEST_REDIS_URL")
+    for (told, status), (_, (name, _)) in zip(ends(commands, redis_url), commands, strict=True):
+        lost = "x: the database" if name == "FARTHEST_DATABASE_URL" else "0: Redis"
+        one_error(told, status, f"{nowhere}/{lost} cannot be reached", name)
 
 
 @pytest.mark.slow

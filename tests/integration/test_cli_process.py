@@ -191,7 +191,7 @@ def test_results_that_contradict_the_file_are_pointed_out(folder: Path, process:
 
 @pytest.mark.slow
 def test_signals_that_are_ignored_stay_ignored(process: Process) -> None:
-    command = ["nohup", *COMMAND, "enumerate", "sliding-3x4", "--histogram-only", "--progress"]
+    command = ["nohup", *COMMAND, "enumerate", "sliding-3x4", "--max-depth", "26", "--progress"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
         for line in running.stderr:

@@ -155,7 +155,7 @@ def test_some_messages_are_lost(standing: Arena, expected: Outcome) -> None:
 
 @pytest.mark.slow
 def test_a_killed_workers_step_is_committed_by_another_within_ten_seconds(
-    redis_url: str, postgres_url: str, tmp_path_factory: pytest.TempPathFactory, expected: Outcome
+    redis_url: str, postgres_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     settings = {"SMALL_LAYER_STATES": 0, "BLOCK_SIZE": "32KiB"}  # leases as they are by default
     folder = tmp_path_factory.mktemp("killed")
@@ -163,17 +163,15 @@ def test_a_killed_workers_step_is_committed_by_another_within_ten_seconds(
         cluster.add_coordinator()
         victim, _ = cluster.add_worker(), cluster.add_worker()
         cluster.ready()
-        job = cluster.submit(PUZZLE)
+        cluster.submit(PUZZLE)
         until(lambda: True if cluster.depth() > 10 else None, 30, "layer 10 is over")
         records, block = until(lambda: caught_in_a_step(cluster, victim), 30, "a step is under way", 0.05)
         cluster.remove(victim)
         killed = time.monotonic()
         until(lambda: committed(cluster, records, block), 20, "the step is committed")
         seconds = time.monotonic() - killed
-        result = cluster.wait(job)
     print(f"{seconds:.1f} s")
     assert seconds <= 10
-    assert (result.digest, result.layers) == (expected.digest, expected.layers)
 
 
 def caught_in_a_step(cluster: Cluster, worker: Service) -> tuple[str, str] | None:

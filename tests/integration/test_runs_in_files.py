@@ -58,11 +58,11 @@ def in_memory(name: str) -> Outcome:
     return enumerate_puzzle(unknown(name), None, Settings(histogram_only=True))
 
 
-def run(folder: Path, name: str, reporter: Reporter | None = None) -> Outcome:
-    """An enumeration from files in a folder, where its database is too."""
+def run(folder: Path, name: str, reporter: Reporter | None = None, **wanted: Any) -> Outcome:
+    """An enumeration from files in a folder, where its database is too; ``wanted``: only layers, or what else."""
     with open_database(str(folder / "jobs.db"), create=True) as database:
-        memory = PROCESS_BYTES + MEMORY[name]
-        options = Settings(histogram_only=True, memory=memory, threads=2, scratch=folder)
+        memory = PROCESS_BYTES + MEMORY.get(name, 2**20)
+        options = Settings(**(wanted or {"histogram_only": True}), memory=memory, threads=2, scratch=folder)
         return enumerate_puzzle(unknown(name), database, options, reporter)
 
 
@@ -74,7 +74,9 @@ def folders(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.is_dir()]
 
 
-def stopped(folder: Path, name: str, kind: str, files: int, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stopped(
+    folder: Path, name: str, kind: str, files: int, monkeypatch: pytest.MonkeyPatch, **wanted: Any
+) -> Path:
     """The folder of the layers of a run that was stopped after so many files of a kind were written."""
     if kind == "O":
         monkeypatch.setattr(scatter_store, "TURNS", 1)
@@ -91,7 +93,7 @@ def stopped(folder: Path, name: str, kind: str, files: int, monkeypatch: pytest.
     with monkeypatch.context() as patch:
         patch.setattr(UnitFiles, "write_file", noted)
         with pytest.raises(Interrupted) as caught:
-            run(folder, name)
+            run(folder, name, **wanted)
     assert caught.value.folder is not None
     return caught.value.folder
 
@@ -130,6 +132,33 @@ def test_a_run_that_was_stopped_goes_on_from_its_files(
     assert outcome.resumed_from is not None
     assert same(outcome, in_memory(name))
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        pytest.param("lights-4x4", {"residues": False}, marks=pytest.mark.slow),
+        pytest.param("lights-4x4", {"residues": True}, marks=pytest.mark.slow),
+        pytest.param("hanoi-cyclic-4-5", {"residues": False}, marks=pytest.mark.night),
+        ("cube-3x3x3", {"max_depth": 3}),
+        pytest.param("pegs-french", {"max_depth": 6}, marks=pytest.mark.night),
+    ],
+)
+def test_a_map_is_made_of_layers_in_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, wanted: dict[str, Any]
+) -> None:
+    """Stopped, and gone on with; the same as one made in memory."""
+    folder = stopped(tmp_path, name, "L", 3, monkeypatch, **wanted)
+    outcome = run(tmp_path, name, **wanted)
+    assert outcome.resumed_from is not None
+    assert outcome.figures
+    with open_database(str(tmp_path / "others.db"), create=True) as database:
+        other = enumerate_puzzle(unknown(name), database, Settings(**wanted))
+    assert same(outcome, other)
+    assert not other.figures
+    assert not folder.exists()
+    result = CliRunner().invoke(cli, ["verify", "1", "--database", str(tmp_path / "jobs.db")])
+    assert result.exit_code == 0, result.output
 
 
 @pytest.mark.slow

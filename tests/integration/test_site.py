@@ -46,7 +46,7 @@ def page(site: Path) -> Iterator[Page]:
     """The first page of the site, from its file. At the test's end nothing but files was asked for."""
     executable = program()
     if executable is None:
-        pytest.skip("no Chromium is installed (Debian: apt install chromium)")
+        pytest.skip("no Chromium is installed (Debian: apt install chromium-headless-shell)")
     asked: list[str] = []
     with sync_playwright() as playwright, launched(playwright, executable) as browser:
         page = browser.new_page()

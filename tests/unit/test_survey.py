@@ -34,8 +34,8 @@ class Piece(NamedTuple):
 Board = frozenset[Piece]
 
 
-def boards_of(size: int, row: int) -> Iterator[Board]:
-    """All boards, the piece that leaves wherever it may be."""
+def boards_of(size: int, row: int, pieces: int) -> Iterator[Board]:
+    """All boards of at most so many pieces, the one that leaves wherever it may be."""
     places = [
         Piece(upright, line, first, length)
         for upright in (False, True)
@@ -53,7 +53,7 @@ def boards_of(size: int, row: int) -> Iterator[Board]:
         if full:
             return
         yield frozenset(board)
-        for number in range(at, len(places)):
+        for number in range(at, len(places) if len(board) < pieces else 0):
             cells = places[number].cells()
             if not cells & taken:
                 yield from placed([*board, places[number]], taken | cells, number + 1)
@@ -117,10 +117,10 @@ def drawn(board: Board, size: int, row: int) -> str:
     return "".join(names.get((y, x), "o") for y in range(size) for x in range(size))
 
 
-def naive(size: int, row: int) -> list[tuple[Component, bool]]:
+def naive(size: int, row: int, pieces: int) -> list[tuple[Component, bool]]:
     """All components; of one without a solution no board is told. And whether the hardest board is minimal."""
     found, seen = [], set[Board]()
-    for start in boards_of(size, row):
+    for start in boards_of(size, row, pieces):
         if start in seen:
             continue
         component = {board for layer in layers_from({start}, size) for board in layer}
@@ -141,11 +141,16 @@ def naive(size: int, row: int) -> list[tuple[Component, bool]]:
 
 
 @pytest.mark.parametrize(
-    ("size", "row"), [(3, 1), (3, 2), *(pytest.param(4, row, marks=pytest.mark.slow) for row in (1, 2, 4))]
+    ("size", "row", "pieces"),
+    [
+        *((3, 1, 18), (3, 2, 18), (4, 1, 3)),
+        *(pytest.param(4, row, 4, marks=pytest.mark.slow) for row in (2, 4)),
+        *(pytest.param(4, row, 18, marks=pytest.mark.night) for row in (1, 2, 4)),
+    ],
 )
-def test_as_the_model(size: int, row: int) -> None:
-    expected = [each for each, _ in naive(size, row - 1)]
-    found = RushHour(size, row, 18, "all").survey(0, 1)
+def test_as_the_model(size: int, row: int, pieces: int) -> None:
+    expected = [each for each, _ in naive(size, row - 1, pieces)]
+    found = RushHour(size, row, pieces, "all").survey(0, 1)
     told = [each if each.layers else each._replace(board="") for each in found.components]
     assert sorted(told, key=repr) == sorted(expected, key=repr)
     for pieces, counts in found.totals.items():

@@ -90,12 +90,15 @@ class Candidates:
 
     def clear(self, room: int) -> None:
         """Gives up all candidates."""
+        self._divided = self._shards, room
         self.boxes = _kernel.Outboxes(self._space.code_bytes, self._shards, self._space.keys or 0, room)
 
     def divide(self, shards: int, room: int) -> _kernel.Outboxes:
         """The boxes, which must be empty, for so many shards."""
-        self._shards = shards
-        self.boxes.divide(shards, room)
+        if (shards, room) != self._divided:
+            self._divided = shards, room
+            self._shards = shards
+            self.boxes.divide(shards, room)
         return self.boxes
 
     def put(

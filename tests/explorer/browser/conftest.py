@@ -32,7 +32,7 @@ NewPage = Callable[..., Page]
 def browser() -> Iterator[Browser]:
     executable = program()
     if executable is None:
-        pytest.skip("no Chromium is installed (Debian: apt install chromium)")
+        pytest.skip("no Chromium is installed (Debian: apt install chromium-headless-shell)")
     with sync_playwright() as playwright, launched(playwright, executable) as browser:
         yield browser
 

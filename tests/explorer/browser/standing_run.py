@@ -11,10 +11,11 @@ from typing import Any
 from farthest.coordinator.attempt import PROGRESS_SECONDS
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
+from forked import Forked
 
 
 def stopped_in_its_midst(
-    run: subprocess.Popen[bytes], file: Path, job: int, states: int = 0
+    run: subprocess.Popen[bytes] | Forked, file: Path, job: int, states: int = 0
 ) -> dict[str, Any]:
     """Stops a run that has told how fast it is and that it has ``states``, and returns what it has told. It goes on for
     a tenth of a second at a time, so that it is not at its end before: it tells once a second."""

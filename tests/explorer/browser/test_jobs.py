@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -17,7 +17,7 @@ from explorer.browser.standing_run import stopped_in_its_midst
 from explorer.conftest import KINDS, TOKEN
 from explorer.served import Served
 from farthest.web.page import job_page, puzzle_page
-from integration.conftest import COMMAND
+from forked import started as started_process
 
 pytestmark = pytest.mark.slow
 
@@ -84,26 +84,23 @@ def line(server: Served) -> Iterator[Line]:
 def test_a_run_is_followed_through_a_cut_connection(
     new_page: NewPage, server: Served, line: Line, request: pytest.FixtureRequest
 ) -> None:
-    """All of sliding-3x4, 239,500,800 states, from the queue to its chart. The run stands still while the connection is
-    cut and comes back, so that it cannot end before; nobody touches the page."""
-    number = farthest.submit("sliding-3x4", database=server.folder / "maps.db").id
+    """A run of some seconds, from the queue to its chart. It stands still while the connection is cut and comes back,
+    so that it cannot end before; nobody touches the page."""
+    number = farthest.submit("sliding-2x5", database=server.folder / "maps.db").id
     followed = new_page(base_url=f"http://127.0.0.1:{line.port}/", cut=True)
     followed.goto(f"/jobs/{number}")
     expect_status(followed, "queued")
 
-    run = subprocess.Popen(
-        [*COMMAND, "resume", str(number), "--here", "--database", "maps.db"],
-        cwd=server.folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    words = ["resume", str(number), "--here", "--database", "maps.db"]
+    slowly = {**os.environ, "FARTHEST_TEST_LAYER": "0.1"}
+    run = started_process(server.folder, server.folder / "run.log", words, slowly, 0)
     request.addfinalizer(run.wait)
     request.addfinalizer(run.kill)
 
     known = stopped_in_its_midst(run, server.folder / "maps.db", number)
     expect_status(followed, "running")
     live = followed.locator("#live")
-    for figure in (known["depth"] + 1, f"{known['states']:,} of at most 239,500,800", "states per second"):
+    for figure in (known["depth"] + 1, f"{known['states']:,} of at most 1,814,400", "states per second"):
         expect(live).to_contain_text(str(figure))
     line.cut()
     lost = followed.get_by_text("The connection to the server is lost")
@@ -113,10 +110,10 @@ def test_a_run_is_followed_through_a_cut_connection(
     expect(lost).to_be_hidden()
     run.send_signal(signal.SIGCONT)
     expect(followed.locator("#status")).to_have_text("finished", timeout=60_000)
-    expect(followed.get_by_text("239,500,800", exact=True).first).to_be_visible()
-    expect(followed.get_by_role("group", name="States at each depth").get_by_role("link")).to_have_count(54)
-    followed.get_by_role("link", name="depth 53: 18 states").click()
-    expect(followed.get_by_role("heading", level=1)).to_contain_text("18 states at distance 53")
+    expect(followed.get_by_text("1,814,400", exact=True).first).to_be_visible()
+    expect(followed.get_by_role("group", name="States at each depth").get_by_role("link")).to_have_count(56)
+    followed.get_by_role("link", name="depth 55: 2 states").click()
+    expect(followed.get_by_role("heading", level=1)).to_contain_text("2 states at distance 55")
     assert run.wait(20) == 0
 
 

@@ -114,7 +114,7 @@ def test_a_start_beyond_the_depth_limit(map_of: MapOf) -> None:
         cut.diameter("start")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_klotski(map_of: MapOf) -> None:
     """The hardest pair of the classic box: 190 unit moves, from one start to two targets; and their mirror images
     (T. Mütze, Sliding block puzzles)."""

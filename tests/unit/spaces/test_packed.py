@@ -156,7 +156,7 @@ def test_a_layer_found_in_parts_is_the_layer(name: str, monkeypatch: pytest.Monk
 
 def test_a_layer_that_is_given_up_leaves_those_before() -> None:
     space = packed(load("8-puzzle"))
-    store = ScatterMemoryStore(space, distances=True, memory=600_000)
+    store = ScatterMemoryStore(space, distances=True, memory=300_000)
     with pytest.raises(MemoryUsedUpError):
         layers(store)
     depth = max(store._counts)

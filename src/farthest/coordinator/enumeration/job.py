@@ -297,7 +297,8 @@ class Enumeration:
         self._found.expect(chosen.needs.most_states or 0)
         self._plan, self._settings = chosen, chosen.settings
         self._backend = _backend_of(chosen, self._servers, self._reporter.notice)
-        self._checkpoints.wanted = self._settings.stores_distances and chosen.space.engine != "pattern"
+        has_others = chosen.space.engine == "pattern" or chosen.files is not None
+        self._checkpoints.wanted = self._settings.stores_distances and not has_others
 
     def _begin(self) -> JobRecorder | None:
         if self._database is None:
@@ -343,8 +344,12 @@ class Enumeration:
                 if store is None:
                     raise
                 stored = self._stored_depth()
-                if not self._go_over_to_files(error, store):
-                    if stored is None or not isinstance(error, SqueezedError):
+                squeezed = isinstance(error, SqueezedError)
+                goes_on = squeezed and self._checkpoints.wanted and stored is not None
+                if goes_on:  # from its checkpoint, when other programs need less
+                    self._backend.leave(store)
+                if goes_on or not self._go_over_to_files(error, store):
+                    if stored is None or not squeezed:
                         raise
                     raise SqueezedError(
                         f"{error}; the layers up to depth {stored} are stored: the same command continues from there"
@@ -420,8 +425,10 @@ class Enumeration:
         if len(self._backend.figures) > 1:
             self._go_on_with(self._backend.figures)
             return
-        checkpoint = None if recorder is None else recorder.last_checkpoint(self._plan.space)
-        if recorder is None or checkpoint is None:
+        if recorder is None or self._backend.folder is not None:
+            return
+        checkpoint = recorder.last_checkpoint(self._plan.space)
+        if checkpoint is None:
             return
         if not checkpoint.is_worth_reading:
             self._checkpoints.depth = checkpoint.depth

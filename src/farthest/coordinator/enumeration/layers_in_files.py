@@ -195,7 +195,8 @@ class BitmapsInFiles(LayersInFiles):
 
 class RunsInFiles(LayersInFiles):
     """Of a space by sorted runs, within ``memory`` bytes; ``states``: where their number is known; ``last``: the last
-    depth that is wanted, where there is a limit. Raises ResourceError where the memory is too small."""
+    depth that is wanted, where there is a limit; ``mapped``: a map is wanted, so all layers stay. Raises ResourceError
+    where the memory is too small."""
 
     def __init__(
         self,
@@ -205,24 +206,33 @@ class RunsInFiles(LayersInFiles):
         threads: int,
         states: int | None = None,
         last: int | None = None,
+        *,
+        mapped: bool = False,
     ) -> None:
         super().__init__(space, scratch, memory, threads)
-        self._scattered, self._last = space, last
+        self._scattered, self._last, self._mapped = space, last, mapped
         if memory < PROCESS_BYTES + LEAST_MEMORY:
             raise ResourceError(
                 f"puzzle {space.puzzle.name}: its layers cannot be found within {bytes_text(memory)}, even where they "
                 f"are kept in files; allow {(PROCESS_BYTES + LEAST_MEMORY) // 2**20}MiB or more with --memory"
             )
         self.shards = self.units = shards_for(memory - PROCESS_BYTES, threads)
-        self.needs = None if states is None else run_needs(space, states)
+        self.needs = None if states is None else run_needs(space, states, keeps=mapped)
 
     def _store(self, folder: EnumerationFolder) -> ScatterFolderStore:
         memory = self.memory - PROCESS_BYTES
-        return ScatterFolderStore(self._scattered, folder, memory, last=self._last, threads=self._threads)
+        return ScatterFolderStore(
+            self._scattered,
+            folder,
+            memory,
+            last=self._last,
+            distances=self._mapped,
+            threads=self._threads,
+        )
 
     def _identity(self) -> dict[str, Any]:
         of_last = {} if self._last is None else {"last": self._last}
-        return {**super()._identity(), **of_last}
+        return {**super()._identity(), **of_last, **({"mapped": True} if self._mapped else {})}
 
 
 class ReducedRunsInFiles(LayersInFiles):
@@ -412,9 +422,9 @@ def coded_bytes(states: int, keys: int) -> int:
     return int(CODED * keys / 8 * -(share * log2(share) + (1 - share) * log2(1 - share)))
 
 
-def run_needs(space: ScatterSpace, states: int) -> FileNeeds:
-    """What so many states need as sorted runs. The layers before the end are not known: the largest is taken to have a
-    part of all, where none are published."""
+def run_needs(space: ScatterSpace, states: int, *, keeps: bool = False) -> FileNeeds:
+    """What so many states need as sorted runs; ``keeps``: all layers stay. The layers before the end are not known: the
+    largest is taken to have a part of all, where none are published."""
     published = [
         answer.layers for answer in space.puzzle.known if answer.layers and sum(answer.layers) == states
     ]
@@ -426,8 +436,8 @@ def run_needs(space: ScatterSpace, states: int) -> FileNeeds:
         older = sum(int(n * run) for n in layers[max(depth - 2, 0) : depth])
         if not (space.graded or space.undirected):
             older = int(found * run) * 2
+        peak = max(peak, size + sent + (int(found * run) if keeps else older))
         found += number
-        peak = max(peak, size + sent + older)
         again = older if space.undirected else int(found * run)
         renewed = int(found * run) // RENEWED if not (space.graded or space.undirected) else 0
         traffic.append(LayerTraffic(size + sent + renewed, sent + (0 if space.graded else again), 0))

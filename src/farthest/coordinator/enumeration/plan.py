@@ -287,20 +287,21 @@ class _Planner:
 
     def _runs_in_files(self, space: ScatterSpace, found: Plan, states: int | None) -> Plan | None:
         """With layers in files, where they are to be chosen: states that are known do not fit the memory, a folder is
-        named for states whose number is not known, or an earlier attempt has left files. They may be where no map is
-        made, and states are known by their codes alone."""
+        named for states whose number is not known, or an earlier attempt has left files. They may be where states are
+        known by their codes alone."""
         machine, limit = self._machine, self._machine.memory
-        if not self._settings.histogram_only or space.puzzle.definition.uncertainty(0) is not None:
+        if space.puzzle.definition.uncertainty(0) is not None:
             return None
         from farthest.coordinator.enumeration.layers_in_files import RunsInFiles
 
         try:
             last = self._settings.max_depth
-            files = RunsInFiles(space, machine.scratch, limit, machine.threads, states, last)
+            mapped = not self._settings.histogram_only
+            files = RunsInFiles(space, machine.scratch, limit, machine.threads, states, last, mapped=mapped)
         except ResourceError as error:
             return None if states is None else found.needing(layers_in="files").unless(error)
         unknown = "the number of states is not known in advance, and a folder is named"
-        return self._where_in_files(found.needing(disk=0), files, unknown if states is None else None)
+        return self._where_in_files(found, files, unknown if states is None else None)
 
     def _where_in_files(self, found: Plan, files: LayersInFiles, named: str | None) -> Plan | None:
         """With layers in files, where those of the plan do not fit the memory, a folder is named and is a reason

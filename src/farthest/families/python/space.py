@@ -197,7 +197,9 @@ class UserMoves:
 
     def _rows_and_keys(self, item: Any, k: int, method: str) -> tuple[NDArray[Any], NDArray[Any]]:
         pair = isinstance(item, list | tuple) and len(item) == 2
-        rows, found = (np.asarray(part) for part in item) if pair else (np.empty(0), np.empty(0))
+        rows, found = item if pair else (np.empty(0), np.empty(0))
+        if type(rows) is not np.ndarray or type(found) is not np.ndarray:
+            rows, found = np.asarray(rows), np.asarray(found)
         if not pair or rows.ndim != 1 or rows.dtype.kind not in "iu" or found.shape[:1] != rows.shape:
             raise self.user.error(
                 f"{method}: move {k} is no pair (rows, keys) of equal length with rows in whole numbers; expected that"

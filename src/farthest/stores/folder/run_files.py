@@ -7,6 +7,8 @@ L(d) and O(d) lie as units of neighbouring shards, each cut where its layer is s
     O<d>.<number>        what the layer d-1 leads to: a run for each shard, and behind them a uint64, the shards of the
                          layer d-1 that are in this file and those before it from the first to their last
 
+Where a map is wanted all L files stay to the end, else those that the next layer needs.
+
 The blob of a run: the run (kernel/include/farthest/run_blob.hpp) and its XXH3, little endian; of no states no bytes. No
 file is written again: an L file is the commit of its shards, whose V file is written before. A line of the journal is
 the commit of a layer; after it what the next one does not need is removed.
@@ -14,8 +16,10 @@ the commit of a layer; after it what the next one does not need is removed.
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Iterator, Sequence
+from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
@@ -32,6 +36,9 @@ CHECKSUM = struct.Struct("<Q")
 RENEWED = 4
 """V is renewed by a layer for which as many layers besides it were to be left out."""
 
+SPARE_FILES = 128
+"""Files that a process has open besides those that are mapped, at most."""
+
 Tables = dict[int, "UnitTable"]
 
 SLAB = 2**20
@@ -40,11 +47,14 @@ SLAB = 2**20
 
 class RunFiles(UnitFiles):
     """``tables``, and ``visited`` alike for V: by the first shard of each file. ``outboxes``: of the layer under way,
-    in their order. ``last``: the last depth that is wanted, where there is a limit."""
+    in their order. ``last``: the last depth that is wanted, where there is a limit. ``keeps``: all layers stay."""
 
-    def __init__(self, folder: EnumerationFolder, rule: Excluded, last: int | None = None) -> None:
+    def __init__(
+        self, folder: EnumerationFolder, rule: Excluded, last: int | None = None, *, keeps: bool = False
+    ) -> None:
         super().__init__(folder)
         self._last = last
+        self._keeps = keeps
         self.shards = folder.units
         self._excluded = rule
         self.visited: dict[int, Tables] = {}
@@ -128,6 +138,8 @@ class RunFiles(UnitFiles):
     def _oldest_needed(self) -> int:
         """The first layer whose files are needed after the last complete one. The layer before that may be the last one
         with states, which is the result."""
+        if self._keeps:
+            return 0
         return min(
             [
                 max(self.depth - 1, 0),
@@ -227,6 +239,26 @@ class RunFiles(UnitFiles):
                     at = table.starts[shard - begin] - start
                     found[shard - first].append(self._run(data[at : at + size], place.name))
         return found
+
+    def whole_layers(self, depth: int, memory: int) -> Iterator[tuple[int, memoryview]]:
+        """(depth, run) of all shards at the depths up to ``depth``. Files that would take more than their share of
+        ``memory`` bytes are mapped: the system reads what is looked at, and gives it up where it needs the room."""
+        tables = [(at, first, table) for at in range(depth + 1) for first, table in self.tables[at].items()]
+        share = memory // max(1, len(tables))
+        large = sum(table.file_bytes > share for _, _, table in tables)
+        soft, hard = getrlimit(RLIMIT_NOFILE)  # a mapped file stays open
+        if soft != RLIM_INFINITY and large + SPARE_FILES > soft:
+            setrlimit(RLIMIT_NOFILE, (large + SPARE_FILES if hard == RLIM_INFINITY else hard, hard))
+        for at, first, table in tables:
+            place = self.place(at, first)
+            with self.folder.errors(), self.opened(place) as file:
+                if table.file_bytes > share:
+                    data = memoryview(mmap.mmap(file, 0, access=mmap.ACCESS_READ))
+                else:
+                    data = self.bytes_at(file, 0, table.end, Room(table.end))
+            for start, size in zip(table.starts, table.sizes, strict=True):
+                if size:
+                    yield at, self._run(data[start : start + size], place.name)
 
     def _run(self, blob: memoryview, name: str) -> memoryview:
         run, checksum = blob[: -CHECKSUM.size], blob[-CHECKSUM.size :]

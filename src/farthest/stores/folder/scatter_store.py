@@ -8,8 +8,9 @@ Delayed detection of duplicates (Korf, AAAI 2004; Zhou and Hansen, AAAI 2004). A
     step      units of neighbouring shards: the runs that were sent to a shard are merged, what is not new is taken out
               (nothing, two layers, or all states found), and the rest is written
 
-All reading and writing is sequential. A file is written while the next unit is stepped. Of the last layer that is
-wanted a file has the least codes, and the numbers of states.
+All reading and writing is sequential. A file is written while the next unit is stepped. Where layers are only counted,
+of the last one that is wanted a file has the least codes, and the numbers of states. A map is made at the end, of all
+layers: a dense one shard by shard, a sparse one from files that are mapped into the memory.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
-from farthest.errors import ResourceError
-from farthest.stores.contract import excluded
+from farthest.errors import ResourceError, StorageError
+from farthest.models.chunks import Chunk
+from farthest.stores.contract import ONLY_COUNTS, check_depth, excluded
 from farthest.stores.folder.journal import Room
 from farthest.stores.folder.run_files import SLAB, RunFiles
 from farthest.stores.folder.store import StoreInFiles
@@ -35,12 +37,16 @@ from farthest.stores.scattering import (
     NO_STATES,
     NOTHING_FOUND,
     Candidates,
+    RunsOf,
     RunsStepInput,
     ShardRuns,
     SortedRun,
+    dense_map,
     has_expander,
     least_codes,
     least_of,
+    map_reader,
+    sparse_map,
 )
 from farthest.wording import bytes_text
 
@@ -261,6 +267,9 @@ def step_loads(space: ScatterSpace, files: RunFiles, depth: int, memory: int) ->
     return loads
 
 
+MAP_SHARE = 0.1
+"""The part of the memory that may be taken by layers which are read for a map and not mapped."""
+
 READ_SHARE, SORT_SHARE = 0.08, 0.2
 """Parts of the memory, besides that of the boxes: of what is read for a unit; of what is decoded and sorted at a time.
 The rest is for what is made, and for what is still being written."""
@@ -278,8 +287,8 @@ def neighbours(shards: Sequence[int]) -> Iterator[list[int]]:
 
 
 class ScatterFolderStore(StoreInFiles[RunFiles]):
-    """``JobStore`` over files of sorted runs, which only counts. ``memory``: bytes that all may take, about; ``last``:
-    the last depth that is wanted, where there is a limit."""
+    """``JobStore`` over files of sorted runs. ``memory``: bytes that all may take, about; ``last``: the last depth that
+    is wanted, where there is a limit; ``distances``: all layers are kept, for ``chunks``."""
 
     def __init__(
         self,
@@ -288,10 +297,12 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         memory: int,
         *,
         last: int | None = None,
+        distances: bool = False,
         threads: int = 1,
     ) -> None:
         self.space = space
-        self._last = last
+        self._distances = distances
+        self._last = last = None if distances else last
         self._memory = memory
         self._width = space.code_bytes
         self._loads: list[StepLoad] = []
@@ -299,7 +310,7 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
 
         def open_files() -> None:
             rule = excluded(graded=space.graded, undirected=space.undirected)
-            self._files = RunFiles(folder, rule, last)
+            self._files = RunFiles(folder, rule, last, keeps=distances)
             self._expansion = Expansion(space, self._files, memory, threads)
             if self._files.depth < 0:
                 origins = self._expansion.origins()
@@ -346,6 +357,8 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
         return RunsStepInput(self, depth, sorted(set(shards) - self._committed))
 
     def commit(self, depth: int, step_input: RunsStepInput, counts: Sequence[int]) -> None:
+        if self._distances and any(counts):
+            check_depth(depth)
         found = dict(zip(step_input.shards, step_input.steps, strict=True))
         for shards in neighbours(step_input.shards):
             self._commit_blocks(depth, shards, [found[shard] for shard in shards])
@@ -428,6 +441,32 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
             return list(pool.map(merge, runs, older))
 
     # Results
+
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
+        if not self._distances:
+            raise StorageError(ONLY_COUNTS)
+        self._settle()
+        with self._damage("a layer"):
+            if self.space.keys is None:
+                reader = map_reader(
+                    self._width, self._files.whole_layers(depth, int(MAP_SHARE * self._memory))
+                )
+                yield from sparse_map(self.space, depth, reader, size, threads)
+            else:
+                yield from dense_map(
+                    self.space, self.shards, depth, self._runs_up_to(depth), size, range(self.space.keys)
+                )
+
+    def _runs_up_to(self, depth: int) -> RunsOf:
+        """Reads the runs of one shard after the other."""
+
+        def runs_of(shard: int) -> Iterator[tuple[int, Buffer]]:
+            for at in range(depth + 1):
+                with self.folder.errors():
+                    (runs,) = self._files.read("L", at, shard, shard + 1, Room(1))
+                yield from ((at, run) for run in runs)
+
+        return runs_of
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         least = b""

@@ -23,7 +23,7 @@ Files = TypeVar("Files", "LayerFiles", "RunFiles")
 
 
 class StoreInFiles(JobStore, Generic[Files]):
-    """``JobStore`` over files, which only counts: files are gone on with, not maps. ``open_files`` opens them, and
+    """``JobStore`` over files, which are gone on with, not maps. ``open_files`` opens them, and
     writes the layer 0 where there is none. A layer is committed block by block: these are units of a plan, or single
     shards. ``poll`` is called now and then while a layer is expanded; it may raise an exception."""
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
 
 
-ROOM = 2**30
+ROOM = 3 * 2**29
 """Bytes of successors before repeated ones are removed early. More are not there at once, unless the layer before would
 have to be expanded more than PASSES times."""
 PASSES = 4
@@ -144,14 +144,10 @@ class ScatterMemoryStore(LayersInMemory):
         self._candidates.boxes.trim()
         if self.held_bytes > self._memory:
             limit = ", set a depth limit" if self._limit is None else ""
-            files = (
-                ", or count the layers with --histogram-only, in files where they do not fit"
-                if self._distances
-                else ", or keep the layers in files, in a folder named with --scratch"
-            )
             raise MemoryUsedUpError(
                 f"the states up to depth {depth} need {self.held_bytes:,} bytes of memory, more than the "
-                f"{self._memory:,} allowed; allow more{limit}{files}"
+                f"{self._memory:,} allowed; allow more{limit}, or keep the layers in files, in a folder named with "
+                "--scratch"
             )
 
     def _keep(self, depth: int, layer: Layer) -> None:
@@ -216,9 +212,10 @@ class ScatterMemoryStore(LayersInMemory):
         try:
             for first in range(0, self._shards, at_once):
                 turn = None if at_once == self._shards else (first, first + at_once)
-                for runs in self._slices(depth - 1):
+                for slice_number, runs in enumerate(self._slices(depth - 1)):
+                    if slice_number or first:
+                        check()
                     self._candidates.put(runs, threads, check, turn)
-                    check()
                 filled, held = boxes.filled(), boxes.filled_bytes
                 if held > 4 * at_once * BOX_BYTES * threads:  # else it tells of the boxes' pieces of memory
                     self._successor_bytes = held * self._shards / at_once / states
@@ -262,7 +259,8 @@ class ScatterMemoryStore(LayersInMemory):
             room = min(room, (self._memory - self._bytes) // 3)
         passes = -(-expected // max(room, LEAST_ROOM)) if has_expander(self.space) else 1
         boxes = self._candidates.divide(shards, self._room if passes <= 1 else max(self._room, 2 * room))
-        self._divide_older(depth, shards)
+        if shards > 1:
+            self._divide_older(depth, shards)
         self._shards = shards
         return boxes, max(1, shards // max(passes, 1))
 
