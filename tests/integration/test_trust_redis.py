@@ -125,6 +125,7 @@ def test_workers_that_may_not_and_may(redis_url: str, folder: Path) -> None:
     assert (result.digest, result.layers) == (embedded.digest, embedded.layers)
 
 
+@pytest.mark.slow
 def test_what_messages_can_ask_of_a_worker() -> None:
     """In another process: what a worker leaves out is out for the whole process."""
     code = (
