@@ -197,7 +197,7 @@ lock: $(VENV)/.created  ## renew constraints.txt: the newest versions of everyth
 
 clean:  ## remove what was built, but not .venv and no database
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache src/farthest/_kernel.pyi
-	rm -f $(VENV)/.installed $(VENV)/.tested
+	rm -f $(VENV)/.installed $(VENV)/.wheel $(VENV)/.tested
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean  ## remove .venv as well
