@@ -96,9 +96,9 @@ class Candidates:
     def divide(self, shards: int, room: int) -> _kernel.Outboxes:
         """The boxes, which must be empty, for so many shards."""
         if (shards, room) != self._divided:
+            self.boxes.divide(shards, room)
             self._divided = shards, room
             self._shards = shards
-            self.boxes.divide(shards, room)
         return self.boxes
 
     def put(
