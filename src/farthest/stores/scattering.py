@@ -286,7 +286,10 @@ def equal_ranges(width: int, runs: Iterable[SortedRun], states: int, ranges: int
     import numpy
 
     step = max(1, states // (SAMPLES * ranges))
-    samples = [code_array(_kernel.run_codes(width, run.data), width)[step // 2 :: step] for run in runs]
+    # Copied, since a view would keep all codes of its run in memory.
+    samples = [
+        code_array(_kernel.run_codes(width, run.data), width)[step // 2 :: step].copy() for run in runs
+    ]
     codes = numpy.sort(numpy.concatenate([code_array(b"", width), *samples]))
     places = numpy.arange(1, ranges) * len(codes) // ranges
     return numpy.unique(codes[places] if len(codes) else codes).tobytes()
