@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import WILDCARD, Board
-from farthest.puzzles.grid import Passages, components, grid_edges, number_cells
+from farthest.puzzles.grid import Passages, disconnection, grid_edges, number_cells
 from farthest.puzzles.puzzle import Origin, Puzzle
 from naive import origin_boards
 
@@ -72,7 +72,7 @@ def grids(draw: st.DrawFn) -> list[list[int]]:
         walls[place // width][place % width] = True
         rows = number_cells(walls)
         cells = sum(cell >= 0 for row in rows for cell in row)
-        if cells < 2 or len(components(cells, grid_edges(rows))) > 1:
+        if cells < 2 or disconnection(cells, grid_edges(rows)):
             walls[place // width][place % width] = False
     return [list(row) for row in number_cells(walls)]
 

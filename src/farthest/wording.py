@@ -1,5 +1,6 @@
-"""How values are shown in error messages."""
+"""How values are shown in messages, and how much room texts take."""
 
+import re
 from collections.abc import Iterable
 
 SHOWN = 80
@@ -71,3 +72,25 @@ def bytes_text(size: int) -> str:
             return f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:,.0f} EiB"
+
+
+_COLOUR = re.compile(r"\x1b\[[;?0-9]*[a-zA-Z]")
+_HANGUL_ENDS = frozenset(map(chr, range(0x1160, 0x1200)))
+"""Vowels and ends, shown within the syllable before."""
+
+
+def columns(text: str) -> int:
+    """The number of columns that a text takes on a terminal, its colours left out."""
+    text = _COLOUR.sub("", text)
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
+    return sum(
+        0
+        if unicodedata.category(sign) in ("Mn", "Me", "Cf") or sign in _HANGUL_ENDS
+        else 2
+        if unicodedata.east_asian_width(sign) in "WF"
+        else 1
+        for sign in text
+    )

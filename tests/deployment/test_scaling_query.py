@@ -53,6 +53,7 @@ def submit(jobs: Jobs) -> int:
     return jobs.add("{}", "d" * 64, "tiny", {}, {"version": 1})
 
 
+@pytest.mark.slow
 def test_jobs(wanted: Callable[[], int], database: Database) -> None:
     jobs = Jobs(database)
     assert wanted() == 0

@@ -105,6 +105,7 @@ def test_tables_are_made_and_kept(
     assert len(run_json("jobs")["jobs"]) == made + 1
 
 
+@pytest.mark.slow
 def test_stored_patterns_are_taken_first(run_json: RunJson, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also additive ones that no rule would choose, and a plain one."""
     hurried(monkeypatch)
@@ -117,6 +118,7 @@ def test_stored_patterns_are_taken_first(run_json: RunJson, monkeypatch: pytest.
     assert run_json(*asked, "--memory", "1MiB")["heuristic"] == "@plain:1-5"
 
 
+@pytest.mark.slow
 def test_larger_tables_are_made_where_the_search_takes_longer(
     run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def test_from_the_command_line(run: Run) -> None:
     assert "the cells of B C F G are not whole pieces" in error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pennant", pytest.param("pegs-triangle-15", marks=pytest.mark.night)])
 def test_what_the_start_leads_to_is_kept_with_the_job(run: Run, run_json: RunJson, name: str) -> None:
     """The same by a map from the start: its boards are looked up in that to the goal."""

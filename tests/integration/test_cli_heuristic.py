@@ -8,6 +8,7 @@ from integration.conftest import Run, RunJson, alter
 UNEQUAL = "misplaced+manhattan"
 
 
+@pytest.mark.slow
 def test_the_sum_of_two_is_found_out(run: Run, run_json: RunJson) -> None:
     """Misplaced tiles and Manhattan distances added up, of the 8-puzzle, are not admissible."""
     run("enumerate", "8-puzzle")
@@ -61,6 +62,7 @@ def test_the_table(run: Run) -> None:
     assert lines[-1] == "over 360 states and 840 moves of job 1 (sliding-2x3, to goal)"
 
 
+@pytest.mark.slow
 def test_stored_patterns(run: Run, run_json: RunJson) -> None:
     """They are in the report, and their sum is admissible, not consistent, if they have no piece in common."""
     for name in ("sliding-2x3", "sliding-2x3@1-2", "sliding-2x3@3-5", "sliding-2x3@plain:1.2"):

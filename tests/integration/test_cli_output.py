@@ -105,6 +105,7 @@ def test_dataset(run: Run, run_json: RunJson, folder: Path) -> None:
     assert not (folder / "more").exists()
 
 
+@pytest.mark.slow
 def test_a_dataset_on_a_full_disk(run: Run, process: Process, folder: Path) -> None:
     """Files may have some kilobytes: nothing is left."""
     run("enumerate", "sliding-2x4")

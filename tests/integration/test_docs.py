@@ -106,6 +106,7 @@ def test_every_public_name_is_described() -> None:
     assert of_maps - {"named", "solutions_of", "solution_graph", "way"} <= words
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("all_rows")
 def test_statements_that_are_shown_ask_one_of_several_maps() -> None:
     with farthest.enumerate("8-puzzle") as first:

@@ -24,6 +24,7 @@ from kernels import compiled
 BOARD = "5 4 3 / 2 1 0"
 
 
+@pytest.mark.slow
 def test_commands_answer_as_for_a_full_map(run: Run, run_json: RunJson, folder: Path) -> None:
     full, residues = (run_json("enumerate", "sliding-2x3", "--map", kind) for kind in ("full", "residues"))
     assert residues["digest"] != full["digest"]

@@ -125,6 +125,7 @@ def test_workers_that_may_not_and_may(redis_url: str, folder: Path) -> None:
     assert (result.digest, result.layers) == (embedded.digest, embedded.layers)
 
 
+@pytest.mark.slow
 def test_what_messages_can_ask_of_a_worker() -> None:
     """In another process: what a worker leaves out is out for the whole process."""
     code = (
@@ -136,7 +137,14 @@ def test_what_messages_can_ask_of_a_worker() -> None:
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, encoding="utf-8"
     ).stdout
     assert told.split() == [
-        *("farthest.board", "farthest.part", "farthest.search", "farthest.step", "farthest.survey"),
+        *(
+            "farthest.board",
+            "farthest.cut",
+            "farthest.part",
+            "farthest.search",
+            "farthest.step",
+            "farthest.survey",
+        ),
         *("active", "active_queues"),
         *(
             "disable_events",

@@ -49,6 +49,7 @@ def test_the_verbs(tmp_path: Path) -> None:
         farthest.open_map("3-puzzle", file)
 
 
+@pytest.mark.slow
 def test_by_representatives(tmp_path: Path) -> None:
     file, name = str(tmp_path / "maps.db"), "pyraminx@edges"
     plain = farthest.histogram(name)

@@ -56,6 +56,7 @@ def test_wrong_distances(opened: DistanceMap) -> None:
         assert failed(opened, wrong) & {"origin", "nearer", "jump", "closed", "alike"}, key
 
 
+@pytest.mark.slow
 def test_a_class_that_is_missing(opened: DistanceMap) -> None:
     """All keys of a class of the last layer: no other state tells of them but those that they follow."""
     kept, wrong = opened.reduced, opened.array().copy()

@@ -14,13 +14,13 @@ import click
 from farthest.documents import plain
 from farthest.errors import BoardError
 from farthest.safe_text import raw, safe
+from farthest.wording import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 GAP = 3  # columns between two boards
-HANGUL_ENDS = frozenset(map(chr, range(0x1160, 0x1200)))  # vowels and ends, shown within the syllable before
 LEAST = 3  # columns of a cell that is shortened
 SEPARATOR = "  "  # between two columns of a table
 VALUES_AT_ONCE = 4096
@@ -152,24 +152,6 @@ def side_by_side(drawings: Sequence[Sequence[str]], width: int | None = None) ->
             cells = [drawing[number] if number < len(drawing) else "" for drawing in row]
             lines.append((" " * GAP).join(cell + " " * (widest - columns(cell)) for cell in cells).rstrip())
     return lines
-
-
-def columns(text: str) -> int:
-    """The number of columns that a text takes on a terminal, its colours left out."""
-    if "\x1b" in text:
-        text = click.unstyle(text)
-    if text.isascii():
-        return len(text)
-    import unicodedata
-
-    return sum(
-        0
-        if unicodedata.category(sign) in ("Mn", "Me", "Cf") or sign in HANGUL_ENDS
-        else 2
-        if unicodedata.east_asian_width(sign) in "WF"
-        else 1
-        for sign in text
-    )
 
 
 def event_line(event: str, **values: object) -> None:

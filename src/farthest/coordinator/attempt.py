@@ -172,17 +172,17 @@ class OwnedJob:
     def _renew_until(self, done: threading.Event) -> None:
         while not done.wait(min(PROGRESS_SECONDS, self._lease_seconds / 3)):
             try:
-                self._lost = self._file_is_gone() or not self._renew()
+                self._lost = self._is_other_file() or not self._renew()
             except StorageError:
                 # Busy with a checkpoint, which keeps others out too; any other failure shows at the next write.
                 continue
 
-    def _file_is_gone(self) -> bool:
+    def _is_other_file(self) -> bool:
+        """Whether the database's file was deleted, or another is in its place."""
         try:
-            self.check_file()
-        except StorageError:
-            return True
-        return False
+            return _identity(self._database.path) != self._file
+        except OSError:  # its disk is away: the next write tells
+            return False
 
     def _renew(self) -> bool:
         return self._jobs.renew(self.job, self._owner, self._lease_seconds, self._progress or None)
@@ -202,11 +202,7 @@ class OwnedJob:
     def check_file(self) -> None:
         """Raises StorageError where the database's file was deleted, or another is in its place: what is written now
         goes into a file that nobody can open again."""
-        try:
-            now = _identity(self._database.path)
-        except OSError:  # its disk is away: the next write tells
-            return
-        if now != self._file:
+        if self._is_other_file():
             raise StorageError(
                 f"{self._database.place}: the file was deleted or replaced while job {self.job} ran: what the job has "
                 "stored is lost; enumerate or search again"

@@ -14,9 +14,9 @@ from itertools import chain
 from math import perm
 from typing import TYPE_CHECKING
 
-from farthest.errors import FarthestError, PuzzleError
+from farthest.errors import FarthestError, PuzzleError, SettingError
 from farthest.heuristics.counts import distinct, is_pancake
-from farthest.heuristics.registry import PARTITIONS, SYMMETRIC, partitions
+from farthest.heuristics.registry import PARTITIONS, SYMMETRIC, goal_symmetries, partitions
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.grid import neighbours_of
 from farthest.puzzles.patterns import PLACES, TURNS, names_in, pattern_of, pattern_of_labels
@@ -278,18 +278,13 @@ def look_ups(puzzle: Puzzle, pattern: Pattern) -> int:
 @lru_cache(maxsize=1)
 def _label_images(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
     """What each symmetry of a permutation puzzle that fixes the goal makes of the labels; none: they are not known."""
-    from farthest.families.permutation.definition import permutation
-    from farthest.families.permutation.symmetries import Conjugation, symmetries
-
-    goals = puzzle.definition.origin_boards[0]
-    if puzzle.family != "permutation" or len(goals) != 1 or WILDCARD in goals[0]:
+    if puzzle.family != "permutation":
         return ()
     try:
-        found = symmetries(permutation(puzzle), goals[0]).maps
-    except FarthestError:
+        found = goal_symmetries(puzzle, puzzle.definition.origin_boards[0])
+    except SettingError:
         return ()
-    images = [each.slotwise() for each in found if isinstance(each, Conjugation)]
-    return () if None in images else tuple(image.labels for image in images if image is not None)
+    return tuple(image.labels for _, image in found)
 
 
 def candidate_of(puzzle: Puzzle, text: str, bounds: Mapping[str, Form] | None = None) -> Candidate:

@@ -53,14 +53,18 @@ class AdditivePattern(Heuristic):
             "only tables of permutation puzzles are of other numbers"
         )
         self._distances = found.distances
-        self._holes = found.holes
+        self._found = found
+        self._relabel = numpy.zeros(256, dtype=numpy.uint8)
+        self._relabel[list(image.pieces)] = range(1, len(image.pieces) + 1)
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        return _told(self._distances, placement_ranks(boards, self._image.pieces, self._image.cells))
+        placed = numpy.empty_like(boards)
+        placed[:, list(self._image.cells)] = self._relabel[boards]
+        return _told(self._distances, self._found.space.encode(placed))
 
     def terms(self) -> list[list[Component]] | None:
         """Where every placement can be solved, in fewer than 255 moves."""
-        if self._distances.dtype != numpy.uint8 or self._holes:
+        if self._distances.dtype != numpy.uint8 or self._found.holes:
             return None
         distances = numpy.asarray(self._distances, dtype=numpy.uint8)
         return [[PatternTable(self._image.pieces, distances, self._image.cells)]]
@@ -92,20 +96,6 @@ class PlainPattern(Heuristic):
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
         distances = cast("NDArray[numpy.uint8] | Table", self._distances)
         return [[MapTable(self._found.space, distances, label_of, cells)]]
-
-
-def placement_ranks(boards: Boards, labels: Sequence[int], cell_of: Sequence[int]) -> NDArray[numpy.int64]:
-    """The index of each board in a `PatternTable`."""
-    cells = boards.shape[1]
-    renumbered = numpy.array(cell_of, dtype=numpy.int64)
-    ranks = numpy.zeros(len(boards), dtype=numpy.int64)
-    placed: list[NDArray[numpy.int64]] = []
-    for taken, label in enumerate(labels):
-        cell = renumbered[(boards == label).argmax(axis=1)]
-        digit = cell - sum((before < cell for before in placed), start=numpy.zeros_like(cell))
-        ranks = ranks * (cells - taken) + digit
-        placed.append(cell)
-    return ranks
 
 
 def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy.int32]:

@@ -208,6 +208,24 @@ def open_heuristic(
     return _Reader(text, puzzle, targets, load_map).heuristic()
 
 
+def goal_symmetries(puzzle: Puzzle, goals: Goals) -> list[tuple[Conjugation, SlotImages]]:
+    """All symmetries of a permutation puzzle that fix its goal, and what they do slot by slot. Raises SettingError
+    where they are not known so."""
+    from farthest.families.permutation.symmetries import Conjugation, symmetries
+
+    if len(goals) != 1 or WILDCARD in goals[0]:
+        raise SettingError("needs one goal without wildcards")
+    try:
+        found = symmetries(_permutation(puzzle), goals[0]).maps
+    except ResourceError as error:
+        raise SettingError(f"cannot be used: {error}") from None
+    images = [(each, each.slotwise()) for each in found if isinstance(each, Conjugation)]
+    known = [(each, image) for each, image in images if image is not None]
+    if len(known) < len(images):
+        raise SettingError("needs a puzzle that no piece holds and whose orientations all count")
+    return known
+
+
 def applicable(puzzle: Puzzle) -> list[str]:
     """The plain names that are for the puzzle, all admissible, in a fixed order, ``zero`` first."""
     if not puzzle.definition.has_moves:
@@ -271,26 +289,14 @@ class _Reader:
         return mirrored(text, self._term(text.removeprefix(SYMMETRIC)), found)
 
     def _conjugations(self, text: str) -> list[tuple[Conjugation, SlotImages]]:
-        """All symmetries of a permutation puzzle that fix its goal."""
-        from farthest.families.permutation.symmetries import Conjugation, symmetries
-
         if any(not part.startswith(MARK) for part in text.removeprefix(SYMMETRIC).split("+")):
             raise self._error(
                 text, f"needs patterns ({MARK}PIECES) of a permutation puzzle; leave out {SYMMETRIC}"
             )
-        if len(self.targets) != 1 or WILDCARD in self.targets[0]:
-            raise self._error(text, f"needs one goal without wildcards; leave out {SYMMETRIC}")
         try:
-            found = symmetries(_permutation(self.puzzle), self.targets[0]).maps
-        except ResourceError as error:
-            raise self._error(text, f"cannot be used: {error}; leave out {SYMMETRIC}") from None
-        images = [(each, each.slotwise()) for each in found if isinstance(each, Conjugation)]
-        if any(image is None for _, image in images):
-            raise self._error(
-                text,
-                f"needs a puzzle that no piece holds and whose orientations all count; leave out {SYMMETRIC}",
-            )
-        return [(each, image) for each, image in images if image is not None]
+            return goal_symmetries(self.puzzle, self.targets)
+        except SettingError as error:
+            raise self._error(text, f"{error}; leave out {SYMMETRIC}") from None
 
     def _part(self, name: str) -> Heuristic:
         if name.startswith(MARK):

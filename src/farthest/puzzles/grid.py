@@ -95,14 +95,13 @@ def closure(start: T, steps: Callable[[T], Iterable[T]], most: int | None = None
     return queue
 
 
-def components(cells: int, passages: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """The connected parts, every passage taken both ways: each ascending, in order of first cells."""
-    neighbours = neighbours_of(cells, passages)
-    parts: list[list[int]] = []
+def parts_of(points: int, steps: Callable[[int], Iterable[int]]) -> list[tuple[int, ...]]:
+    """The sets of points that steps, which lead back too, join: each ascending, in order of first points."""
+    parts: list[tuple[int, ...]] = []
     seen = set[int]()
-    for first in range(cells):
+    for first in range(points):
         if first not in seen:
-            parts.append(sorted(closure(first, neighbours.__getitem__)))
+            parts.append(tuple(sorted(closure(first, steps))))
             seen.update(parts[-1])
     return parts
 
@@ -118,7 +117,7 @@ def round_trips(cells: int, ways: Iterable[tuple[int, int]]) -> bool:
 
 def disconnection(cells: int, passages: Iterable[tuple[int, int]]) -> str | None:
     """What is wrong when the cells are not all joined, with the parts named; None when they are."""
-    parts = components(cells, passages)
+    parts = parts_of(cells, neighbours_of(cells, passages).__getitem__)
     if len(parts) == 1:
         return None
     named = ", ".join("{" + " ".join(map(str, part)) + "}" for part in parts)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.errors import FarthestError
-from farthest.puzzles.definition import WILDCARD, matching
+from farthest.puzzles.definition import matching
 from farthest.puzzles.family import Solvable, UndecidedError, family, undecided
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.search.contract import targets as targets_of
@@ -42,10 +42,7 @@ def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> st
 def why_unsolvable_at_once(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> str | None:
     """The same without visiting boards; None: moves lead there. Raises UndecidedError."""
     wanted = tuple(targets)
-    if any(
-        all(content in (WILDCARD, cell) for content, cell in zip(target, board, strict=True))
-        for target in wanted
-    ):
+    if matching(numpy.array([board], dtype=numpy.uint8), wanted).any():
         return None
     return _of_family(puzzle, wanted).why_not(board)
 

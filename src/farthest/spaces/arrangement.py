@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from farthest import _kernel
 from farthest.arrays import np
 from farthest.puzzles.definition import Board
+from farthest.puzzles.grid import closure
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import check_keys, damaged_layout, kernel_limits, layout_json, read_layout
 
@@ -142,24 +143,17 @@ def _slot_order(
     if rows:
         orders.append([row[c] for c in range(len(rows[0])) for row in rows if row[c] >= 0])
     else:
-        orders.extend(_breadth_first(edges, root, cells) for root in range(cells))
+        near: list[list[int]] = [[] for _ in range(cells)]
+        for a, b in edges:
+            near[a].append(b)
+            near[b].append(a)
+        orders.extend(closure(root, near.__getitem__) for root in range(cells))
 
     def length(order: Iterable[int]) -> int:
         slot = {cell: i for i, cell in enumerate(order)}
         return sum(abs(slot[a] - slot[b]) for a, b in edges)
 
     return tuple(min(orders, key=length))
-
-
-def _breadth_first(edges: Sequence[tuple[int, int]], root: int, cells: int) -> list[int]:
-    near: list[list[int]] = [[] for _ in range(cells)]
-    for a, b in edges:
-        near[a].append(b)
-        near[b].append(a)
-    order = [root]
-    for cell in order:
-        order += [other for other in dict.fromkeys(near[cell]) if other not in order]
-    return order
 
 
 def word_labels(counts: Sequence[int], labels: Sequence[int], most: int) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from farthest.arrays import np
+from farthest.puzzles.grid import closure
 from farthest.spaces.reduced import Cut, DigitImages, RepresentativeSpace, subgroups, word_bits
 
 if TYPE_CHECKING:
@@ -82,11 +83,8 @@ def automorphisms(points: int, relation: Collection[tuple[int, ...]]) -> list[tu
     near = [sorted({other for each in of_point[point] for other in each}) for point in range(points)]
     order: list[int] = []
     for first in range(points):
-        queue = [first]
-        for point in queue:
-            if point not in order:
-                order.append(point)
-                queue += near[point]
+        if first not in order:
+            order += closure(first, near.__getitem__)
     place = {point: i for i, point in enumerate(order)}
     tried = 0
 

@@ -60,6 +60,19 @@ class MovedBoards(Protocol):
         """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""
 
 
+class OfBoards:
+    """The part of a space that needs no codes, where that is another's, ``plain``."""
+
+    def __init__(self, plain: MovedBoards, *, undirected: bool) -> None:
+        self.puzzle = plain.puzzle
+        self.origin = plain.origin
+        self.origins = plain.origins
+        self.cells = plain.cells
+        self.undirected = undirected
+        self.neighbours = plain.neighbours
+        self.why_unreachable = plain.why_unreachable
+
+
 class Space(MovedBoards, Protocol):
     """A puzzle compiled: boards to codes and back, and the neighbours of boards."""
 

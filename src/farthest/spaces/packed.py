@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from farthest import _kernel
 from farthest.arrays import np
 from farthest.errors import ResourceError
-from farthest.spaces.contract import NO_KEY, PACKED
+from farthest.spaces.contract import NO_KEY, PACKED, OfBoards
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ BLOCK = 1 << 15
 """Codes that numpy expands at a time: their arrays stay in the cache."""
 
 
-class CodedSpace(ABC):
+class CodedSpace(OfBoards, ABC):
     """A ScatterSpace with codes for the boards of ``plain``."""
 
     engine: EngineKind = "scatter"
@@ -44,15 +44,6 @@ class CodedSpace(ABC):
     code_bytes = 8
     graded = False
     moves_both_ways = True
-
-    def __init__(self, plain: MovedBoards, *, undirected: bool) -> None:
-        self.puzzle = plain.puzzle
-        self.origin = plain.origin
-        self.origins = plain.origins
-        self.cells = plain.cells
-        self.undirected = undirected
-        self.neighbours = plain.neighbours
-        self.why_unreachable = plain.why_unreachable
 
     @abstractmethod
     def encode(self, boards: Boards) -> Codes: ...

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 from farthest import _kernel
 from farthest.arrays import np
 from farthest.errors import StorageError
+from farthest.puzzles.grid import closure
 from farthest.spaces.arrangement import WORD_BITS
-from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, check_version, damaged_layout
+from farthest.spaces.contract import NO_KEY, REPRESENTATIVES, OfBoards, check_version, damaged_layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,7 +130,7 @@ class Cut(ABC):
         """Inverse of ``split``."""
 
 
-class Representatives(ABC):
+class Representatives(OfBoards, ABC):
     """A space of representatives of the boards of ``plain``. See ``contract.ReducedSpace``. ``maps``: the symmetries, a
     group, the identity first. ``outer``: the number of outer numbers; ``outer_images``: what the symmetry of a number
     makes of each."""
@@ -147,13 +148,7 @@ class Representatives(ABC):
         *,
         undirected: bool,
     ) -> None:
-        self.puzzle = plain.puzzle
-        self.origin = plain.origin
-        self.origins = plain.origins
-        self.cells = plain.cells
-        self.undirected = undirected
-        self.neighbours = plain.neighbours
-        self.why_unreachable = plain.why_unreachable
+        super().__init__(plain, undirected=undirected)
         self.maps = maps
         least = np.arange(outer)
         symmetry = np.zeros(outer, dtype=np.int64)
@@ -473,14 +468,7 @@ def _products(maps: Sequence[S]) -> list[list[int]]:
 
 
 def _closure(generators: Sequence[int], after: Sequence[Sequence[int]]) -> frozenset[int]:
-    found = {0}
-    queue = [0]
-    for each in queue:
-        for other in generators:
-            if after[each][other] not in found:
-                found.add(after[each][other])
-                queue.append(after[each][other])
-    return frozenset(found)
+    return frozenset(closure(0, lambda each: (after[each][other] for other in generators)))
 
 
 def stored_reduced(layout: dict[str, Any], space_of: Callable[[int], Space | None]) -> Space:

@@ -296,13 +296,11 @@ def _sampled(stored: Stored, proof: Proof, model: Representatives, numbers: Numb
 
 def _check_layers(proof: Proof, model: Representatives, numbers: Numbers, first: Sequence[Codes]) -> None:
     """Compares the stored layers with the first ones, and with the states that have each number."""
-    found, expected = numbers.weighed(model.shard_weights), dict.fromkeys(numbers.weighed([]), 0)
-    for depth, states in enumerate(proof.counts):
-        expected[numbers.number(depth)] = expected.get(numbers.number(depth), 0) + states
+    found = numbers.weighed(model.shard_weights)
     wrong = [
-        f"{found[number]:,} states have the number {number}, expected {expected[number]:,}"
-        for number in found
-        if found[number] != expected[number]
+        f"{found[number]:,} states have the number {number}, expected {of_layers:,}"
+        for number, of_layers in _by_number(numbers, proof.counts).items()
+        if found[number] != of_layers
     ]
     for depth, layer in enumerate(first):
         states = int(model.weights(layer).sum())
@@ -479,19 +477,21 @@ class _Sums:
 
 def _check_others(proof: Proof, numbers: Numbers, summed: _Sums, keys: Sequence[int]) -> None:
     """No key that is not reached, and no bit that belongs to no key, says otherwise. ``keys``: of each layer."""
-    found = summed.counts
-    expected = dict.fromkeys(found, 0)
-    for depth, of_layer in enumerate(keys):
-        number = numbers.number(depth)
-        if number:
-            expected[number] += of_layer
-    wrong = {
-        number: found[number] - expected[number] for number in found if found[number] != expected[number]
-    }
-    detail = "; ".join(
-        f"{found[number]:,} keys have the number {number}, expected {expected[number]:,}" for number in wrong
-    )
-    proof.check("unreached", numbers.keys, sum(map(abs, wrong.values())), detail)
+    found, wrong, details = summed.counts, 0, []
+    for number, of_layers in _by_number(numbers, keys).items():
+        if found[number] != of_layers:
+            wrong += abs(found[number] - of_layers)
+            details.append(f"{found[number]:,} keys have the number {number}, expected {of_layers:,}")
+    proof.check("unreached", numbers.keys, wrong, "; ".join(details))
+
+
+def _by_number(numbers: Numbers, of_layers: Sequence[int]) -> dict[int, int]:
+    """How many have each number but 0, by how many each layer has."""
+    found = dict.fromkeys(numbers.counts(np.empty(0, dtype=np.uint64)), 0)
+    for depth, of_layer in enumerate(of_layers):
+        if numbers.number(depth):
+            found[numbers.number(depth)] += of_layer
+    return found
 
 
 def _digest(counts: Sequence[int], fields: Mapping[str, Any], summed: _Sums) -> str:

@@ -47,7 +47,7 @@ class Maps:
             least = pattern_distances(self.parent, pattern.labels)
             places = permutations(range(self.parent.definition.cells), len(pattern.labels))
             distances = np.array([least.get(place, 255) for place in places], dtype=np.uint8)
-            return found_map(puzzle, None, distances)
+            return found_map(puzzle, compile_space(puzzle, Origin()), distances)
         space = compile_space(puzzle, Origin("to", "goal"))
         assert space.keys is not None
         distances = np.full(space.keys, 255, dtype=np.uint8)

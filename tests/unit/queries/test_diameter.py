@@ -72,6 +72,7 @@ def test_as_one_by_one(name: str, origin: str, tmp_path: Path) -> None:
         check(opened, {board for depth in range(opened.depth + 1) for board in opened.states_at(depth)})
 
 
+@pytest.mark.slow
 def test_all_states_of_a_map_of_representatives(tmp_path: Path) -> None:
     with farthest.enumerate("cuboid-1x3x3", symmetry=8, database=tmp_path / "f.db") as opened:
         assert opened.reduced is not None

@@ -126,6 +126,7 @@ def test_maps_prove_what_is_claimed(map_of: MapOf, name: str) -> None:
         assert (findings.admissible, findings.consistent) == (expected, expected), findings.heuristic.name
 
 
+@pytest.mark.slow
 def test_maps_of_other_origins(map_of: MapOf) -> None:
     """Moves that can be taken back: from and to are the same; the board that they lead to is the goal meant."""
     for origin in (Origin("from", "goal"), Origin("to", "0 1 2 / 3 4 5"), Origin("from", "5 4 3 / 2 1 0")):

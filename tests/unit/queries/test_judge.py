@@ -21,6 +21,7 @@ def manhattan(opened: DistanceMap) -> Any:
     return open_heuristic("manhattan", opened.puzzle, opened.puzzle.definition.origin_boards[0]).values
 
 
+@pytest.mark.slow
 def test_a_right_heuristic(map_of: MapOf) -> None:
     opened = map_of("sliding-2x4")
     value, sizes = manhattan(opened), list[int]()

@@ -40,6 +40,7 @@ def test_a_map_draws_itself(map_of: MapOf, tmp_path: Path) -> None:
     assert "181,440 states, 31 deep" in (tmp_path / "layers.svg").read_text()
 
 
+@pytest.mark.slow
 def test_any_title_is_text(tmp_path: Path) -> None:
     for number, title in enumerate(
         ("$\\frac{1}$ --> <script>$", "\x00\x1b[2J\u202e\ud800\n-->", "x" * 20_000)

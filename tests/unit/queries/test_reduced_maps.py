@@ -86,6 +86,7 @@ def test_distances_of_boards_with_and_without_one(maps: Maps) -> None:
     assert (reduced.distances(turned) == found).all()
 
 
+@pytest.mark.slow
 def test_solutions_are_of_the_board_that_is_asked(maps: Maps) -> None:
     plain, reduced = maps
     for board in plain.random(8, seed=4):

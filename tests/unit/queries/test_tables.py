@@ -204,6 +204,7 @@ def heuristics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Prob
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, *_ in SEARCHED])
 @given(data=st.data())
 @settings(deadline=None, max_examples=3)

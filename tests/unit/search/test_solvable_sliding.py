@@ -15,7 +15,7 @@ from farthest.families.sliding.solvable import classes_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.family import UndecidedError
-from farthest.puzzles.grid import components
+from farthest.puzzles.grid import disconnection
 from farthest.puzzles.puzzle import Puzzle
 from farthest.random_source import RandomSource
 from farthest.search.contract import targets
@@ -137,7 +137,7 @@ def some_graph(rng: random.Random, most: int) -> Puzzle | None:
     cells = rng.randrange(2, most + 1)
     pairs: list[tuple[int, int]] = list(combinations(range(cells), 2))
     chosen = rng.sample(pairs, min(len(pairs), rng.randrange(cells - 1, cells + 3)))
-    if len(components(cells, chosen)) > 1:
+    if disconnection(cells, chosen):
         return None
     arcs = [(b, a) if rng.random() < 0.5 else (a, b) for a, b in chosen if rng.random() < 0.1]
     edges = [pair for pair in chosen if pair not in arcs and (pair[1], pair[0]) not in arcs]

@@ -285,6 +285,7 @@ def test_origin_of_a_board() -> None:
     assert check(puzzle, Origin("to", ".AB/.AC")) == check(puzzle, Origin("from", ".AB/.AC"))
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_random_boards(data: st.DataObject) -> None:
     """Any drawing of small letters is a puzzle; its three metrics are the naive ones."""

@@ -95,6 +95,7 @@ def coset_layers(presses: tuple[tuple[int, ...], ...]) -> list[int]:
     return [int(count) for count in counts]
 
 
+@pytest.mark.slow
 @for_each("name", ["lights-2x2", "lights-3x3", "lights-4x4", "lights-torus-4x4", "lights-2x7"])
 def test_cosets_and_known_answers(name: str) -> None:
     puzzle = load(name)

@@ -152,6 +152,7 @@ def test_the_cube() -> None:
     assert layers_of(by_96, 6)[0] == known
 
 
+@pytest.mark.slow
 def test_a_run_by_representatives(tmp_path: Path) -> None:
     puzzle = load("cube-3x3x3-ur")
     plain = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, max_depth=2, symmetry=1))

@@ -20,7 +20,7 @@ from farthest.families.pegs.layout import BOARDS, LINES, VERSION, Layout, choose
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.family import undecided, why_none
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY, is_packed
+from farthest.spaces.contract import NO_KEY, OfBoards, is_packed
 from farthest.spaces.digits import DigitBoards
 from farthest.spaces.packed import CodedSpace
 from farthest.wording import counted
@@ -210,21 +210,15 @@ class PegScatterSpace(CodedSpace):
         return boards_of(masks, self.cells)
 
 
-class PegSpace:
+class PegSpace(OfBoards):
     """A GatherSpace: all boards of one class by keys."""
 
     engine: EngineKind = "gather"
     code_bytes = 8
-    undirected = False
     moves_both_ways = True
 
     def __init__(self, plain: PegBoards, layout: Layout) -> None:
-        self.puzzle = plain.puzzle
-        self.origin = plain.origin
-        self.origins = plain.origins
-        self.cells = plain.cells
-        self.neighbours = plain.neighbours
-        self.why_unreachable = plain.why_unreachable
+        super().__init__(plain, undirected=False)
         self._jumps = plain.jumps_away
         self.layout = layout
 

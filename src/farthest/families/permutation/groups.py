@@ -13,7 +13,7 @@ from math import prod
 from typing import TypeVar
 
 from farthest.families.permutation.moves import Move
-from farthest.puzzles.grid import closure
+from farthest.puzzles.grid import closure, parts_of
 from farthest.random_source import RandomSource
 
 T = TypeVar("T")
@@ -52,13 +52,7 @@ def images_of(point: int, generators: Sequence[Element]) -> set[int]:
 
 def orbits(points: int, generators: Sequence[Element]) -> list[tuple[int, ...]]:
     """The sets of points that products of the generators take to each other, each ascending, by their first points."""
-    found: list[tuple[int, ...]] = []
-    seen = set[int]()
-    for point in range(points):
-        if point not in seen:
-            found.append(tuple(sorted(images_of(point, generators))))
-            seen.update(found[-1])
-    return found
+    return parts_of(points, lambda point: (generator[point] for generator in generators))
 
 
 def orbit_map(

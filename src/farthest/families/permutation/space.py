@@ -1,8 +1,8 @@
 """Permutation puzzles compiled: which of the family's spaces a puzzle gets.
 
 Labels in words of bits, or orientations, are fastest (``gather_space``). Where few of all arrangements can be reached,
-those of some pieces tell the others (``based_space``); where too few even so, or slots are too many for the kernel,
-elements of the group are numbered (``chain_space``). Few kinds of piece on many slots leave too little to a word, and
+those of some pieces tell the others; where too few even so, or slots are too many for the kernel, elements of the group
+are numbered (``group_spaces``). Few kinds of piece on many slots leave too little to a word, and
 orientations of very many equal pieces fit no line of the kernel: such puzzles are enumerated by ``scatter_space``. So
 are those with moves that cannot be made on every board, as packed codes: of all arrangements few are reached.
 """

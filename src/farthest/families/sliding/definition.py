@@ -34,7 +34,7 @@ from farthest.puzzles.grid import (
     grid_size,
     token_problem,
 )
-from farthest.wording import counted, shown, times
+from farthest.wording import columns, counted, shown, times
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -236,9 +236,9 @@ class Sliding(GoalPuzzle):
         picture = bool(self.rows) and all(
             len(token) == 1 and not token.isalnum() for token in self.tokens[1:]
         )
-        width = max(_columns(token) for row in rows for token in row)
+        width = max(columns(token) for row in rows for token in row)
         between = "" if picture else " "
-        lines = [between.join(" " * (width - _columns(token)) + token for token in row) for row in rows]
+        lines = [between.join(" " * (width - columns(token)) + token for token in row) for row in rows]
         return lines if self.rows else [f"cell   {lines[0]}", f"piece  {lines[1]}"]
 
     def line_template(self) -> tuple[bytes, tuple[int, ...], str] | None:
@@ -341,17 +341,6 @@ def _line_fields(definition: Sliding) -> tuple[bytes, list[tuple[int, NDArray[np
         padded = b"".join(text.ljust(width, b"\0") for text in texts)
         fields.append((int(cell), np.frombuffer(padded, dtype=np.uint8).reshape(-1, width)))
     return before.encode(), fields
-
-
-def _columns(token: str) -> int:
-    """The width of a token on a terminal."""
-    if token.isascii():
-        return len(token)
-    import unicodedata
-
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in token
-    )
 
 
 def _shape_problem(definition: Sliding) -> str | None:

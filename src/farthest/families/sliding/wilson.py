@@ -21,7 +21,7 @@ from math import factorial, prod
 
 from farthest.puzzles.grid import Passages, closure, neighbours_of
 from farthest.random_source import RandomSource
-from farthest.spaces.arrangement import is_odd
+from farthest.spaces.arrangement import is_odd, sums_along
 
 Pieces = tuple[int, ...]
 """The labels on the cells of a block, in the order of its ``cells``."""
@@ -160,13 +160,7 @@ def _is_theta(inside: set[int], own: list[list[int]]) -> bool:
 
 
 def _is_bipartite(root: int, own: list[list[int]]) -> bool:
-    colours, queue = {root: False}, [root]
-    for cell in queue:
-        for other in own[cell]:
-            if other not in colours:
-                colours[other] = not colours[cell]
-                queue.append(other)
-    return all(colours[cell] != colours[other] for cell in queue for other in own[cell])
+    return sums_along([(root, 0)], lambda cell: ((other, 1) for other in own[cell]), 2) is not None
 
 
 def _walks(root: int, cells: tuple[int, ...], own: list[list[int]]) -> list[tuple[int, ...]]:
