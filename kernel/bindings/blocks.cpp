@@ -119,15 +119,21 @@ nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors,
   });
 }
 
-void add_layer(BlockLines& lines, nb::handle buffer) {
+std::unique_ptr<BlockLines> lines_from(const Blocks& blocks, nb::handle buffer) {
   const ByteView view(buffer);
   const nb::gil_scoped_release release;
-  lines.add(load_codes<Key>(view.bytes(), sizeof(Key)));
+  if (blocks.width() != sizeof(Key)) return nullptr;
+  return block_lines(blocks, load_codes<Key>(view.bytes(), sizeof(Key)));
 }
 
-std::uint64_t step_lines(BlockLines& lines, int threads) {
+bool expand_lines(BlockLines& lines, std::size_t most, int threads) {
   const nb::gil_scoped_release release;
-  return lines.step(threads);
+  return lines.expand(most, threads);
+}
+
+std::uint64_t settle_lines(BlockLines& lines) {
+  const nb::gil_scoped_release release;
+  return lines.settle();
 }
 
 nb::bytes codes_of_layer(const BlockLines& lines, std::size_t layer) {
@@ -170,17 +176,17 @@ void bind_blocks(nb::module_& m) {
           "placements", &placements, "anchors"_a, "limit"_a,
           "The codes of all states whose kinds have at least these anchors (a mask each); limit + 1 codes if "
           "there are more. Raises ValueError when they overlap or do not fit.")
-      .def("lines", &block_lines,
-           "A search for layers as bits of lines; None where codes are not uint64, or no kind has several "
-           "pieces "
-           "of one cell with few arrangements.");
-  nb::class_<BlockLines>(m, "BlockLines",
-                         "Layers of sliding blocks as bits of lines. One thread at a time may use it.")
-      .def("add", &add_layer, nb::sig("def add(self, codes: " BUFFER ") -> None"), "codes"_a,
-           "Begins the next layer, of these states. Raises ValueError for codes that are no state's, or were "
-           "found before.")
-      .def("step", &step_lines, "threads"_a = 1,
-           "Finds the next layer: the number of states one move from the last one that are in no layer.")
+      .def("lines", &lines_from, nb::sig("def lines(self, origins: " BUFFER ") -> BlockLines | None"),
+           "origins"_a,
+           "A search for layers as bits of lines from these codes; None where codes are not uint64, or no "
+           "kind "
+           "has several pieces of one cell with few anchors left. Raises ValueError for codes that are no "
+           "state's.");
+  nb::class_<BlockLines>(m, "BlockLines", "Layers of sliding blocks as bits of lines.")
+      .def("expand", &expand_lines, "lines"_a, "threads"_a = 1,
+           "Expands the last layer, of it at most so many lines a call. Whether lines are left.")
+      .def("settle", &settle_lines,
+           "What `expand` found becomes the next layer: the states that are in none. Their number.")
       .def("codes", &codes_of_layer, "layer"_a, "The codes of a layer, uint64, in any order.")
       .def("forget", &BlockLines::forget, "layer"_a,
            "Gives up what `codes` needs of a layer other than the last one.")

@@ -1,64 +1,109 @@
 #include "farthest/block_lines.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 
+#include "block_lines_expand.hpp"
 #include "farthest/layout.hpp"
 #include "parallel.hpp"
 
 namespace farthest {
 namespace {
 
-// The arrangements of the inner pieces on so many free anchors, ascending as numbers; bit j of one is the
-// j-th of these anchors. Sets of arrangements are words, a bit each.
-struct Arrangements {
-  std::size_t words = 1;
-  std::vector<SlotMask> sets;
-  std::vector<Word> all;               // words
-  std::vector<Word> without;           // for each anchor those that have no piece there
-  std::vector<std::uint16_t> numbers;  // of each set of anchors that is an arrangement
-};
-
-Arrangements arrangements(int free, int count) {
-  Arrangements made;
+void fill_arrangements(Arrangements& made, int free, int count) {
   const auto number = binomial(free, count);
-  made.numbers.resize(std::size_t{1} << free);
+  const auto sets = std::size_t{1} << free;
   made.words = std::max<std::size_t>(1, (number + 63) / 64);
-  made.all.resize(made.words);
-  made.without.resize(static_cast<std::size_t>(free) * made.words);
+  made.leaving.resize(sets * made.words);
   for (std::uint64_t i = 0; i < number; ++i) {
     const SlotMask set = unrank_set(i, count, first_slots(free));
-    made.sets.push_back(set);
+    made.sets.push_back(static_cast<std::uint16_t>(set));
     made.numbers[set] = static_cast<std::uint16_t>(i);
-    made.all[i / 64] |= Word{1} << i % 64;
-    for (int j = 0; j < free; ++j)
-      if ((set & bit(j)) == 0)
-        made.without[static_cast<std::size_t>(j) * made.words + i / 64] |= Word{1} << i % 64;
+    for (std::size_t without = 0; without < sets; ++without)
+      if ((set & without) == 0) made.leaving[without * made.words + i / 64] |= Word{1} << i % 64;
   }
-  return made;
 }
 
-struct Line;
+std::uint64_t hash_of(Key code) {
+  code *= 0x9e3779b97f4a7c15;
+  return code ^ code >> 32;
+}
 
-// Where a piece of another kind moves: the states that can go along, and where they are then, in this order.
-struct BlockPassage {
-  Word from, to;
-  Line* target;
+// Memory for arrays that live as long as this does.
+template <class Item>
+class ItemArena {
+ public:
+  Item* take(std::size_t count) {
+    if (left_ < count) {
+      left_ = std::max(count, std::clamp<std::size_t>(items_, 16, 4096));
+      items_ += left_;
+      next_ = blocks_.emplace_back(std::make_unique_for_overwrite<Item[]>(left_)).get();
+    }
+    left_ -= count;
+    next_ += count;
+    return next_ - count;
+  }
+  // Takes back the last array.
+  void give_back(std::size_t count) {
+    left_ += count;
+    next_ -= count;
+  }
+  std::uint64_t bytes() const { return items_ * sizeof(Item); }
+
+ private:
+  std::vector<std::unique_ptr<Item[]>> blocks_;
+  Item* next_ = nullptr;
+  std::size_t left_ = 0, items_ = 0;
 };
 
-// Lines of a frame lie together.
-struct alignas(64) Line {
-  static constexpr std::uint32_t kNotBuilt = ~std::uint32_t{0};
+// Frames by their codes.
+class FramePart {
+ public:
+  std::mutex changing;
 
-  Word found = 0;
-  std::atomic<Word> fresh{0};  // of the layer under way
-  Key code = 0;                // of the frame: a state's, less what the inner pieces add
-  SlotMask free = 0;           // anchors that the frame leaves to inner pieces
-  const Arrangements* arrangements = nullptr;
-  std::unique_ptr<BlockPassage[]> passages;
-  std::uint32_t number = 0;  // in the frame
-  std::uint32_t count = kNotBuilt;
+  void prefetch(std::uint64_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
+  }
+  // The frame, new where there was none.
+  Frame& at(Key code, std::uint64_t hash, SlotMask free, const Arrangements& arrangements) {
+    if (frames_ * 2 >= slots_.size()) grow();
+    std::size_t at = hash & mask();
+    for (; slots_[at].frame != nullptr; at = (at + 1) & mask())
+      if (slots_[at].code == code) return *slots_[at].frame;
+    ++frames_;
+    static_assert(sizeof(CacheLine) == sizeof(Frame) + sizeof(Line));
+    CacheLine* const place = memory_.take((arrangements.words + 2) / 2);
+    Frame* const frame = new (place) Frame{{}, free, &arrangements, code};
+    for (std::size_t i = 0; i < arrangements.words; ++i) (new (frame->lines() + i) Line)->frame = frame;
+    slots_[at] = {code, frame};
+    return *frame;
+  }
+  std::uint64_t bytes() const { return slots_.size() * sizeof(Slot) + memory_.bytes(); }
+
+ private:
+  struct Slot {
+    Key code;
+    Frame* frame;
+  };
+  struct alignas(64) CacheLine {
+    std::byte bytes[64];
+  };
+
+  std::size_t mask() const { return slots_.size() - 1; }
+  void grow() {
+    std::vector<Slot> before(std::max<std::size_t>(16, 2 * slots_.size()), {0, nullptr});
+    before.swap(slots_);
+    for (const Slot& slot : before) {
+      if (slot.frame == nullptr) continue;
+      std::size_t at = hash_of(slot.code) & mask();
+      while (slots_[at].frame != nullptr) at = (at + 1) & mask();
+      slots_[at] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;  // a power of two
+  std::size_t frames_ = 0;
+  ItemArena<CacheLine> memory_;
 };
 
 struct LineStates {
@@ -66,200 +111,142 @@ struct LineStates {
   Word states;
 };
 
-std::uint64_t hash_of(Key code) {
-  code *= 0x9e3779b97f4a7c15;
-  return code ^ code >> 32;
-}
-
-// Frames, as their first lines, by their codes.
-class FramePart {
- public:
-  std::mutex changing;
-
-  // The frame, or null.
-  Line* find(Key code, std::uint64_t hash) const {
-    if (slots_.empty()) return nullptr;
-    for (std::size_t at = hash & mask(); slots_[at].line != nullptr; at = (at + 1) & mask())
-      if (slots_[at].code == code) return slots_[at].line;
-    return nullptr;
-  }
-  void prefetch(std::uint64_t hash) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
-  }
-  Line* add(Key code, SlotMask free, const Arrangements& arrangements) {
-    if (frames_ * 2 >= slots_.size()) grow();
-    ++frames_;
-    Line* first = fresh_lines(arrangements.words);
-    for (std::uint32_t i = 0; i < arrangements.words; ++i) {
-      first[i].code = code;
-      first[i].free = free;
-      first[i].arrangements = &arrangements;
-      first[i].number = i;
-    }
-    put({code, first});
-    return first;
-  }
-  std::uint64_t bytes() const { return slots_.size() * sizeof(Slot) + lines_ * sizeof(Line); }
-
- private:
-  struct Slot {
-    Key code;
-    Line* line;
-  };
-
-  std::size_t mask() const { return slots_.size() - 1; }
-  void put(Slot slot) {
-    std::size_t at = hash_of(slot.code) & mask();
-    while (slots_[at].line != nullptr) at = (at + 1) & mask();
-    slots_[at] = slot;
-  }
-  void grow() {
-    std::vector<Slot> before(std::max<std::size_t>(16, 2 * slots_.size()), {0, nullptr});
-    before.swap(slots_);
-    for (const Slot& slot : before)
-      if (slot.line != nullptr) put(slot);
-  }
-  Line* fresh_lines(std::size_t count) {
-    if (left_ < count) {
-      left_ = std::max(count, std::clamp<std::size_t>(lines_, 8, 1024));
-      lines_ += left_;
-      next_ = blocks_.emplace_back(std::make_unique<Line[]>(left_)).get();
-    }
-    left_ -= count;
-    next_ += count;
-    return next_ - count;
-  }
-
-  std::vector<Slot> slots_;  // a power of two
-  std::vector<std::unique_ptr<Line[]>> blocks_;
-  Line* next_ = nullptr;
-  std::size_t frames_ = 0, left_ = 0, lines_ = 0;
+// A way of a piece: where it ends, and the anchors that no inner piece may stand on.
+struct BlockWay {
+  int to;
+  SlotMask room;
 };
 
-// A piece of no inner kind that moves, and the frame that it leads to.
+// A passage to be.
 struct FrameMove {
-  std::size_t kind, from, to;
-  Word going;  // the states of the line that leave it a way
   Key code;
   SlotMask free;
+  std::uint64_t hash;
+  std::uint16_t room;
 };
 
 // What one thread works with.
-struct LineLane {
-  std::vector<Line*> touched;  // lines that have fresh states
-  std::vector<LineStates> layer;
+struct LineLane : TouchedLines {
+  std::vector<Line*> touched;
+  std::vector<BlockWay> ways;
   std::vector<FrameMove> moves;
-  std::vector<BlockPassage> made;
   Placement placement;
-  std::int64_t passage_bytes = 0;
-  std::uint64_t states = 0;
+  ItemArena<BlockPassage> passages;
+
+  LineLane() {
+    grow = [](TouchedLines& full) {
+      auto& lane = static_cast<LineLane&>(full);
+      const std::size_t used = lane.touched.size();
+      lane.touched.resize(std::max<std::size_t>(64, 2 * used));
+      lane.next = lane.touched.data() + used;
+      lane.end = lane.touched.data() + lane.touched.size();
+    };
+  }
 };
-
-// The states of `from` that are in `front`, as they are in `to`.
-Word passed(Word front, Word from, Word to) {
-  if (front == from) return to;
-  Word found = 0;
-  for (; from != 0; from &= from - 1, to &= to - 1) found |= to & -to & -Word{(front & from & -from) != 0};
-  return found;
-}
-
-// What an inner kind may have in a frame at most.
-constexpr std::uint64_t kMostArrangements = 1024;
-constexpr int kMostFree = 16;
 
 class Lines final : public BlockLines {
  public:
   // inner: the number of a kind; most_free: anchors that a frame leaves to it at most.
-  Lines(const Blocks& blocks, std::size_t inner, int most_free)
-      : blocks_(blocks), inner_number_(inner), lanes_(1) {
+  Lines(const Blocks& blocks, std::size_t inner, int most_free, Isa isa)
+      : blocks_(blocks), inner_number_(inner), steps_{.metric = blocks.metric()} {
     const BlockKind& kind = this->inner();
-    for (int free = 0; free <= most_free; ++free) arrangements_.push_back(arrangements(free, kind.count));
+    arrangements_.resize(static_cast<std::size_t>(most_free) + 1);
+    for (int free = 0; free <= most_free; ++free)
+      fill_arrangements(arrangements_[static_cast<std::size_t>(free)], free, kind.count);
     for (SlotMask left = kind.anchors; left != 0; left &= left - 1) {
       const auto at = static_cast<std::size_t>(lowest(left));
-      place_[at] = below(kind.anchors, lowest(left));
-      for (const BlockStep& step : kind.steps[at]) inner_steps_[at] |= step.to & ~bit(lowest(left));
+      for (std::size_t way = 0; way < kDirections; ++way)
+        steps_.next[at][way] = kind.steps[at][way].to & ~bit(lowest(left));
+      for (const SlotMask next : steps_.next[at]) steps_.beside[at] |= next;
     }
+    expand_line_ = portable_block_lines();
+#ifdef FARTHEST_X86
+    if (isa != Isa::portable) expand_line_ = avx2_block_lines();
+#endif
+    static_cast<void>(isa);
+    lanes_.push_back(std::make_unique<LineLane>());
   }
 
-  void add(std::span<const Key> codes) override {
-    std::vector<LineStates> layer;
-    LineLane& lane = lanes_[0];
+  void begin(std::span<const Key> origins) {
+    LineLane& lane = *lanes_[0];
     Placement& placement = lane.placement;
-    for (const Key code : codes) {
+    for (const Key code : origins) {
       if (!blocks_.decode(code, placement)) throw InvalidArgument("a code is no state's");
       const SlotMask pieces = placement.anchors[inner_number_];
       const SlotMask free = inner().anchors & ~(placement.covered & ~pieces);
-      Line* const frame = frame_of<false>(code - inner().weight * placement.ranks[inner_number_], free);
-      const std::uint64_t at = rank_set(pieces, free);
-      Line& line = frame[at / 64];
-      const Word state = Word{1} << at % 64;
-      if ((line.found & state) != 0) throw InvalidArgument("a state was found before");
-      line.found |= state;
-      layer.push_back({&line, state});
+      const Key frame_code = code - inner().weight * placement.ranks[inner_number_];
+      Frame& frame = frame_at<false>(frame_code, hash_of(frame_code), free);
+      mark_arrangement(frame.lines(), rank_set(pieces, free), false, lane);
     }
-    layers_.push_back(std::move(layer));
+    settle();
   }
 
-  std::uint64_t step(int threads) override {
+  bool expand(std::size_t lines, int threads) override {
     constexpr std::size_t kBatch = 64, kAhead = 8;
     constexpr std::uint64_t kPerThread = 256;
-    const std::span<const LineStates> front =
-        layers_.empty() ? std::span<const LineStates>{} : layers_.back();
-    const int useful = useful_threads(front.size(), std::max(threads, 1), kPerThread);
+    const std::lock_guard lock(turn_);
+    const auto front = std::span<const LineStates>(layers_.back()).subspan(expanded_);
+    lines = std::min(lines, front.size());
+    const int useful = useful_threads(lines, std::max(threads, 1), kPerThread);
     const auto lanes = static_cast<std::size_t>(useful);
-    if (lanes_.size() < lanes) lanes_.resize(lanes);
+    while (lanes_.size() < lanes) lanes_.push_back(std::make_unique<LineLane>());
     std::atomic<std::size_t> next{0};
     in_parallel(lanes, useful, [&](std::uint64_t lane) {
-      for (std::size_t at; (at = next.fetch_add(kBatch, std::memory_order_relaxed)) < front.size();)
-        for (std::size_t i = at; i < std::min(at + kBatch, front.size()); ++i) {
+      for (std::size_t at; (at = next.fetch_add(kBatch, std::memory_order_relaxed)) < lines;)
+        for (std::size_t i = at; i < std::min(at + kBatch, lines); ++i) {
           if (i + kAhead < front.size()) __builtin_prefetch(front[i + kAhead].line);
-          if (i + kAhead / 2 < front.size()) __builtin_prefetch(front[i + kAhead / 2].line->passages.get());
           const auto& [line, states] = front[i];
-          useful > 1 ? expand<true>(*line, states, lanes_[lane]) : expand<false>(*line, states, lanes_[lane]);
+          Frame& frame = *line->frame;
+          if (frame.passages.load(std::memory_order_acquire) == nullptr)
+            useful > 1 ? find_passages<true>(*line, states, *lanes_[lane])
+                       : find_passages<false>(*line, states, *lanes_[lane]);
+          expand_line_(steps_, *line, states, useful > 1, *lanes_[lane]);
         }
     });
-    in_parallel(lanes, useful, [&](std::uint64_t lane) { settle(lanes_[lane]); });
+    expanded_ += lines;
+    return lines < front.size();
+  }
+
+  std::uint64_t settle() override {
+    const std::lock_guard lock(turn_);
     std::vector<LineStates> layer;
     std::uint64_t states = 0;
-    for (LineLane& lane : std::span(lanes_).first(lanes)) {
-      if (lanes == 1)
-        layer.assign(lane.layer.begin(), lane.layer.end());
-      else
-        layer.insert(layer.end(), lane.layer.begin(), lane.layer.end());
-      states += lane.states;
+    for (const auto& lane : lanes_) {
+      Line** const first = lane->touched.data();
+      layer.reserve(layer.size() + static_cast<std::size_t>(lane->next - first));
+      for (Line** line = first; line != lane->next; ++line) {
+        const Word fresh = (*line)->fresh.load(std::memory_order_relaxed);
+        (*line)->fresh.store(0, std::memory_order_relaxed);
+        (*line)->found |= fresh;
+        states += static_cast<std::uint64_t>(std::popcount(fresh));
+        layer.push_back({*line, fresh});
+      }
+      lane->next = first;
     }
     layers_.push_back(std::move(layer));
+    expanded_ = 0;
     return states;
   }
 
   std::vector<Key> codes(std::size_t layer) const override {
+    const std::lock_guard lock(turn_);
     if (layer >= layers_.size()) throw InvalidArgument("no such layer");
     std::vector<Key> found;
-    std::array<int, kMaxSlots> places;
-    for (const auto& [line, states] : layers_[layer]) {
-      std::size_t count = 0;
-      for (SlotMask left = line->free; left != 0; left &= left - 1)
-        places[count++] = place_[static_cast<std::size_t>(lowest(left))];
-      for (Word left = states; left != 0; left &= left - 1) {
-        const std::size_t at = line->number * std::size_t{64} + static_cast<std::size_t>(lowest(left));
-        std::uint64_t rank = 0;
-        int order = 0;
-        for (SlotMask set = line->arrangements->sets[at]; set != 0; set &= set - 1)
-          rank += binomial(places[static_cast<std::size_t>(lowest(set))], ++order);
-        found.push_back(line->code + inner().weight * rank);
-      }
-    }
+    for (const auto& [line, states] : layers_[layer])
+      for (Word left = states; left != 0; left &= left - 1) found.push_back(code_of(*line, lowest(left)));
     return found;
   }
 
   void forget(std::size_t layer) override {
+    const std::lock_guard lock(turn_);
     if (layer + 1 < layers_.size()) layers_[layer] = {};
   }
 
   std::uint64_t bytes() const override {
+    const std::lock_guard lock(turn_);
     std::uint64_t bytes = 0;
     for (const FramePart& part : parts_) bytes += part.bytes();
-    for (const LineLane& lane : lanes_) bytes += static_cast<std::uint64_t>(lane.passage_bytes);
+    for (const auto& lane : lanes_) bytes += lane->passages.bytes() + lane->touched.size() * sizeof(Line*);
     for (const auto& layer : layers_) bytes += layer.size() * sizeof(LineStates);
     return bytes;
   }
@@ -267,281 +254,130 @@ class Lines final : public BlockLines {
  private:
   const BlockKind& inner() const { return blocks_.kinds()[inner_number_]; }
 
-  // The frame of a code; `free` are its anchors for the inner pieces. shared: other threads are at work.
+  // shared: other threads are at work.
   template <bool shared>
-  Line* frame_of(Key code, SlotMask free) {
-    const std::uint64_t hash = hash_of(code);
+  Frame& frame_at(Key code, std::uint64_t hash, SlotMask free) {
     FramePart& part = part_of(hash);
     std::unique_lock lock(part.changing, std::defer_lock);
     if constexpr (shared) lock.lock();
-    Line* frame = part.find(code, hash);
-    return frame != nullptr ? frame : part.add(code, free, of_free(free));
-  }
-
-  const Arrangements& of_free(SlotMask free) const {
-    return arrangements_[static_cast<std::size_t>(std::popcount(free))];
+    return part.at(code, hash, free, arrangements_[static_cast<std::size_t>(std::popcount(free))]);
   }
   FramePart& part_of(std::uint64_t hash) { return parts_[hash >> 26 & (kParts - 1)]; }
 
-  // Of the arrangements on free anchors, those in a word that leave these cells free.
-  Word leaving(SlotMask free, SlotMask cells, std::size_t word) const {
-    const Arrangements& all = of_free(free);
-    Word found = all.all[word];
-    for (SlotMask left = cells & free; left != 0; left &= left - 1)
-      found &= all.without[static_cast<std::size_t>(below(free, lowest(left))) * all.words + word];
-    return found;
+  Key code_of(const Line& line, int state) const {
+    Frame& frame = *line.frame;
+    const auto number = static_cast<std::size_t>(&line - frame.lines());
+    SlotMask anchors = 0, left = frame.free;
+    SlotMask set = frame.arrangements->sets[number * 64 + static_cast<std::size_t>(state)];
+    for (; set != 0; set >>= 1, left &= left - 1)
+      if ((set & 1) != 0) anchors |= left & -left;
+    return frame.code + inner().weight * rank_set(anchors, inner().anchors);
   }
 
-  // The passages of a line, by the pieces that are not inner ones. state: any of its states.
+  // Finds the passages of the line's frame. states: some of the line's.
   template <bool shared>
-  void build(const Line& line, int state, LineLane& lane) {
-    lane.made.clear();
-    lane.moves.clear();
+  void find_passages(const Line& line, Word states, LineLane& lane) {
+    Frame& frame = *line.frame;
     Placement& placement = lane.placement;
-    blocks_.decode(code_of(line, state), placement);
+    blocks_.decode(code_of(line, lowest(states)), placement);
     const SlotMask outer = placement.covered & ~placement.anchors[inner_number_];
-    for_pieces(placement, [&](std::size_t kind, std::size_t from) {
-      const BlockKind& moved = blocks_.kinds()[kind];
-      const SlotMask others = outer & ~moved.covers[from];
-      each_way(line, kind, static_cast<int>(from), others, [&](int to, Word going) {
-        const auto at = static_cast<std::size_t>(to);
-        const SlotMask free = inner().anchors & ~(others | moved.covers[at]);
-        const Key code = line.code + moved.weight * more_rank(placement, kind, from, at);
-        if constexpr (!shared) {
-          const std::uint64_t hash = hash_of(code);
-          part_of(hash).prefetch(hash);
+    lane.moves.clear();
+    for (std::size_t i = 0; i < blocks_.kinds().size(); ++i) {
+      if (i == inner_number_) continue;
+      const BlockKind& kind = blocks_.kinds()[i];
+      for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1) {
+        const auto from = static_cast<std::size_t>(lowest(left));
+        if ((kind.beside[from] & ~outer) == 0) continue;
+        const SlotMask others = outer & ~kind.covers[from];
+        find_ways(kind, lowest(left), others, frame.free, lane.ways);
+        for (const auto& [to, room] : lane.ways) {
+          const Key code = frame.code + kind.weight * more_rank(placement, i, from, to);
+          const SlotMask free = inner().anchors & ~(others | kind.covers[static_cast<std::size_t>(to)]);
+          std::uint16_t number = 0;
+          for (SlotMask one = room; one != 0; one &= one - 1)
+            number |= static_cast<std::uint16_t>(1 << below(frame.free, lowest(one)));
+          lane.moves.push_back({code, free, hash_of(code), number});
+          if constexpr (!shared) part_of(lane.moves.back().hash).prefetch(lane.moves.back().hash);
         }
-        lane.moves.push_back({kind, from, at, going, code, free});
-      });
-    });
-    for (const FrameMove& move : lane.moves) pass_to<shared>(line, move, lane);
+      }
+    }
+    BlockPassage* const made = lane.passages.take(lane.moves.size() + 1);
+    BlockPassage* passage = made;
+    for (const auto& [code, free, hash, room] : lane.moves)
+      *passage++ = {&frame_at<shared>(code, hash, free), room};
+    *passage = {nullptr, 0};
+    const BlockPassage* none = nullptr;
+    if (!frame.passages.compare_exchange_strong(none, made, std::memory_order_acq_rel))
+      lane.passages.give_back(lane.moves.size() + 1);  // another thread was first
   }
 
   // By how much the rank of a kind is greater where one of its pieces stands elsewhere, modulo 2^64.
-  std::uint64_t more_rank(const Placement& placement, std::size_t number, std::size_t from,
-                          std::size_t to) const {
+  std::uint64_t more_rank(const Placement& placement, std::size_t number, std::size_t from, int to) const {
     const BlockKind& kind = blocks_.kinds()[number];
     const SlotMask anchors = placement.anchors[number];
     const std::uint64_t rank = placement.ranks[number];
-    if (kind.rows.empty())
-      return rank_set((anchors ^ bit(static_cast<int>(from))) | bit(static_cast<int>(to)), kind.anchors) -
-             rank;
     const auto piece = static_cast<std::uint64_t>(below(anchors, static_cast<int>(from)));
-    return kind.rows[kind.row_of[rank * static_cast<std::uint64_t>(kind.count) + piece] + to] - rank;
+    if (kind.rows.empty())
+      return rank_set((anchors ^ bit(static_cast<int>(from))) | bit(to), kind.anchors) - rank;
+    return kind.rows[kind.row_of[rank * static_cast<std::uint64_t>(kind.count) + piece] +
+                     static_cast<std::size_t>(to)] -
+           rank;
   }
 
-  // Calls visit(kind, anchor) for each piece but inner ones.
-  template <class Visit>
-  void for_pieces(const Placement& placement, const Visit& visit) const {
-    for (std::size_t i = 0; i < blocks_.kinds().size(); ++i)
-      if (i != inner_number_)
-        for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1)
-          visit(i, static_cast<std::size_t>(lowest(left)));
-  }
-
-  // Calls pass(to, going) for the anchors to which a piece can go in one move while `others` are covered by
-  // pieces that are no inner ones: the states of the line whose inner pieces leave it a way.
-  template <class Pass>
-  void each_way(const Line& line, std::size_t number, int from, SlotMask others, const Pass& pass) const {
-    const BlockKind& kind = blocks_.kinds()[number];
-    std::array<Word, kMaxSlots> room, going;
-    const auto index = [](int at) { return static_cast<std::size_t>(at); };
-    going[index(from)] = line.arrangements->all[line.number];
-    SlotMask met = bit(from);
-    // Goes on from `at` one step; the anchor, or -1 where nothing new gets there.
-    const auto go_on = [&](int at, std::size_t way) {
-      const BlockStep& step = kind.steps[index(at)][way];
-      const int next = lowest(step.to);
-      if (next == at || next == from || (step.entered & others) != 0) return -1;
-      if ((met & step.to) == 0) {
-        met |= step.to;
-        room[index(next)] = leaving(line.free, kind.covers[index(next)], line.number);
-        going[index(next)] = 0;
-      }
-      const Word more = going[index(at)] & room[index(next)] & ~going[index(next)];
-      going[index(next)] |= more;
-      return more != 0 ? next : -1;
+  // The ways of one move of a piece while `others` are covered by pieces that are no inner ones.
+  void find_ways(const BlockKind& kind, int from, SlotMask others, SlotMask free,
+                 std::vector<BlockWay>& ways) const {
+    const int empty = std::popcount(free) - inner().count;
+    // Whether there may be room for a step, and the way with it.
+    const auto step = [&](const BlockWay& before, std::size_t way, BlockWay& after) {
+      const BlockStep& one = kind.steps[static_cast<std::size_t>(before.to)][way];
+      after = {lowest(one.to), before.room | (one.entered & free)};
+      return after.to != before.to && (one.entered & others) == 0 && std::popcount(after.room) <= empty;
     };
-    if (blocks_.metric() == BlockMetric::move) {
-      for (SlotMask left = bit(from); left != 0;) {
-        const int at = lowest(left);
-        left &= left - 1;
-        for (std::size_t way = 0; way < kDirections; ++way)
-          if (const int next = go_on(at, way); next >= 0) left |= bit(next);
+    ways.clear();
+    BlockWay after;
+    if (blocks_.metric() != BlockMetric::move) {
+      for (std::size_t way = 0; way < kDirections; ++way) {
+        SlotMask ray = bit(from);
+        for (BlockWay at{from, 0}; step(at, way, after) && (ray & bit(after.to)) == 0; at = after) {
+          ways.push_back(after);
+          ray |= bit(after.to);
+          if (blocks_.metric() == BlockMetric::step) break;
+        }
       }
-    } else {
-      for (std::size_t way = 0; way < kDirections; ++way)
-        for (int at = go_on(from, way); at >= 0 && blocks_.metric() == BlockMetric::slide;)
-          at = go_on(at, way);
+      return;
     }
-    for (met &= ~bit(from); met != 0; met &= met - 1)
-      if (going[index(lowest(met))] != 0) pass(lowest(met), going[index(lowest(met))]);
-  }
-
-  // Adds the passages of a line for a move.
-  template <bool shared>
-  void pass_to(const Line& line, const FrameMove& move, LineLane& lane) {
-    Line* const target = frame_of<shared>(move.code, move.free);
-    const auto& covers = blocks_.kinds()[move.kind].covers;
-    const SlotMask before = covers[move.from], after = covers[move.to];
-    __builtin_prefetch(target);
-    // The arrangements that leave room at `to` become, in order, those of the target that leave room at
-    // `from`.
-    std::size_t word = 0;
-    Word there = leaving(move.free, before, 0);
-    const auto next_there = [&] {
-      while (there == 0) there = leaving(move.free, before, ++word);
+    // Of ways to the same anchor none that needs all the room of another.
+    const auto is_new = [&](const BlockWay& way) {
+      return way.to != from && std::ranges::none_of(ways, [&](const BlockWay& known) {
+               return known.to == way.to && (known.room & ~way.room) == 0;
+             });
     };
-    for (std::size_t earlier = 0; earlier < line.number; ++earlier)
-      for (Word left = leaving(line.free, after, earlier); left != 0; left &= left - 1) {
-        next_there();
-        there &= there - 1;
-      }
-    BlockPassage passage{0, 0, nullptr};
-    for (Word left = leaving(line.free, after, line.number); left != 0; left &= left - 1) {
-      next_there();
-      if ((move.going & left & -left) != 0) {
-        if (passage.target != target + word) {
-          if (passage.from != 0) lane.made.push_back(passage);
-          passage = {0, 0, target + word};
-        }
-        passage.from |= left & -left;
-        passage.to |= there & -there;
-      }
-      there &= there - 1;
-    }
-    lane.made.push_back(passage);
-  }
-
-  Key code_of(const Line& line, int state) const {
-    SlotMask places = 0, left = line.free;
-    SlotMask set = line.arrangements->sets[line.number * std::size_t{64} + static_cast<std::size_t>(state)];
-    for (; set != 0; set >>= 1, left &= left - 1)
-      if ((set & 1) != 0) places |= left & -left;
-    return line.code + inner().weight * rank_set(places, inner().anchors);
-  }
-
-  template <bool shared>
-  static void mark(Line& line, Word states, LineLane& lane) {
-    states &= ~line.found;
-    if (states == 0) return;
-    Word before = line.fresh.load(std::memory_order_relaxed);
-    if constexpr (shared) {
-      if ((states & ~before) == 0) return;
-      before = line.fresh.fetch_or(states, std::memory_order_relaxed);
-    } else {
-      line.fresh.store(before | states, std::memory_order_relaxed);
-    }
-    if (before == 0) lane.touched.push_back(&line);
-  }
-
-  // Marks what the moves of the inner pieces lead to.
-  template <bool shared>
-  void move_inner(Line& line, Word states, LineLane& lane) const {
-    const Arrangements& all = *line.arrangements;
-    Line* const lines = &line - line.number;
-    std::array<std::uint8_t, kMaxSlots> cells, number;  // of the free anchors, and their numbers
-    std::uint8_t count = 0;
-    for (SlotMask left = line.free; left != 0; left &= left - 1, ++count) {
-      cells[count] = static_cast<std::uint8_t>(lowest(left));
-      number[cells[count]] = count;
-    }
-    std::array<Word, kMostArrangements / 64> found{};
-    for (; states != 0; states &= states - 1) {
-      const SlotMask set = all.sets[line.number * std::size_t{64} + static_cast<std::size_t>(lowest(states))];
-      SlotMask empty = line.free;
-      for (SlotMask left = set; left != 0; left &= left - 1)
-        empty &= ~bit(cells[static_cast<std::size_t>(lowest(left))]);
-      for (SlotMask left = set; left != 0; left &= left - 1) {
-        SlotMask reached = inner_reached(cells[static_cast<std::size_t>(lowest(left))], empty);
-        for (; reached != 0; reached &= reached - 1) {
-          const int to = number[static_cast<std::size_t>(lowest(reached))];
-          const std::size_t at = all.numbers[(set ^ (left & -left)) | bit(to)];
-          found[at / 64] |= Word{1} << at % 64;
-        }
-      }
-    }
-    for (std::size_t word = 0; word < all.words; ++word) mark<shared>(lines[word], found[word], lane);
-  }
-
-  // The anchors to which an inner piece can go where `empty` ones are free.
-  SlotMask inner_reached(std::size_t from, SlotMask empty) const {
-    SlotMask reached = inner_steps_[from] & empty;
-    if (blocks_.metric() == BlockMetric::move) {
-      for (SlotMask next = reached; next != 0;) {
-        const SlotMask more = inner_steps_[static_cast<std::size_t>(lowest(next))] & empty & ~reached;
-        reached |= more;
-        next = (next & (next - 1)) | more;
-      }
-    } else if (blocks_.metric() == BlockMetric::slide && reached != 0) {
-      const auto& steps = inner().steps;
+    BlockWay at{from, 0};
+    for (std::size_t next = 0;; at = ways[next++]) {
       for (std::size_t way = 0; way < kDirections; ++way)
-        for (SlotMask at = steps[from][way].to & empty; at != 0;) {
-          reached |= at;
-          at = steps[static_cast<std::size_t>(lowest(at))][way].to & empty & ~reached;
-        }
+        if (step(at, way, after) && is_new(after)) ways.push_back(after);
+      if (next == ways.size()) break;
     }
-    return reached;
-  }
-
-  template <bool shared>
-  void expand(Line& line, Word states, LineLane& lane) {
-    move_inner<shared>(line, states, lane);
-    // All states found are expanded in the layer that they are found in: then a full line is done with.
-    const bool last = line.found == line.arrangements->all[line.number];
-    std::span<const BlockPassage> passages;
-    if (line.count != Line::kNotBuilt) {
-      passages = {line.passages.get(), line.count};
-    } else {
-      build<shared>(line, lowest(states), lane);
-      passages = lane.made;
-      if (!last) {
-        line.passages = std::make_unique_for_overwrite<BlockPassage[]>(passages.size());
-        std::ranges::copy(passages, line.passages.get());
-        line.count = static_cast<std::uint32_t>(passages.size());
-        lane.passage_bytes += static_cast<std::int64_t>(passages.size_bytes());
-      }
-    }
-    for (const BlockPassage& passage : passages)
-      if ((states & passage.from) != 0) __builtin_prefetch(passage.target);
-    for (const auto& [from, to, target] : passages)
-      if ((states & from) != 0) mark<shared>(*target, passed(states & from, from, to), lane);
-    if (last && line.passages) {
-      lane.passage_bytes -= static_cast<std::int64_t>(passages.size_bytes());
-      line.passages.reset();
-      line.count = Line::kNotBuilt;
-    }
-  }
-
-  // Makes what is fresh in the lines of a lane a part of the next layer.
-  static void settle(LineLane& lane) {
-    lane.layer.clear();
-    lane.states = 0;
-    for (Line* line : lane.touched) {
-      const Word fresh = line->fresh.load(std::memory_order_relaxed);
-      line->fresh.store(0, std::memory_order_relaxed);
-      line->found |= fresh;
-      lane.states += static_cast<std::uint64_t>(std::popcount(fresh));
-      lane.layer.push_back({line, fresh});
-    }
-    lane.touched.clear();
   }
 
   static constexpr std::size_t kParts = 64;
 
+  mutable std::mutex turn_;
   Blocks blocks_;
   std::size_t inner_number_;
-  std::vector<Arrangements> arrangements_;         // for each number of free anchors
-  std::array<int, kMaxSlots> place_{};             // of an anchor among all of the inner kind
-  std::array<SlotMask, kMaxSlots> inner_steps_{};  // for each inner anchor those one step away
+  InnerSteps steps_;
+  ExpandLine expand_line_;
+  std::vector<Arrangements> arrangements_;  // for each number of free anchors
   std::array<FramePart, kParts> parts_;
-  std::vector<LineLane> lanes_;
+  std::vector<std::unique_ptr<LineLane>> lanes_;
   std::vector<std::vector<LineStates>> layers_;
+  std::size_t expanded_ = 0;  // lines of the last layer
 };
 
 }  // namespace
 
-std::unique_ptr<BlockLines> block_lines(const Blocks& blocks) {
+std::unique_ptr<BlockLines> block_lines(const Blocks& blocks, std::span<const Key> origins, Isa isa) {
   if (blocks.width() != sizeof(Key) || blocks.packed()) return nullptr;
   const auto& kinds = blocks.kinds();
   // What the pieces of a kind take of these cells at least.
@@ -563,12 +399,15 @@ std::unique_ptr<BlockLines> block_lines(const Blocks& blocks) {
     for (std::size_t other = 0; other < kinds.size(); ++other)
       if (other != i) free -= least(kinds[other], kind.anchors);
     const std::uint64_t number = binomial(free, kind.count);
-    if (free > kMostFree || number > kMostArrangements || number <= most) continue;
+    if (free > kMostFree || number <= most) continue;
     inner = i;
     most_free = free;
     most = number;
   }
-  return most == 1 ? nullptr : std::make_unique<Lines>(blocks, inner, most_free);
+  if (most == 1) return nullptr;
+  auto lines = std::make_unique<Lines>(blocks, inner, most_free, isa);
+  lines->begin(origins);
+  return lines;
 }
 
 }  // namespace farthest
