@@ -10,7 +10,7 @@
 namespace farthest {
 namespace {
 
-void fill_arrangements(Arrangements& made, int free, int count) {
+void fill_sets(Arrangements::Sets& made, int free, int count) {
   const auto number = binomial(free, count);
   const auto sets = std::size_t{1} << free;
   made.words = std::max<std::size_t>(1, (number + 63) / 64);
@@ -29,31 +29,30 @@ std::uint64_t hash_of(Key code) {
   return code ^ code >> 32;
 }
 
-// Memory for arrays that live as long as this does.
-template <class Item>
-class ItemArena {
+// Memory that lives as long as this does, in lines of the processor's cache.
+class LineMemory {
  public:
-  Item* take(std::size_t count) {
+  void* take(std::size_t bytes) {
+    const std::size_t count = (bytes + sizeof(CacheLine) - 1) / sizeof(CacheLine);
     if (left_ < count) {
-      left_ = std::max(count, std::clamp<std::size_t>(items_, 16, 4096));
-      items_ += left_;
-      next_ = blocks_.emplace_back(std::make_unique_for_overwrite<Item[]>(left_)).get();
+      left_ = std::max(count, std::clamp<std::size_t>(all_, 16, 4096));
+      all_ += left_;
+      next_ = blocks_.emplace_back(std::make_unique_for_overwrite<CacheLine[]>(left_)).get();
     }
     left_ -= count;
     next_ += count;
     return next_ - count;
   }
-  // Takes back the last array.
-  void give_back(std::size_t count) {
-    left_ += count;
-    next_ -= count;
-  }
-  std::uint64_t bytes() const { return items_ * sizeof(Item); }
+  std::uint64_t bytes() const { return all_ * sizeof(CacheLine); }
 
  private:
-  std::vector<std::unique_ptr<Item[]>> blocks_;
-  Item* next_ = nullptr;
-  std::size_t left_ = 0, items_ = 0;
+  struct alignas(64) CacheLine {
+    std::byte bytes[64];
+  };
+
+  std::vector<std::unique_ptr<CacheLine[]>> blocks_;
+  CacheLine* next_ = nullptr;
+  std::size_t left_ = 0, all_ = 0;
 };
 
 // Frames by their codes.
@@ -71,10 +70,11 @@ class FramePart {
     for (; slots_[at].frame != nullptr; at = (at + 1) & mask())
       if (slots_[at].code == code) return *slots_[at].frame;
     ++frames_;
-    static_assert(sizeof(CacheLine) == sizeof(Frame) + sizeof(Line));
-    CacheLine* const place = memory_.take((arrangements.words + 2) / 2);
-    Frame* const frame = new (place) Frame{{}, free, &arrangements, code};
-    for (std::size_t i = 0; i < arrangements.words; ++i) (new (frame->lines() + i) Line)->frame = frame;
+    const std::size_t lines = arrangements.whole.words;
+    static_assert(sizeof(Frame) + sizeof(Line) == 64);
+    void* const place = memory_.take(sizeof(Frame) + lines * sizeof(Line));
+    Frame* const frame = new (place) Frame{nullptr, free, &arrangements, code};
+    for (std::size_t i = 0; i < lines; ++i) (new (frame->lines() + i) Line)->frame = frame;
     slots_[at] = {code, frame};
     return *frame;
   }
@@ -85,10 +85,6 @@ class FramePart {
     Key code;
     Frame* frame;
   };
-  struct alignas(64) CacheLine {
-    std::byte bytes[64];
-  };
-
   std::size_t mask() const { return slots_.size() - 1; }
   void grow() {
     std::vector<Slot> before(std::max<std::size_t>(16, 2 * slots_.size()), {0, nullptr});
@@ -103,12 +99,7 @@ class FramePart {
 
   std::vector<Slot> slots_;  // a power of two
   std::size_t frames_ = 0;
-  ItemArena<CacheLine> memory_;
-};
-
-struct LineStates {
-  Line* line;
-  Word states;
+  LineMemory memory_;
 };
 
 // A way of a piece: where it ends, and the anchors that no inner piece may stand on.
@@ -131,7 +122,7 @@ struct LineLane : TouchedLines {
   std::vector<BlockWay> ways;
   std::vector<FrameMove> moves;
   Placement placement;
-  ItemArena<BlockPassage> passages;
+  LineMemory memory;
 
   LineLane() {
     grow = [](TouchedLines& full) {
@@ -148,20 +139,17 @@ class Lines final : public BlockLines {
  public:
   // inner: the number of a kind; most_free: anchors that a frame leaves to it at most.
   Lines(const Blocks& blocks, std::size_t inner, int most_free, Isa isa)
-      : blocks_(blocks), inner_number_(inner), steps_{.metric = blocks.metric()} {
-    const BlockKind& kind = this->inner();
-    arrangements_.resize(static_cast<std::size_t>(most_free) + 1);
-    for (int free = 0; free <= most_free; ++free)
-      fill_arrangements(arrangements_[static_cast<std::size_t>(free)], free, kind.count);
-    for (SlotMask left = kind.anchors; left != 0; left &= left - 1) {
-      const auto at = static_cast<std::size_t>(lowest(left));
-      for (std::size_t way = 0; way < kDirections; ++way)
-        steps_.next[at][way] = kind.steps[at][way].to & ~bit(lowest(left));
-      for (const SlotMask next : steps_.next[at]) steps_.beside[at] |= next;
+      : blocks_(blocks), inner_number_(inner), arrangements_(static_cast<std::size_t>(most_free) + 1) {
+    for (int free = this->inner().count; free <= most_free; ++free) {
+      Arrangements& all = arrangements_[static_cast<std::size_t>(free)];
+      fill_sets(all.whole, free, this->inner().count);
+      fill_sets(all.rests, free, this->inner().count - 1);
+      all.free = static_cast<std::size_t>(free);
+      all.empty = static_cast<std::size_t>(free - this->inner().count);
     }
-    expand_line_ = portable_block_lines();
+    expand_frame_ = portable_block_lines();
 #ifdef FARTHEST_X86
-    if (isa != Isa::portable) expand_line_ = avx2_block_lines();
+    if (isa != Isa::portable) expand_frame_ = avx2_block_lines();
 #endif
     static_cast<void>(isa);
     lanes_.push_back(std::make_unique<LineLane>());
@@ -176,35 +164,35 @@ class Lines final : public BlockLines {
       const SlotMask free = inner().anchors & ~(placement.covered & ~pieces);
       const Key frame_code = code - inner().weight * placement.ranks[inner_number_];
       Frame& frame = frame_at<false>(frame_code, hash_of(frame_code), free);
-      mark_arrangement(frame.lines(), rank_set(pieces, free), false, lane);
+      const std::uint64_t state = rank_set(pieces, free);
+      mark_states(frame.lines()[state / 64], Word{1} << state % 64, false, lane);
     }
     settle();
   }
 
   bool expand(std::size_t lines, int threads) override {
-    constexpr std::size_t kBatch = 64, kAhead = 8;
+    constexpr std::size_t kBatch = 64;
     constexpr std::uint64_t kPerThread = 256;
     const std::lock_guard lock(turn_);
     const auto front = std::span<const LineStates>(layers_.back()).subspan(expanded_);
-    lines = std::min(lines, front.size());
-    const int useful = useful_threads(lines, std::max(threads, 1), kPerThread);
+    // The end of the frame that begins before this line, or at it: the lines of a frame lie together.
+    const auto end_at = [&](std::size_t at) {
+      at = std::min(at, front.size());
+      while (at > 0 && at < front.size() && front[at].line->frame == front[at - 1].line->frame) ++at;
+      return at;
+    };
+    const std::size_t count = end_at(lines);
+    const int useful = useful_threads(count, std::max(threads, 1), kPerThread);
     const auto lanes = static_cast<std::size_t>(useful);
     while (lanes_.size() < lanes) lanes_.push_back(std::make_unique<LineLane>());
     std::atomic<std::size_t> next{0};
     in_parallel(lanes, useful, [&](std::uint64_t lane) {
-      for (std::size_t at; (at = next.fetch_add(kBatch, std::memory_order_relaxed)) < lines;)
-        for (std::size_t i = at; i < std::min(at + kBatch, lines); ++i) {
-          if (i + kAhead < front.size()) __builtin_prefetch(front[i + kAhead].line);
-          const auto& [line, states] = front[i];
-          Frame& frame = *line->frame;
-          if (frame.passages.load(std::memory_order_acquire) == nullptr)
-            useful > 1 ? find_passages<true>(*line, states, *lanes_[lane])
-                       : find_passages<false>(*line, states, *lanes_[lane]);
-          expand_line_(steps_, *line, states, useful > 1, *lanes_[lane]);
-        }
+      for (std::size_t at; (at = next.fetch_add(kBatch, std::memory_order_relaxed)) < count;)
+        expand_lines(front.subspan(end_at(at), std::min(end_at(at + kBatch), count) - end_at(at)), useful > 1,
+                     *lanes_[lane]);
     });
-    expanded_ += lines;
-    return lines < front.size();
+    expanded_ += count;
+    return count < front.size();
   }
 
   std::uint64_t settle() override {
@@ -214,12 +202,17 @@ class Lines final : public BlockLines {
     for (const auto& lane : lanes_) {
       Line** const first = lane->touched.data();
       layer.reserve(layer.size() + static_cast<std::size_t>(lane->next - first));
-      for (Line** line = first; line != lane->next; ++line) {
-        const Word fresh = (*line)->fresh.load(std::memory_order_relaxed);
-        (*line)->fresh.store(0, std::memory_order_relaxed);
-        (*line)->found |= fresh;
-        states += static_cast<std::uint64_t>(std::popcount(fresh));
-        layer.push_back({*line, fresh});
+      for (Line** touched = first; touched != lane->next; ++touched) {
+        Frame& frame = *(*touched)->frame;
+        for (std::size_t i = 0; i < frame.arrangements->whole.words; ++i) {
+          Line& line = frame.lines()[i];
+          const Word fresh = line.fresh.load(std::memory_order_relaxed);
+          if (fresh == 0) continue;
+          line.fresh.store(0, std::memory_order_relaxed);
+          line.found |= fresh;
+          states += static_cast<std::uint64_t>(std::popcount(fresh));
+          layer.push_back({&line, fresh});
+        }
       }
       lane->next = first;
     }
@@ -246,7 +239,7 @@ class Lines final : public BlockLines {
     const std::lock_guard lock(turn_);
     std::uint64_t bytes = 0;
     for (const FramePart& part : parts_) bytes += part.bytes();
-    for (const auto& lane : lanes_) bytes += lane->passages.bytes() + lane->touched.size() * sizeof(Line*);
+    for (const auto& lane : lanes_) bytes += lane->memory.bytes() + lane->touched.size() * sizeof(Line*);
     for (const auto& layer : layers_) bytes += layer.size() * sizeof(LineStates);
     return bytes;
   }
@@ -268,18 +261,30 @@ class Lines final : public BlockLines {
     Frame& frame = *line.frame;
     const auto number = static_cast<std::size_t>(&line - frame.lines());
     SlotMask anchors = 0, left = frame.free;
-    SlotMask set = frame.arrangements->sets[number * 64 + static_cast<std::size_t>(state)];
+    SlotMask set = frame.arrangements->whole.sets[number * 64 + static_cast<std::size_t>(state)];
     for (; set != 0; set >>= 1, left &= left - 1)
       if ((set & 1) != 0) anchors |= left & -left;
     return frame.code + inner().weight * rank_set(anchors, inner().anchors);
   }
 
-  // Finds the passages of the line's frame. states: some of the line's.
+  // Expands whole frames.
+  void expand_lines(std::span<const LineStates> front, bool shared, LineLane& lane) {
+    constexpr std::size_t kAhead = 8;
+    for (std::size_t at = 0, count = 1; at < front.size(); at += count, count = 1) {
+      if (at + kAhead < front.size()) __builtin_prefetch(front[at + kAhead].line);
+      Frame& frame = *front[at].line->frame;
+      while (at + count < front.size() && front[at + count].line->frame == &frame) ++count;
+      if (frame.moves == nullptr)
+        shared ? find_moves<true>(frame, front[at], lane) : find_moves<false>(frame, front[at], lane);
+      expand_frame_(blocks_.metric(), &front[at], count, shared, lane);
+    }
+  }
+
+  // Finds the moves of a frame, of which some states are given.
   template <bool shared>
-  void find_passages(const Line& line, Word states, LineLane& lane) {
-    Frame& frame = *line.frame;
+  void find_moves(Frame& frame, const LineStates& some, LineLane& lane) {
     Placement& placement = lane.placement;
-    blocks_.decode(code_of(line, lowest(states)), placement);
+    blocks_.decode(code_of(*some.line, lowest(some.states)), placement);
     const SlotMask outer = placement.covered & ~placement.anchors[inner_number_];
     lane.moves.clear();
     for (std::size_t i = 0; i < blocks_.kinds().size(); ++i) {
@@ -301,14 +306,31 @@ class Lines final : public BlockLines {
         }
       }
     }
-    BlockPassage* const made = lane.passages.take(lane.moves.size() + 1);
-    BlockPassage* passage = made;
+    const Arrangements& all = *frame.arrangements;
+    const std::size_t rests = all.free * all.rests.words;
+    void* const memory = lane.memory.take(sizeof(FrameMoves) + rests * sizeof(Word) +
+                                          lane.moves.size() * sizeof(BlockPassage));
+    FrameMoves& made = *new (memory) FrameMoves;
+    std::uint8_t count = 0;
+    std::array<std::uint8_t, kMaxSlots> number;
+    number.fill(kNoFree);
+    for (SlotMask left = frame.free; left != 0; left &= left - 1)
+      number[static_cast<std::size_t>(lowest(left))] = count++;
+    count = 0;
+    for (SlotMask left = frame.free; left != 0; left &= left - 1, ++count) {
+      const auto from = static_cast<std::size_t>(lowest(left));
+      for (std::size_t way = 0; way < kDirections; ++way) {
+        const int to = lowest(inner().steps[from][way].to);
+        made.next[count][way] =
+            to == lowest(left) ? static_cast<std::uint8_t>(kNoFree) : number[static_cast<std::size_t>(to)];
+      }
+    }
+    std::fill_n(made.done(), rests, Word{0});
+    made.passages = static_cast<std::uint32_t>(lane.moves.size());
+    BlockPassage* passage = made.first_passage(all);
     for (const auto& [code, free, hash, room] : lane.moves)
       *passage++ = {&frame_at<shared>(code, hash, free), room};
-    *passage = {nullptr, 0};
-    const BlockPassage* none = nullptr;
-    if (!frame.passages.compare_exchange_strong(none, made, std::memory_order_acq_rel))
-      lane.passages.give_back(lane.moves.size() + 1);  // another thread was first
+    frame.moves = &made;
   }
 
   // By how much the rank of a kind is greater where one of its pieces stands elsewhere, modulo 2^64.
@@ -366,14 +388,28 @@ class Lines final : public BlockLines {
   mutable std::mutex turn_;
   Blocks blocks_;
   std::size_t inner_number_;
-  InnerSteps steps_;
-  ExpandLine expand_line_;
+  ExpandFrame expand_frame_;
   std::vector<Arrangements> arrangements_;  // for each number of free anchors
   std::array<FramePart, kParts> parts_;
   std::vector<std::unique_ptr<LineLane>> lanes_;
   std::vector<std::vector<LineStates>> layers_;
   std::size_t expanded_ = 0;  // lines of the last layer
 };
+
+// Whether pieces have one cell each, and steps lead back by the opposite way.
+bool of_squares(const BlockKind& kind) {
+  for (SlotMask left = kind.anchors; left != 0; left &= left - 1) {
+    const auto at = static_cast<std::size_t>(lowest(left));
+    if (kind.covers[at] != bit(lowest(left))) return false;
+    for (std::size_t way = 0; way < kDirections; ++way) {
+      const SlotMask to = kind.steps[at][way].to;
+      if (to != bit(lowest(left)) &&
+          kind.steps[static_cast<std::size_t>(lowest(to))][way ^ 1].to != bit(lowest(left)))
+        return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -392,14 +428,12 @@ std::unique_ptr<BlockLines> block_lines(const Blocks& blocks, std::span<const Ke
   std::uint64_t most = 1;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const BlockKind& kind = kinds[i];
-    const bool small =
-        std::ranges::all_of(kind.covers, [](SlotMask cells) { return (cells & (cells - 1)) == 0; });
-    if (!small || kind.count == 1) continue;
+    if (kind.count == 1 || !of_squares(kind)) continue;
     int free = std::popcount(kind.anchors);
     for (std::size_t other = 0; other < kinds.size(); ++other)
       if (other != i) free -= least(kinds[other], kind.anchors);
     const std::uint64_t number = binomial(free, kind.count);
-    if (free > kMostFree || number <= most) continue;
+    if (free > static_cast<int>(kMostFree) || number <= most) continue;
     inner = i;
     most_free = free;
     most = number;

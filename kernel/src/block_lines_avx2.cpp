@@ -17,6 +17,6 @@ class Bmi2Places {
 
 }  // namespace
 
-ExpandLine avx2_block_lines() { return &expand_line<Bmi2Places>; }
+ExpandFrame avx2_block_lines() { return &expand_frame<Bmi2Places>; }
 
 }  // namespace farthest

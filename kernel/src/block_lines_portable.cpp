@@ -29,6 +29,6 @@ class PortablePlaces {
 
 }  // namespace
 
-ExpandLine portable_block_lines() { return &expand_line<PortablePlaces>; }
+ExpandFrame portable_block_lines() { return &expand_frame<PortablePlaces>; }
 
 }  // namespace farthest
