@@ -1,7 +1,9 @@
 #include "farthest/block_lines.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
+#include <unordered_map>
 
 #include "block_lines_expand.hpp"
 #include "farthest/layout.hpp"
@@ -10,7 +12,7 @@
 namespace farthest {
 namespace {
 
-void fill_sets(Arrangements::Sets& made, int free, int count) {
+void fill_arrangements(Arrangements& made, int free, int count) {
   const auto number = binomial(free, count);
   const auto sets = std::size_t{1} << free;
   made.words = std::max<std::size_t>(1, (number + 63) / 64);
@@ -22,6 +24,57 @@ void fill_sets(Arrangements::Sets& made, int free, int count) {
     for (std::size_t without = 0; without < sets; ++without)
       if ((set & without) == 0) made.leaving[without * made.words + i / 64] |= Word{1} << i % 64;
   }
+}
+
+// The free anchors beside each free anchor, by direction; kMostFree where there is none.
+using FrameShape = std::array<std::array<std::uint8_t, kDirections>, kMostFree>;
+
+struct HashOfShape {
+  std::size_t operator()(const FrameShape& shape) const {
+    static_assert(sizeof(shape) % sizeof(std::uint64_t) == 0);
+    std::uint64_t words[sizeof(shape) / sizeof(std::uint64_t)], hash = 0;
+    std::memcpy(words, &shape, sizeof(shape));
+    for (const std::uint64_t word : words) hash = (hash ^ word) * 0x9e3779b97f4a7c15, hash ^= hash >> 29;
+    return hash;
+  }
+};
+
+// FrameMoves::inner of frames of a shape with so many free anchors.
+std::vector<Word> inner_moves(const FrameShape& shape, BlockMetric metric, const Arrangements& all,
+                              std::size_t free) {
+  std::vector<Word> found(all.sets.size() * all.words);
+  const bool straight = metric == BlockMetric::slide;
+  // For each anchor the states whose piece at `from` gets there; none for kMostFree.
+  std::array<ArrangementSet, kMostFree + 1> there;
+  const auto lead = [&](std::size_t from, std::size_t first_way, std::size_t last_way) {
+    there = {};
+    for (std::size_t i = 0; i < all.words; ++i)
+      there[from][i] = all.leaving[i] & ~all.leaving[(all.words << from) + i];
+    Word more = 1;
+    for (int steps = 0; more != 0 && (steps == 0 || metric != BlockMetric::step); ++steps) {
+      const auto before = there;
+      more = 0;
+      for (std::size_t to = 0; to < free; ++to)
+        for (std::size_t i = 0; i < all.words; ++i) {
+          Word came = 0;
+          for (std::size_t way = first_way; way < last_way; ++way) came |= before[shape[to][way]][i];
+          came &= all.leaving[(all.words << to) + i] & ~before[to][i];
+          there[to][i] |= came;
+          more |= came;
+        }
+    }
+    for (std::size_t to = 0; to < free; ++to)
+      for (std::size_t i = 0; to != from && i < all.words; ++i)
+        for (Word left = there[to][i]; left != 0; left &= left - 1) {
+          const std::size_t state = 64 * i + static_cast<std::size_t>(lowest(left));
+          const std::size_t next = all.numbers[all.sets[state] ^ 1u << from ^ 1u << to];
+          found[state * all.words + next / 64] |= Word{1} << next % 64;
+        }
+  };
+  for (std::size_t from = 0; from < free; ++from)
+    for (std::size_t way = 0; way < kDirections; way += straight ? 1 : kDirections)
+      lead(from, way, straight ? way + 1 : kDirections);
+  return found;
 }
 
 std::uint64_t hash_of(Key code) {
@@ -64,13 +117,14 @@ class FramePart {
     if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
   }
   // The frame, new where there was none.
-  Frame& at(Key code, std::uint64_t hash, SlotMask free, const Arrangements& arrangements) {
+  Frame& at(Key code, std::uint64_t hash, SlotMask free, const std::vector<Arrangements>& of_free) {
     if (frames_ * 2 >= slots_.size()) grow();
     std::size_t at = hash & mask();
     for (; slots_[at].frame != nullptr; at = (at + 1) & mask())
       if (slots_[at].code == code) return *slots_[at].frame;
     ++frames_;
-    const std::size_t lines = arrangements.whole.words;
+    const Arrangements& arrangements = of_free[static_cast<std::size_t>(std::popcount(free))];
+    const std::size_t lines = arrangements.words;
     static_assert(sizeof(Frame) + sizeof(Line) == 64);
     void* const place = memory_.take(sizeof(Frame) + lines * sizeof(Line));
     Frame* const frame = new (place) Frame{nullptr, free, &arrangements, code};
@@ -140,13 +194,8 @@ class Lines final : public BlockLines {
   // inner: the number of a kind; most_free: anchors that a frame leaves to it at most.
   Lines(const Blocks& blocks, std::size_t inner, int most_free, Isa isa)
       : blocks_(blocks), inner_number_(inner), arrangements_(static_cast<std::size_t>(most_free) + 1) {
-    for (int free = this->inner().count; free <= most_free; ++free) {
-      Arrangements& all = arrangements_[static_cast<std::size_t>(free)];
-      fill_sets(all.whole, free, this->inner().count);
-      fill_sets(all.rests, free, this->inner().count - 1);
-      all.free = static_cast<std::size_t>(free);
-      all.empty = static_cast<std::size_t>(free - this->inner().count);
-    }
+    for (int free = this->inner().count; free <= most_free; ++free)
+      fill_arrangements(arrangements_[static_cast<std::size_t>(free)], free, this->inner().count);
     expand_frame_ = portable_block_lines();
 #ifdef FARTHEST_X86
     if (isa != Isa::portable) expand_frame_ = avx2_block_lines();
@@ -204,7 +253,7 @@ class Lines final : public BlockLines {
       layer.reserve(layer.size() + static_cast<std::size_t>(lane->next - first));
       for (Line** touched = first; touched != lane->next; ++touched) {
         Frame& frame = *(*touched)->frame;
-        for (std::size_t i = 0; i < frame.arrangements->whole.words; ++i) {
+        for (std::size_t i = 0; i < frame.arrangements->words; ++i) {
           Line& line = frame.lines()[i];
           const Word fresh = line.fresh.load(std::memory_order_relaxed);
           if (fresh == 0) continue;
@@ -237,7 +286,7 @@ class Lines final : public BlockLines {
 
   std::uint64_t bytes() const override {
     const std::lock_guard lock(turn_);
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = shape_bytes_;
     for (const FramePart& part : parts_) bytes += part.bytes();
     for (const auto& lane : lanes_) bytes += lane->memory.bytes() + lane->touched.size() * sizeof(Line*);
     for (const auto& layer : layers_) bytes += layer.size() * sizeof(LineStates);
@@ -253,7 +302,7 @@ class Lines final : public BlockLines {
     FramePart& part = part_of(hash);
     std::unique_lock lock(part.changing, std::defer_lock);
     if constexpr (shared) lock.lock();
-    return part.at(code, hash, free, arrangements_[static_cast<std::size_t>(std::popcount(free))]);
+    return part.at(code, hash, free, arrangements_);
   }
   FramePart& part_of(std::uint64_t hash) { return parts_[hash >> 26 & (kParts - 1)]; }
 
@@ -261,7 +310,7 @@ class Lines final : public BlockLines {
     Frame& frame = *line.frame;
     const auto number = static_cast<std::size_t>(&line - frame.lines());
     SlotMask anchors = 0, left = frame.free;
-    SlotMask set = frame.arrangements->whole.sets[number * 64 + static_cast<std::size_t>(state)];
+    SlotMask set = frame.arrangements->sets[number * 64 + static_cast<std::size_t>(state)];
     for (; set != 0; set >>= 1, left &= left - 1)
       if ((set & 1) != 0) anchors |= left & -left;
     return frame.code + inner().weight * rank_set(anchors, inner().anchors);
@@ -274,18 +323,22 @@ class Lines final : public BlockLines {
       if (at + kAhead < front.size()) __builtin_prefetch(front[at + kAhead].line);
       Frame& frame = *front[at].line->frame;
       while (at + count < front.size() && front[at + count].line->frame == &frame) ++count;
-      if (frame.moves == nullptr)
-        shared ? find_moves<true>(frame, front[at], lane) : find_moves<false>(frame, front[at], lane);
-      expand_frame_(blocks_.metric(), &front[at], count, shared, lane);
+      if (frame.moves == nullptr) shared ? find_moves<true>(frame, lane) : find_moves<false>(frame, lane);
+      expand_frame_(&front[at], count, shared, lane);
     }
   }
 
-  // Finds the moves of a frame, of which some states are given.
+  // The moves of a frame: of inner pieces, and the passages of others.
   template <bool shared>
-  void find_moves(Frame& frame, const LineStates& some, LineLane& lane) {
+  void find_moves(Frame& frame, LineLane& lane) {
+    std::array<std::uint8_t, kMaxSlots> number;  // of the free anchors
+    number.fill(kMostFree);
+    std::uint8_t free_count = 0;
+    for (SlotMask left = frame.free; left != 0; left &= left - 1)
+      number[static_cast<std::size_t>(lowest(left))] = free_count++;
     Placement& placement = lane.placement;
-    blocks_.decode(code_of(*some.line, lowest(some.states)), placement);
-    const SlotMask outer = placement.covered & ~placement.anchors[inner_number_];
+    blocks_.decode(frame.code, placement, inner_number_);
+    const SlotMask outer = placement.covered;
     lane.moves.clear();
     for (std::size_t i = 0; i < blocks_.kinds().size(); ++i) {
       if (i == inner_number_) continue;
@@ -294,43 +347,46 @@ class Lines final : public BlockLines {
         const auto from = static_cast<std::size_t>(lowest(left));
         if ((kind.beside[from] & ~outer) == 0) continue;
         const SlotMask others = outer & ~kind.covers[from];
-        find_ways(kind, lowest(left), others, frame.free, lane.ways);
+        find_ways(kind, lowest(left), others, frame.free, free_count - inner().count, lane.ways);
         for (const auto& [to, room] : lane.ways) {
           const Key code = frame.code + kind.weight * more_rank(placement, i, from, to);
           const SlotMask free = inner().anchors & ~(others | kind.covers[static_cast<std::size_t>(to)]);
-          std::uint16_t number = 0;
+          unsigned numbers = 0;
           for (SlotMask one = room; one != 0; one &= one - 1)
-            number |= static_cast<std::uint16_t>(1 << below(frame.free, lowest(one)));
-          lane.moves.push_back({code, free, hash_of(code), number});
+            numbers |= 1u << number[static_cast<std::size_t>(lowest(one))];
+          lane.moves.push_back({code, free, hash_of(code), static_cast<std::uint16_t>(numbers)});
           if constexpr (!shared) part_of(lane.moves.back().hash).prefetch(lane.moves.back().hash);
         }
       }
     }
-    const Arrangements& all = *frame.arrangements;
-    const std::size_t rests = all.free * all.rests.words;
-    void* const memory = lane.memory.take(sizeof(FrameMoves) + rests * sizeof(Word) +
-                                          lane.moves.size() * sizeof(BlockPassage));
-    FrameMoves& made = *new (memory) FrameMoves;
-    std::uint8_t count = 0;
-    std::array<std::uint8_t, kMaxSlots> number;
-    number.fill(kNoFree);
-    for (SlotMask left = frame.free; left != 0; left &= left - 1)
-      number[static_cast<std::size_t>(lowest(left))] = count++;
-    count = 0;
-    for (SlotMask left = frame.free; left != 0; left &= left - 1, ++count) {
-      const auto from = static_cast<std::size_t>(lowest(left));
-      for (std::size_t way = 0; way < kDirections; ++way) {
-        const int to = lowest(inner().steps[from][way].to);
-        made.next[count][way] =
-            to == lowest(left) ? static_cast<std::uint8_t>(kNoFree) : number[static_cast<std::size_t>(to)];
-      }
-    }
-    std::fill_n(made.done(), rests, Word{0});
-    made.passages = static_cast<std::uint32_t>(lane.moves.size());
-    BlockPassage* passage = made.first_passage(all);
+    void* const memory = lane.memory.take(sizeof(FrameMoves) + lane.moves.size() * sizeof(BlockPassage));
+    frame.moves = new (memory) FrameMoves{inner_of<shared>(frame, number), lane.moves.size()};
+    BlockPassage* passage = frame.moves->first_passage();
     for (const auto& [code, free, hash, room] : lane.moves)
       *passage++ = {&frame_at<shared>(code, hash, free), room};
-    frame.moves = &made;
+  }
+
+  // FrameMoves::inner, the same for all frames of a shape. number: of the free anchors.
+  template <bool shared>
+  const Word* inner_of(const Frame& frame, const std::array<std::uint8_t, kMaxSlots>& number) {
+    FrameShape shape{};
+    for (SlotMask left = frame.free; left != 0; left &= left - 1) {
+      const auto at = static_cast<std::size_t>(lowest(left));
+      for (std::size_t way = 0; way < kDirections; ++way) {
+        const SlotMask to = inner().steps[at][way].to & ~bit(lowest(left));
+        shape[number[at]][way] =
+            to == 0 ? std::uint8_t{kMostFree} : number[static_cast<std::size_t>(lowest(to))];
+      }
+    }
+    std::unique_lock lock(shapes_changing_, std::defer_lock);
+    if constexpr (shared) lock.lock();
+    std::vector<Word>& moves = shapes_[shape];
+    if (moves.empty()) {
+      moves = inner_moves(shape, blocks_.metric(), *frame.arrangements,
+                          static_cast<std::size_t>(std::popcount(frame.free)));
+      shape_bytes_ += moves.size() * sizeof(Word) + sizeof(shape);
+    }
+    return moves.data();
   }
 
   // By how much the rank of a kind is greater where one of its pieces stands elsewhere, modulo 2^64.
@@ -347,14 +403,16 @@ class Lines final : public BlockLines {
   }
 
   // The ways of one move of a piece while `others` are covered by pieces that are no inner ones.
-  void find_ways(const BlockKind& kind, int from, SlotMask others, SlotMask free,
+  // empty: how many of the free anchors have no inner piece.
+  void find_ways(const BlockKind& kind, int from, SlotMask others, SlotMask free, int empty,
                  std::vector<BlockWay>& ways) const {
-    const int empty = std::popcount(free) - inner().count;
     // Whether there may be room for a step, and the way with it.
     const auto step = [&](const BlockWay& before, std::size_t way, BlockWay& after) {
       const BlockStep& one = kind.steps[static_cast<std::size_t>(before.to)][way];
       after = {lowest(one.to), before.room | (one.entered & free)};
-      return after.to != before.to && (one.entered & others) == 0 && std::popcount(after.room) <= empty;
+      SlotMask more = after.room;  // than there is
+      for (int i = 0; i < empty; ++i) more &= more - 1;
+      return after.to != before.to && (one.entered & others) == 0 && more == 0;
     };
     ways.clear();
     BlockWay after;
@@ -391,6 +449,9 @@ class Lines final : public BlockLines {
   ExpandFrame expand_frame_;
   std::vector<Arrangements> arrangements_;  // for each number of free anchors
   std::array<FramePart, kParts> parts_;
+  std::mutex shapes_changing_;
+  std::unordered_map<FrameShape, std::vector<Word>, HashOfShape> shapes_;  // FrameMoves::inner
+  std::uint64_t shape_bytes_ = 0;
   std::vector<std::unique_ptr<LineLane>> lanes_;
   std::vector<std::vector<LineStates>> layers_;
   std::size_t expanded_ = 0;  // lines of the last layer
@@ -433,7 +494,7 @@ std::unique_ptr<BlockLines> block_lines(const Blocks& blocks, std::span<const Ke
     for (std::size_t other = 0; other < kinds.size(); ++other)
       if (other != i) free -= least(kinds[other], kind.anchors);
     const std::uint64_t number = binomial(free, kind.count);
-    if (free > static_cast<int>(kMostFree) || number <= most) continue;
+    if (free > static_cast<int>(kMostFree) || number > kMostArrangements || number <= most) continue;
     inner = i;
     most_free = free;
     most = number;

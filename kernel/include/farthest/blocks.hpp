@@ -88,9 +88,10 @@ class Blocks {
 
   // All functions of codes: Code is that of with_code(width()).
 
-  // Whether the code is a state's: in range, no two pieces on one cell.
+  // Whether the code is a state's: in range, no two pieces on one cell. left_out: a kind whose pieces do not
+  // count, whatever their rank.
   template <class Code>
-  bool decode(const Code& code, Placement& placement) const;
+  bool decode(const Code& code, Placement& placement, std::size_t left_out = kMaxSlots) const;
   template <class Code>
   Code encode(const Placement& placement) const;
 

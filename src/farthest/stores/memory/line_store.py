@@ -18,26 +18,24 @@ if TYPE_CHECKING:
 LINE_BYTES = 2**30
 """Bytes that lines take at most; they also leave half of the memory that is allowed to runs."""
 
+LINES_AT_ONCE = 2**18
+"""Lines that are expanded between two checks of the memory, and two calls of ``poll``."""
+
 
 def store_in_memory(
     space: ScatterSpace, *, distances: bool, memory: int | None = None, last: int | None = None
 ) -> ScatterMemoryStore:
     """The store in memory of a space that is given by its successors."""
-    lines = lines_of(space)
+    new = getattr(space, "lines", None)
+    lines = None if new is None else new()
     if lines is None:
         return ScatterMemoryStore(space, distances=distances, memory=memory, last=last)
     return LineStore(space, lines, distances=distances, memory=memory, last=last)
 
 
-def lines_of(space: ScatterSpace) -> _kernel.BlockLines | None:
-    """A new search by lines, where the space has one."""
-    new = getattr(space, "lines", None)
-    return None if new is None else new()
-
-
 class LineStore(ScatterMemoryStore):
     """See ``ScatterMemoryStore``. ``lines``: a new search. While there are lines, the run of a layer has no bytes until
-    it is asked for."""
+    it is asked for. What is restored goes on by runs."""
 
     def __init__(
         self,
@@ -51,14 +49,7 @@ class LineStore(ScatterMemoryStore):
         self._lines: _kernel.BlockLines | None = None
         super().__init__(space, distances=distances, memory=memory, last=last)
         self._most = LINE_BYTES if memory is None else min(LINE_BYTES, memory // 2)
-        self._enter(lines)
-
-    def _enter(self, lines: _kernel.BlockLines | None) -> None:
-        """Goes on by lines from the layers until now."""
         self._lines = lines
-        if lines is not None:
-            for layer in self._layers.values():
-                lines.add(b"".join(_kernel.run_codes(self._width, run.data) for run in layer.runs.values()))
 
     def _make(self, depths: Iterable[int]) -> None:
         """Makes the runs of layers."""
@@ -70,15 +61,19 @@ class LineStore(ScatterMemoryStore):
                 runs[0] = SortedRun(*_kernel.run_of(self._width, self._lines.codes(depth)))
                 self._bytes += runs[0].bytes
 
+    def _make_room(self) -> None:
+        """Goes on by runs where lines have taken too much."""
+        if self._lines is not None and self._lines.bytes > self._most:
+            self._make(self._layers)
+            self._lines = None
+
     @property
     def held_bytes(self) -> int:
         """Bytes that lines, runs and successors take now."""
         return super().held_bytes + (0 if self._lines is None else self._lines.bytes)
 
     def _check_memory(self, depth: int) -> None:
-        if self._lines is not None and self._lines.bytes > self._most:
-            self._make(self._layers)
-            self._lines = None
+        self._make_room()
         super()._check_memory(depth)
 
     def _prepared(self, depth: int, shards: set[int]) -> set[int]:
@@ -87,10 +82,14 @@ class LineStore(ScatterMemoryStore):
         return super()._prepared(depth, shards)
 
     def step(self, depth: int, threads: int) -> Layer:
-        if self._lines is None:
-            return super().step(depth, threads)
-        states = self._lines.step(threads)
-        return Layer(1, {0: SortedRun(states, b"")} if states else {})
+        while self._lines is not None:
+            more = self._lines.expand(LINES_AT_ONCE, threads)
+            self.poll()
+            if not more:
+                states = self._lines.settle()
+                return Layer(1, {0: SortedRun(states, b"")} if states else {})
+            self._make_room()
+        return super().step(depth, threads)
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         self._make([depth])
@@ -103,4 +102,3 @@ class LineStore(ScatterMemoryStore):
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._lines = None
         super().restore(depth, chunks, states, threads)
-        self._enter(lines_of(self.space))
