@@ -1,12 +1,14 @@
 """Lines of sliding blocks in memory: the same layers, maps and last boards as sorted runs."""
 
 from threading import Thread
+from typing import cast
 
 import pytest
 
 from cases import for_each
 from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
 from farthest.errors import MemoryUsedUpError, StorageError
+from farthest.families.blocks.space import BlockSpace
 from farthest.models.chunks import digest_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin
@@ -112,7 +114,9 @@ def test_a_checkpoint_goes_on_by_runs() -> None:
     space = space_of("hakoiri-musume-slide")
     whole, begun = store_in_memory(space, distances=True), store_in_memory(space, distances=True)
     layers, first = searched(whole), searched(begun, last=40)
-    again, runs = (make(space, distances=True, memory=10**6) for make in (store_in_memory, ScatterMemoryStore))
+    again, runs = (
+        make(space, distances=True, memory=10**6) for make in (store_in_memory, ScatterMemoryStore)
+    )
     for store in (again, runs):
         store.restore(40, begun.chunks(40, 700), 1 + sum(first))
     assert again.held_bytes == runs.held_bytes
@@ -123,7 +127,8 @@ def test_a_checkpoint_goes_on_by_runs() -> None:
 def test_threads_take_turns() -> None:
     space = space_of("century")
     layers = searched(ScatterMemoryStore(space, distances=False), last=60)
-    lines = space.lines()
+    lines = cast(BlockSpace, space).lines()
+    assert lines is not None
     found = list[int]()
 
     def expand() -> None:

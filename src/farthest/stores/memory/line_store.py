@@ -1,4 +1,4 @@
-"""The store of sliding blocks in this process's memory: layers are bits of lines, which take 3 to 100 bytes a state and
+"""The store of sliding blocks in this process's memory: layers are bits of lines, which take 5 to 60 bytes a state and
 a part of the time of sorted runs (kernel/include/farthest/block_lines.hpp). Where they have no room, runs go on.
 """
 
