@@ -64,10 +64,11 @@ void TurnTable::check(const std::vector<std::vector<std::uint8_t>>& faces,
   if (named != moves_) throw InvalidArgument("each move must be on one face");
   for (std::size_t s = 0; s < symmetries.size(); ++s) {
     std::uint32_t met = 0;
-    if (symmetries[s].size() != moves_) throw InvalidArgument("a symmetry needs a move for each move");
+    if (symmetries[s].size() != moves_ ||
+        std::ranges::any_of(symmetries[s], [&](auto move) { return move >= moves_; }))
+      throw InvalidArgument("a symmetry needs a move for each move");
     for (std::size_t move = 0; move < moves_; ++move) {
       const auto image = symmetries[s][move];
-      if (image >= moves_) throw InvalidArgument("a symmetry names a move that there is not");
       met |= std::uint32_t{1} << image;
       for (const auto beside : faces[face_of[move]])
         if (face_of[symmetries[s][beside]] != face_of[image])
