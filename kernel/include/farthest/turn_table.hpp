@@ -98,12 +98,12 @@ class TurnTable {
 
   Coordinates coordinates_;
   std::size_t moves_, bytes_;
-  std::vector<std::uint32_t> told_;           // by lead: its class and the symmetry that takes it to the first
-  std::vector<std::uint32_t> firsts_;         // by class
-  std::vector<std::uint16_t> other_images_;   // by symmetry and other
-  std::vector<std::uint16_t> images_after_;   // by symmetry, move and other: the image after the move
+  std::vector<std::uint32_t> told_;          // by lead: its class and the symmetry that takes it to the first
+  std::vector<std::uint32_t> firsts_;        // by class
+  std::vector<std::uint16_t> other_images_;  // by symmetry and other
+  std::vector<std::uint16_t> images_after_;  // by symmetry, move and other: the image after the move
   Pages codes_;
-  std::vector<std::uint64_t> readings_;       // by symmetry, byte of a code and its value: Turns
+  std::vector<std::uint64_t> readings_;  // by symmetry, byte of a code and its value: Turns
 };
 
 }  // namespace farthest
