@@ -8,22 +8,22 @@
 namespace farthest {
 namespace {
 
-constexpr std::uint8_t kFar = 255;
-constexpr int kMostDistance = 63;  // bits of a set of distances
+constexpr std::uint8_t kNoTurns = 255;
+constexpr int kMostTurns = 63;  // bits of a set of distances
 
 // Where a symmetry takes numbers, from where it takes moves.
 template <class Number>
 std::vector<Number> images(std::size_t count, const std::vector<Number>& after,
                            const TurnTable::Renaming& symmetry) {
-  constexpr Number kNone = static_cast<Number>(~Number{0});
+  constexpr Number kUnmet = static_cast<Number>(~Number{0});
   const std::size_t moves = symmetry.size();
-  std::vector<Number> image(count, kNone), reached{0};
+  std::vector<Number> image(count, kUnmet), reached{0};
   image[0] = 0;
   for (std::size_t i = 0; i < reached.size(); ++i)
     for (std::size_t move = 0; move < moves; ++move) {
       const Number next = after[reached[i] * moves + move];
       const Number its = after[image[reached[i]] * moves + symmetry[move]];
-      if (image[next] == kNone) {
+      if (image[next] == kUnmet) {
         image[next] = its;
         reached.push_back(next);
       }
@@ -127,13 +127,13 @@ TurnTable::Neighbours TurnTable::neighbours(std::uint32_t cls, std::size_t move)
 // distance before.
 std::vector<std::uint8_t> TurnTable::distances() const {
   const std::size_t others = coordinates_.others;
-  std::vector<std::uint8_t> distance(entries(), kFar);
+  std::vector<std::uint8_t> distance(entries(), kNoTurns);
   std::vector<std::uint64_t> present(classes());  // by class: the distances in its row
   distance[0] = 0;
   present[0] = 1;
   std::uint64_t left = entries() - 1;
   for (int d = 1; left > 0; ++d) {
-    if (d > kMostDistance) throw InvalidArgument("a state is more than 63 moves away, or not reached");
+    if (d > kMostTurns) throw InvalidArgument("a state is more than 63 moves away, or not reached");
     std::uint64_t found = 0;
     for (std::uint32_t cls = 0; cls < classes(); ++cls) {
       std::uint8_t* row = distance.data() + cls * others;
@@ -143,7 +143,7 @@ std::vector<std::uint8_t> TurnTable::distances() const {
         if ((present[those.cls] >> (d - 1) & 1) == 0) continue;
         const std::uint8_t* there = distance.data() + those.row;
         for (std::size_t number = 0; number < others; ++number) {
-          const bool is = row[number] == kFar && there[those.images[number]] == d - 1;
+          const bool is = row[number] == kNoTurns && there[those.images[number]] == d - 1;
           row[number] = is ? static_cast<std::uint8_t>(d) : row[number];
           here += is;
         }
