@@ -24,10 +24,10 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # One target after another, so that `make distclean test` is right; but two where a recipe says so.
-ifeq ($(MAKELEVEL),0)
+ifndef TWO_AT_ONCE
 .NOTPARALLEL:
 endif
-BESIDE := @$(MAKE) -s -j2
+BESIDE := @$(MAKE) -s -j2 TWO_AT_ONCE=1
 .PHONY: help demo wheel test quick lint format kernel-tests python-tests compiled sanitize slow docs night soak \
         containers bench screenshots cross lock clean distclean FORCE
 
@@ -197,7 +197,7 @@ lock: $(VENV)/.created  ## renew constraints.txt: the newest versions of everyth
 
 clean:  ## remove what was built, but not .venv and no database
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache src/farthest/_kernel.pyi
-	rm -f $(VENV)/.installed $(VENV)/.tested
+	rm -f $(VENV)/.installed $(VENV)/.wheel $(VENV)/.tested
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean  ## remove .venv as well

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <mutex>
 
 #include "buffers.hpp"
 #include "codes.hpp"
@@ -56,6 +57,23 @@ void make_cosets(Cosets* place, std::size_t points, const std::vector<LevelArgs>
   new (place) Cosets(points, std::move(made_levels), made_moves, own, renamings, most);
 }
 
+// A run that advances for one thread at a time.
+class PyCosetRun {
+ public:
+  PyCosetRun(const Cosets& cosets, const Cosets::Element& r) : run_(cosets, r) {}
+
+  std::pair<std::uint64_t, std::uint64_t> advance(bool listed) {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    const auto found = run_.advance(listed);
+    return {found.fresh, found.sequences};
+  }
+
+ private:
+  CosetRun run_;
+  std::mutex mutex_;
+};
+
 }  // namespace
 
 void bind_groups(nb::module_& m) {
@@ -101,28 +119,22 @@ void bind_groups(nb::module_& m) {
       .def("class_size", &Cosets::class_size, "coset"_a, "How many these are.")
       .def("firsts", &Cosets::firsts, "The first coset of each class.")
       .def("way", &Cosets::way, "coset"_a, "A shortest sequence of moves from the solved position.");
-  nb::class_<CosetRun>(
+  nb::class_<PyCosetRun>(
       m, "CosetRun",
       "The positions w for which r, then w, is in the subgroup, enumerated distance by distance. element: r.")
       .def(
           "__init__",
-          [](CosetRun* place, const Cosets& cosets, nb::handle element) {
+          [](PyCosetRun* place, const Cosets& cosets, nb::handle element) {
             const auto r = images(element);
             const nb::gil_scoped_release release;
-            new (place) CosetRun(cosets, r);
+            new (place) PyCosetRun(cosets, r);
           },
           nb::sig("def __init__(self, cosets: Cosets, element: " BUFFER ") -> None"), nb::keep_alive<1, 2>(),
           "cosets"_a, "element"_a)
-      .def(
-          "advance",
-          [](CosetRun& run, bool listed) {
-            const nb::gil_scoped_release release;
-            const auto found = run.advance(listed);
-            return std::pair(found.fresh, found.sequences);
-          },
-          "listed"_a,
-          "The positions that are new at the next distance, from 0, and the sequences that were listed; "
-          "without `listed` only own moves are made. Not by two threads at once.");
+      .def("advance", &PyCosetRun::advance, "listed"_a,
+           "The positions that are new at the next distance, from 0, and the sequences that were listed; "
+           "without `listed` only own moves are made. Raises LimitError for sequences of more than 1,000 "
+           "moves.");
 }
 
 }  // namespace farthest::python

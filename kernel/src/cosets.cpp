@@ -196,6 +196,8 @@ CosetRun::CosetRun(const Cosets& cosets, const Cosets::Element& r)
 }
 
 CosetRun::Found CosetRun::advance(bool listed) {
+  if (listed && distance_ >= kMostListed)
+    throw LimitExceeded("sequences of more than " + std::to_string(kMostListed) + " moves are not listed");
   found_ = {};
   ++distance_;
   std::swap(before_, fresh_);

@@ -207,8 +207,8 @@ class BoxesOf final : public Outboxes {
 
   void divide(Sharding sharding, std::size_t room) override {
     if (!filled().empty()) throw InvalidArgument("there are codes in the boxes");
-    sharding_ = sharding;
     lanes_.divide(sharding.shards(), room);
+    sharding_ = sharding;
   }
 
   void trim() override {

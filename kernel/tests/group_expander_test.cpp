@@ -228,6 +228,19 @@ TEST(cosets_are_enumerated) {
   check_cosets(6, moves, {false, true, false}, {{0, 1, 2}, {2, 1, 0}});  // seen from behind
 }
 
+// Turns of five points to both sides, and no own moves: a sequence is turns to one side.
+TEST(sequences_are_listed_to_a_limit) {
+  Element turn = unit(5), back = unit(5);
+  std::ranges::rotate(turn, turn.begin() + 1);
+  std::ranges::rotate(back, back.end() - 1);
+  const Cosets cosets(5, {}, {turn, back}, {false, false}, {}, 5);
+  CosetRun run(cosets, unit(5));
+  for (int distance = 0; distance < CosetRun::kMostListed; ++distance) run.advance(false);
+  CHECK(run.advance(true).sequences == 2);
+  CHECK_THROWS(run.advance(true));
+  CHECK(run.advance(false).sequences == 0);
+}
+
 TEST(what_has_no_cosets_is_refused) {
   const std::vector<Element> moves{{1, 2, 0}, {2, 0, 1}, {1, 0, 2}};
   const std::vector<GroupLevel> levels{{0, {0, 1, 2, 1, 0, 2}}};

@@ -35,6 +35,10 @@ from farthest.wording import bytes_text, counted, shown
 
 MOST_COSETS = 2**21
 """Their tables are made in seconds to a minute."""
+UNCHECKED_BYTES = 2**24
+"""A coset that needs no more is enumerated in less time than it takes to ask for the memory that is free."""
+NAMED = 3
+"""Cosets whose sequences the text of a set has."""
 MOST_POINTS = MOST_MOVES = 64
 """Of a puzzle: a piece in one of its orientations is a point."""
 
@@ -94,8 +98,13 @@ class CosetSet:
         return f"{self.puzzle.name} by {self.subgroup}"
 
     def __str__(self) -> str:
-        which = "all" if self.chosen is None else "random" if isinstance(self.chosen, Drawn) else "some"
-        return f"{which} cosets of {self.subgroup}, listed to depth {self.depth}"
+        which = "all cosets"
+        if isinstance(self.chosen, Drawn):
+            which = f"{counted(self.chosen.random, 'coset')} at random, seed {self.chosen.seed}"
+        elif self.chosen is not None:
+            more = ", ..." if len(self.chosen) > NAMED else ""
+            which = f"cosets {', '.join(each or '(solved)' for each in self.chosen[:NAMED])}{more}"
+        return f"{which}, listed to depth {self.depth}"
 
     def fields(self) -> dict[str, Any]:
         """See ``survey.Starts``."""
@@ -133,8 +142,10 @@ class CosetSet:
         return min(most, fit)
 
     def survey(self, part: int, parts: int) -> CosetRow:
-        """See ``survey.Starts``."""
+        """See ``survey.Starts``. Raises ResourceError where memory is too scarce."""
         tables = self.tables
+        if tables.coset_bytes > UNCHECKED_BYTES:
+            self.threads(1)
         kernel = tables.kernel
         if isinstance(self.chosen, tuple):
             text = self.chosen[part]
@@ -221,19 +232,22 @@ def cosets_named(name: str, subgroup: str, depth: int, chosen: Chosen) -> CosetS
         ) from None
     _, text = _own_moves(puzzle, subgroup)
     if isinstance(chosen, tuple):
-        chosen = tuple(_sequence_given(puzzle, each) for each in chosen)
+        chosen = _sequences_given(puzzle, chosen)
     return CosetSet(puzzle, text, depth, chosen)
 
 
-def _sequence_given(puzzle: Puzzle, text: str) -> str:
-    """The text of a sequence as it is kept."""
+def _sequences_given(puzzle: Puzzle, texts: Sequence[str]) -> tuple[str, ...]:
+    """The texts of sequences as they are kept; of those that lead to one position the first."""
     maker = WrittenMoves(puzzle)
-    try:
-        steps = read_moves(text, spaced=maker.spaced)
-        maker.product(maker.held(steps))
-    except BoardError as error:
-        raise BoardError(f"coset {shown(text)}: {error}") from None
-    return " ".join(f"{step.word}'" if step.undone else step.word for step in steps)
+    found: dict[object, str] = {}
+    for text in texts:
+        try:
+            steps = read_moves(text, spaced=maker.spaced)
+            effect = maker.product(maker.held(steps)).effect
+        except BoardError as error:
+            raise BoardError(f"coset {shown(text)}: {error}") from None
+        found.setdefault(effect, " ".join(f"{step.word}'" if step.undone else step.word for step in steps))
+    return tuple(found.values())
 
 
 def _own_moves(puzzle: Puzzle, text: str) -> tuple[list[Element], str]:
@@ -257,7 +271,8 @@ def _own_moves(puzzle: Puzzle, text: str) -> tuple[list[Element], str]:
     known = {move.effect for move in definition.generators}
     strange = next((move.name for move in moves if move.effect not in known), None)
     if strange is not None:
-        raise fail(f"{strange} is not one move of the puzzle; take moves of the metric {puzzle.metric}")
+        names = " ".join(move.name for move in definition.generators)
+        raise fail(f"{strange} is not a single move here; the moves are {names}")
     return Points(definition.slot_moduli).elements(moves), f"<{inner}>"
 
 

@@ -2,7 +2,7 @@
 
 A *survey* finds the components of many small spaces: how many states each has, and its hardest board, the one that
 takes most moves to the nearest goal. Or it enumerates cosets (``farthest.cosets``). It is done part by part; a part is
-some seconds of one thread, and depends on nothing but its number.
+some seconds of one thread, or one coset, and depends on nothing but its number.
 """
 
 from __future__ import annotations

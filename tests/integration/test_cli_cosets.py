@@ -1,5 +1,15 @@
 """`farthest cosets` on the command line: tables, JSON, what is stored, wrong input."""
 
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from farthest.models.database import open_database
+from farthest.models.surveys import Surveys
 from integration.conftest import Run, RunJson
 
 SMALL = "pyraminx<U,L>"
@@ -16,7 +26,8 @@ def test_all_cosets(run: Run, run_json: RunJson) -> None:
     assert "survey        1: pyraminx<U,L> by <U>" in shown.stdout
     told = run_json(*asked, "--threads", "1")
     assert run_json("surveys", "1") == told
-    assert run_json("surveys") == [told]
+    assert run_json("surveys") == [{name: of for name, of in told.items() if name != "cosets"}]
+    assert "pyraminx<U,L> by <U>: all cosets, listed to depth 6" in run("surveys").stdout
     assert told["layers"][:4] == [1, 4, 8, 16]
     assert told["starts_of"]["cosets"] is None
     assert sum(each["weight"] for each in told["cosets"]) == int(rows[-1].split()[1])
@@ -39,7 +50,34 @@ def test_some_cosets(run: Run, run_json: RunJson) -> None:
     assert drawn["done"] == 3
 
 
-def test_wrong_input(run: Run) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
+def test_cosets_go_on_after_a_kill(run_json: RunJson, tmp_path: Path, sign: signal.Signals) -> None:
+    place = tmp_path / "killed.db"
+    asked = ["cosets", "skewb", "--subgroup", "<UBR,DFR>", "--depth", "9", "--random", "50", "--threads", "1"]
+    command = [str(Path(sys.executable).with_name("farthest")), *asked, "--database", str(place)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with open_database(place, create=True) as opened:
+        surveys = Surveys(opened)
+        while not any(each.done >= 3 for each in surveys.all()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(sign)
+        _, said = process.communicate(timeout=60)
+        (stopped,) = surveys.all()
+        assert 3 <= stopped.done < 50
+        if sign == signal.SIGINT:
+            assert process.returncode == 130
+            assert f"keeps {stopped.done} of 50 parts. The same command continues from there." in said
+        before = surveys.cosets(stopped.id)
+    ended = run_json(*asked, "--database", str(place))
+    whole = run_json(*asked, "--database", str(tmp_path / "whole.db"))
+    assert (ended["done"], ended["digest"]) == (50, whole["digest"])
+    seconds = [each["seconds"] for each in ended["cosets"]]
+    assert all(took in seconds for _, took in before)
+
+
+def test_wrong_input(run: Run, run_json: RunJson) -> None:
     asked = ("cosets", SMALL, "--subgroup", "<U>", "--depth", "2")
     for arguments, said in (
         (asked, "Which cosets? Give --coset, --random or --all, one of them."),
@@ -47,8 +85,14 @@ def test_wrong_input(run: Run) -> None:
         ((*asked, "--all", "--seed", "3"), "--seed needs --random"),
         ((*asked, "--all", "--workers", "celery", "--threads", "2"), "--threads is for the threads"),
         ((*asked, "--coset", "L Q"), "coset 'L Q': "),
+        ((*asked, "--random", "1000000"), "--random 1000000: there are "),
         (("cosets", SMALL, "--depth", "2", "--all"), "--subgroup"),
         (("cosets", SMALL, "--subgroup", "<U>", "--all"), "--depth"),
         (("cosets", "cube-3x3x3-htm", *asked[2:], "--all"), "more than the 2,097,152"),
+        (
+            ("cosets", "cube-3x3x3-htm", *asked[2:], "--coset", "R", "--workers", "celery"),
+            "more than the 2,097,152",
+        ),
     ):
         assert said in run(*arguments, status=2).stderr
+    assert run_json("surveys") == []

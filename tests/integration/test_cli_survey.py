@@ -115,8 +115,8 @@ def test_a_survey_goes_on_after_a_kill(run_json: RunJson, tmp_path: Path, sign: 
             assert process.returncode == 130
             assert f"keeps {stopped.done} of 40 parts. The same command continues from there." in said
         before = surveys.missing(stopped.id)
-        first = surveys.store(stopped.id, before[0], RushHour(5, 3, 18, "minimal").survey(before[0], 40), 0.0)
-        assert first
+        found = RushHour(5, 3, 18, "minimal").survey(before[0], 40)
+        assert surveys.store(stopped.id, [(before[0], found, 0.0)]) == {before[0]}
     ended = run_json(*asked)
     whole = run_json("survey", "rush-hour-5x5", "--parts", "40", "--database", str(tmp_path / "whole.db"))
     assert ended["digest"] == whole["digest"]

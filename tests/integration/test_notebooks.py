@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from notebooks import FOLDER, run_notebook
+from notebooks import FOLDER, codes, run_notebook
 
 CHANGING = re.compile(r"'?seconds'?.*|job</th>.*|<style.*?</style>|base64,[^\"]*", re.DOTALL)
 """What differs from run to run, or depends on fonts and libraries."""
@@ -27,6 +27,7 @@ def test_a_notebook(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FARTHEST_DATABASE_URL", raising=False)
     file = FOLDER / f"{name}.ipynb"
+    assert changing is not ALL or all(text in "".join(codes(file)) for text in LESS)
     cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
     stored = [cell["outputs"] for cell in cells if cell["cell_type"] == "code"]
     found = run_notebook(file, LESS if changing is ALL else {})

@@ -27,8 +27,17 @@ SECONDS = 20
 @pytest.mark.slow
 def test_nothing_but_messages_comes_of_a_strange_puzzle(tmp_path: Path) -> None:
     """Reading, compiling, planning and enumerating each puzzle to depth 1, and searching."""
+    try_all(tmp_path, SEEDS)
+
+
+@pytest.mark.night
+def test_more_of_them(tmp_path: Path) -> None:
+    try_all(tmp_path, range(26, 60))
+
+
+def try_all(tmp_path: Path, seeds: range) -> None:
     wrong = {}
-    for seed in SEEDS:
+    for seed in seeds:
         try:
             try_everything(tmp_path, seed)
         except Exception as error:  # each is a finding

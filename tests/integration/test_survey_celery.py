@@ -123,6 +123,18 @@ def test_cosets(nodes: RedisNodes, tmp_path: Path) -> None:
     assert digests[0] == digests[1]
 
 
+def test_a_coset_that_a_worker_has_no_memory_for(
+    nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farthest.cosets.UNCHECKED_BYTES", 0)
+    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: 0)
+    asked = cosets_named("pyraminx<U,L>", "<U>", 3, ("L",))
+    with worker(nodes), pytest.raises(JobError, match="which is more than is free"):
+        survey_by_workers(
+            asked, database, watch=lambda _: None, notice=lambda _: None, nodes=RedisNodes(nodes.urls)
+        )
+
+
 def test_lost_messages(nodes: RedisNodes, database: Database, expected: str) -> None:
     lost: set[int] = set()
 

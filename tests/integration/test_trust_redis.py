@@ -137,7 +137,14 @@ def test_what_messages_can_ask_of_a_worker() -> None:
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, encoding="utf-8"
     ).stdout
     assert told.split() == [
-        *("farthest.board", "farthest.part", "farthest.search", "farthest.step", "farthest.survey"),
+        *(
+            "farthest.board",
+            "farthest.cut",
+            "farthest.part",
+            "farthest.search",
+            "farthest.step",
+            "farthest.survey",
+        ),
         *("active", "active_queues"),
         *(
             "disable_events",

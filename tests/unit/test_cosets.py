@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from cases import for_each
+from farthest import _kernel
 from farthest.coordinator.survey import survey_by_threads
 from farthest.cosets import CosetRow, Drawn, cosets_named
 from farthest.documents.surveys import cosets_document
@@ -99,10 +101,15 @@ def test_cosets_at_random() -> None:
     again = cosets_named(SMALL, SUBGROUP, 30, Drawn(3, 7))
     assert rows[:3] == [again.survey(part, 3) for part in range(3)]
     assert len({row.coset for row in rows}) > 1
-    named = cosets_named(SMALL, SUBGROUP, 30, tuple(row.representative for row in rows))
-    symmetric = [named.survey(part, 5) for part in range(5)]
-    assert [row.digest for row in symmetric] == [row.digest for row in rows]
-    assert [row.weight for row in symmetric] == [row.weight for row in rows]
+    for row in rows:
+        symmetric = cosets_named(SMALL, SUBGROUP, 30, (row.representative,)).survey(0, 1)
+        assert (symmetric.digest, symmetric.weight) == (row.digest, row.weight)
+
+
+def test_sequences_to_one_position_are_one_coset() -> None:
+    asked = cosets_named("cube-2x2x2-htm", "<U,R2,F2>", 3, ("R U F'", "R", "R U F3", "R", "R R'"))
+    assert asked.chosen == ("R U F'", "R", "R R'")
+    assert str(asked) == "cosets R U F', R, R R', listed to depth 3"
 
 
 def test_fields() -> None:
@@ -126,6 +133,19 @@ def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: tables.table_bytes)
     with pytest.raises(ResourceError, match="which is more than is free"):
         asked.threads(1)
+    monkeypatch.setattr("farthest.cosets.UNCHECKED_BYTES", 0)
+    with pytest.raises(ResourceError, match="which is more than is free"):
+        asked.survey(0, asked.parts)
+
+
+def test_threads_take_turns_at_a_run() -> None:
+    tables = cosets_named("cube-2x2x2-htm", "<U,R>", 0, None).tables
+    for _ in range(20):
+        run = _kernel.CosetRun(tables.kernel, tables.way(0)[1])
+        found = [run.advance(True)]  # alone: at a later distance it would list sequences without end
+        with ThreadPoolExecutor(4) as pool:
+            found += pool.map(run.advance, [False] * 30)
+        assert sum(fresh for fresh, _ in found) == tables.kernel.positions
 
 
 @for_each(
@@ -141,8 +161,14 @@ def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         ("8-puzzle", "<U>", "U", "of the family sliding; only permutation puzzles have cosets"),
         ("cube-2x2x2-htm", "U,R2", "R", "expected moves between < and >"),
         ("cube-2x2x2-htm", "<U,L>", "R", "'L': "),
-        ("cube-2x2x2-qtm", "<U,R2>", "R", "R2 is not one move of the puzzle; take moves of the metric"),
-        ("cube-2x2x2-htm", "<A=RU>", "R", "A is not one move of the puzzle"),
+        (
+            "cube-2x2x2-htm",
+            "<>",
+            "R",
+            "a move is missing: there is nothing beside a comma or another sign; write",
+        ),
+        ("cube-2x2x2-qtm", "<U,R2>", "R", "R2 is not a single move here; the moves are U"),
+        ("cube-2x2x2-htm", "<A=RU>", "R", "A is not a single move here"),
         ("cube-2x2x2-htm", "<U,R2>", "R Q", "coset 'R Q': "),
         ("pyraminx@UL=UR", "<U>", "U", "some pieces are alike"),
         ("nowhere", "<U>", "U", "nowhere"),

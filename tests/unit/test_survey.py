@@ -258,8 +258,8 @@ def test_a_survey_goes_on(database: Database) -> None:
     begun = surveys.begin(starts, 5)
     assert surveys.missing(begun.id) == [0, 1, 2, 3, 4]
     part = starts.survey(3, 5)
-    assert surveys.store(begun.id, 3, part, 1.5)
-    assert not surveys.store(begun.id, 3, part, 2.5)
+    assert surveys.store(begun.id, [(3, part, 1.5)]) == {3}
+    assert surveys.store(begun.id, [(3, part, 2.5)]) == set()
     assert surveys.missing(begun.id) == [0, 1, 2, 4]
     assert surveys.begin(starts, 9) == surveys.get(begun.id)
     assert not surveys.get(begun.id).finished
@@ -309,7 +309,7 @@ def test_a_survey_that_is_gone(database: Database) -> None:
     for act in (
         lambda: surveys.get(begun.id),
         lambda: surveys.delete(begun.id),
-        lambda: surveys.store(begun.id, 0, Part({}, []), 0.0),
+        lambda: surveys.store(begun.id, [(0, Part({}, []), 0.0)]),
     ):
         with pytest.raises(JobError, match="survey 1"):
             act()

@@ -342,6 +342,24 @@ def test_the_digest_that_older_versions_stored_is_accepted_for_the_map_that_it_n
     assert map_digest([1, 2], distances[[1, 0, 2, 3]], older) != older
 
 
+@pytest.mark.parametrize(
+    ("codes", "written"),
+    [
+        (np.array([1, 258], dtype=np.uint64), bytes([*[0] * 7, 1, *[0] * 6, 1, 2])),
+        (np.array([b"a\0\0", b"b\0c"]), b"a\0\0b\0c"),
+    ],
+)
+def test_the_same_of_a_sparse_map(codes: NDArray[Any], written: bytes) -> None:
+    def digest(codes: NDArray[Any], distances: Map, stored: str) -> str:
+        return MapInMemory(codes, distances, None).digest([1, 1], stored)
+
+    distances = np.array([0, 1], dtype=np.uint8)
+    lines = f"{len(written) // 2}\n{sha256(written)}\n{sha256(bytes(distances))}\n"
+    older = sha256(f"farthest sparse map 1\n1 1\nuint8\n{lines}".encode())
+    assert digest(codes, distances, older) == older
+    assert older not in (digest(codes[::-1], distances, older), digest(codes, distances[::-1], older))
+
+
 def test_known_answers_are_compared(
     puzzle: Puzzle, layout: Layout, boards: list[naive.Board], good: Map
 ) -> None:

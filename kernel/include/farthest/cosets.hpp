@@ -96,12 +96,14 @@ class CosetRun {
     std::uint64_t sequences;  // that were listed
   };
 
+  static constexpr int kMostListed = 1000;  // a distance: the search goes as deep
+
   // The coset of the positions w with r w in H.
   CosetRun(const Cosets& cosets, const Cosets::Element& r);
   CosetRun(const CosetRun&) = delete;
   CosetRun& operator=(const CosetRun&) = delete;
 
-  // The next distance, from 0; whether sequences are listed.
+  // The next distance, from 0; whether sequences are listed. Throws LimitExceeded beyond kMostListed.
   Found advance(bool listed);
 
  private:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from farthest.cli.options import (
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
-from farthest.errors import JobError, MissingDatabaseError
+from farthest.errors import JobError, MissingDatabaseError, StorageError
 from farthest.machine import cores
 from farthest.wording import bytes_text, counted, seconds_text
 
@@ -112,11 +113,13 @@ def survey(
       farthest survey hakoiri-musume-step
       farthest survey rush-hour-6x6 --pieces 10 --workers celery
     """
+    from farthest.models.database import open_database
     from farthest.survey import starts_named
 
     _check(workers, threads)
     asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards))
-    _do(asked, workers, threads, parts, database, as_json=as_json)
+    with open_database(database, create=True) as opened:
+        _do(asked, workers, threads, parts, opened, as_json=as_json)
 
 
 @click.command()
@@ -143,9 +146,7 @@ def survey(
 )
 @number_option("--random", "count", least=1, most=MOST_ROWS, metavar="K", help="K cosets at random.")
 @number_option("--seed", most=MOST, metavar="S", help="With --random.  [default: 0]")
-@click.option(
-    "--all", "every", is_flag=True, help="All cosets; of those that are symmetric to each other one."
-)
+@click.option("--all", "every", is_flag=True, help="All cosets. Of symmetric ones, only one.")
 @workers_option
 @threads_option
 @database_option
@@ -166,9 +167,9 @@ def cosets(
     """Count the positions of cosets of a subgroup at each distance from solved.
 
     The coset of a sequence of moves r is all positions w for which r, then w, is in the subgroup that some of the
-    puzzle's moves generate: as many as the subgroup has. It is enumerated in a bit for each of them: positions of
-    distances up to --depth exactly, by sequences of so many moves; then by the subgroup's own moves alone, which show
-    that positions are no farther than so many moves. Each coset is stored when it is done; the same command goes on
+    puzzle's moves generate: as many as the subgroup has. Each of them is a bit of memory. Positions of distances up to
+    --depth are counted exactly, by sequences of so many moves. Then the subgroup's own moves alone show that positions
+    are no farther than so many moves. Each coset is stored when it is done; the same command goes on
     with those that are missing, and shows those that are done.
 
     \b
@@ -177,6 +178,7 @@ def cosets(
       farthest cosets skewb --subgroup '<UBR,DFR>' --depth 8 --random 10 --seed 7
     """
     from farthest.cosets import Drawn, cosets_named
+    from farthest.models.database import open_database
 
     _check(workers, threads)
     if (bool(sequences), count is not None, every).count(True) != 1:
@@ -185,15 +187,21 @@ def cosets(
         raise click.UsageError("--seed needs --random.")
     chosen = None if every else sequences if count is None else Drawn(count, seed or 0)
     asked = cosets_named(puzzle, subgroup, depth, chosen)
-    if workers == "threads":
+    with open_database(database, create=True) as opened:
         tables = asked.tables
-        threads = asked.threads(threads or cores())
+        if count is not None and count > tables.kernel.count:
+            raise click.UsageError(
+                f"--random {count}: there are {counted(tables.kernel.count, 'coset')}; --all enumerates them."
+            )
+        each = "process of a worker"
+        if workers == "threads":
+            threads = asked.threads(min(threads or cores(), asked.parts))
+            each = f"of {counted(threads, 'thread')}"
         note(
             f"{counted(tables.kernel.count, 'coset')} of {counted(tables.kernel.positions, 'position')}; memory: "
-            f"{bytes_text(tables.table_bytes)}, and {bytes_text(tables.coset_bytes)} for each of "
-            f"{counted(threads, 'thread')}"
+            f"{bytes_text(tables.table_bytes)}, and {bytes_text(tables.coset_bytes)} for each {each}"
         )
-    _do(asked, workers, threads, None, database, as_json=as_json)
+        _do(asked, workers, threads, None, opened, as_json=as_json)
 
 
 def _check(workers: Workers, threads: int | None) -> None:
@@ -208,18 +216,17 @@ def _do(
     workers: Workers,
     threads: int | None,
     parts: int | None,
-    database: str | None,
+    opened: Database,
     *,
     as_json: bool,
 ) -> None:
     """Does what is missing of a survey, and shows it."""
     from farthest.api.bars import progress_bar
     from farthest.coordinator.survey import survey_by_threads, survey_by_workers
-    from farthest.models.database import open_database
     from farthest.models.surveys import Surveys
 
     done: list[SurveyProgress] = []
-    with open_database(database, create=True) as opened, progress_bar(None) as bar:
+    with progress_bar(None) as bar:
 
         def watch(progress: SurveyProgress) -> None:
             done[:] = [progress]
@@ -236,9 +243,7 @@ def _do(
                     asked, opened, threads=threads or cores(), parts=parts, watch=watch
                 )
         except KeyboardInterrupt:
-            kept = (
-                f"{done[0].done:,} of {done[0].parts:,} parts" if done else "the parts that were done before"
-            )
+            kept = f"{done[0].done:,} of {counted(done[0].parts, 'part')}" if done else "no part yet"
             click.echo(
                 f"Interrupted; {opened.place} keeps {kept}. The same command continues from there.", err=True
             )
@@ -259,7 +264,8 @@ def _do(
     "--export",
     "file",
     complete="file",
-    help="Write all components that are kept to FILE: .csv, or .jsonl, a JSON object on each line.",
+    help="Write all components that are kept to FILE: .csv, or .jsonl, a JSON object on each line. Of cosets, take "
+    "--json.",
 )
 @force_option
 @click.option("--delete", is_flag=True, help="Remove the survey from the database.")
@@ -340,24 +346,33 @@ def _there(database: str | None) -> Database:
 def _list(known: Surveys, *, as_json: bool) -> None:
     found = known.all()
     if as_json:
-        print_json([_document(known, each) for each in found])
+        listed = [_document(known, each) for each in found]
+        print_json([{name: of for name, of in each.items() if name != "cosets"} for each in listed])
         return
     print_table(
         ("survey", "set", "parts", "done", "seconds", "kept", "created (UTC)"),
         [
             (
                 str(each.id),
-                each.record.name,
+                _name(each),
                 f"{each.record.parts:,}",
                 f"{each.done:,}",
                 f"{each.seconds:,.1f}",
-                f"{each.components:,}",
+                "" if each.of_cosets else f"{each.components:,}",
                 each.record.created.strftime("%Y-%m-%d %H:%M"),
             )
             for each in found
         ],
         right="rlrrrrl",
     )
+
+
+def _name(stored: StoredSurvey) -> str:
+    """What tells a survey from others, as far as that can be read."""
+    with suppress(StorageError):
+        if stored.of_cosets:
+            return f"{stored.record.name}: {stored.starts}"
+    return stored.record.name
 
 
 def _document(known: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
@@ -379,16 +394,17 @@ def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
         ),
     ]
     if stored.of_cosets:
-        _print_cosets(known, stored)
+        digest = _print_cosets(known, stored)
     else:
         _print_totals(known, stored)
         facts.append(("kept", counted(stored.components, "component")))
+        digest = known.digest(stored.id)
     click.echo()
-    print_facts([*facts, ("digest", known.digest(stored.id))])
+    print_facts([*facts, ("digest", digest)])
 
 
-def _print_cosets(known: Surveys, stored: StoredSurvey) -> None:
-    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far."""
+def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
+    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far. Their digest."""
     from farthest.documents.surveys import cosets_document
 
     document = cosets_document(known, stored)
@@ -425,6 +441,7 @@ def _print_cosets(known: Surveys, stored: StoredSurvey) -> None:
         )
     heads = [str(at) if at <= depth else f"<={at}" for at in distances]
     print_table(("coset", "weight", "seconds", *heads, "left"), shown, right="l" + "r" * (len(heads) + 3))
+    return document["digest"]
 
 
 def _print_totals(known: Surveys, stored: StoredSurvey) -> None:

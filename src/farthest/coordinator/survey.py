@@ -11,17 +11,19 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from farthest.errors import LostStateError, StorageError
-from farthest.models.surveys import StoredSurvey, Surveys
+from farthest.models.surveys import Done, StoredSurvey, Surveys
 from farthest.survey import Part
 
 if TYPE_CHECKING:
     from farthest.coordinator.workers import Workers
     from farthest.models.database import Database
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.survey import Found, Starts
+    from farthest.survey import Starts
 
 AHEAD = 2
-"""Parts that are begun or wait for each thread, or process of a worker."""
+"""Parts that are begun or wait for each process of a worker."""
+THREAD_AHEAD = 32
+"""The same for each thread: of parts that take less time than a transaction many are stored in one."""
 LEAST_AHEAD = 4
 LOSSES_ALLOWED = 5
 """How often in a row Redis may lose an attempt of which no part was stored."""
@@ -57,11 +59,13 @@ class _Survey:
         """The parts that are not stored."""
         return self._surveys.missing(self._number)
 
-    def store(self, part: int, found: Found, seconds: float) -> None:
-        """Stores a part, unless another process has."""
-        if self._surveys.store(self._number, part, found, seconds) and isinstance(found, Part):
-            self._components += len(found.components)
-        self._done += 1
+    def store(self, done: list[Done]) -> None:
+        """Stores parts, each unless another process has."""
+        fresh = self._surveys.store(self._number, done)
+        self._components += sum(
+            len(found.components) for part, found, _ in done if part in fresh and isinstance(found, Part)
+        )
+        self._done += len(done)
         self.tell()
 
     def tell(self) -> None:
@@ -80,23 +84,25 @@ def survey_by_threads(
     that is under way is kept at an interrupt. Raises JobError where the survey is deleted meanwhile."""
     survey = _Survey(starts, database, parts, watch)
 
-    def do(part: int) -> tuple[int, Found, float]:
+    def do(part: int) -> Done:
         began = perf_counter()
         found = starts.survey(part, survey.parts)
         return part, found, perf_counter() - began
 
     missing = iter(survey.missing())
+    survey.tell()
     pool = ThreadPoolExecutor(threads)
     try:
-        waiting: set[Future[tuple[int, Found, float]]] = set()
+        waiting: set[Future[Done]] = set()
         while True:
-            while len(waiting) < AHEAD * threads and (part := next(missing, None)) is not None:
+            while len(waiting) < THREAD_AHEAD * threads and (part := next(missing, None)) is not None:
                 waiting.add(pool.submit(do, part))
             if not waiting:
                 return survey.ended()
             ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            survey.store([each.result() for each in ended if each.exception() is None])
             for each in ended:
-                survey.store(*each.result())
+                each.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -124,6 +130,7 @@ def survey_by_workers(
     losses = 0
     try:
         while missing := survey.missing():
+            survey.tell()
             # Other processes may be at the same survey: only what coordinators that were lost long ago left is removed.
             nodes.call(lambda: drop_dead(nodes, ""))
             try:
@@ -168,7 +175,7 @@ def _attempt(
                 return
             for part in sorted(outstanding.wait()):
                 done = work.take_back(part)
-                survey.store(part, done.found, done.seconds)
+                survey.store([(part, done.found, done.seconds)])
                 work.forget(part)
     finally:
         with suppress(StorageError), nodes.hurried():  # a later coordinator removes what is left

@@ -135,7 +135,7 @@ def cosets_document(surveys: Surveys, stored: StoredSurvey) -> CosetsDocument:
         "parts": stored.record.parts,
         "done": stored.done,
         "seconds": stored.seconds,
-        "digest": surveys.digest(stored.id),
+        "digest": surveys.digest_of_cosets(rows),
         "layers": layers,
         "cosets": [coset_document(*each) for each in rows],
     }

@@ -20,6 +20,8 @@ from farthest.survey import Component, Counts, Found, Part, Starts, starts_of
 from farthest.untrusted_json import read_json_object
 
 By = Literal["moves", "states"]
+Done = tuple[int, Found, float]
+"""A part, what it has found, and the seconds that it took."""
 
 _COMPONENT = tuple(component.c[one.name] for one in fields_of(ComponentRecord))
 _SURVEY = (survey.c.id, *(survey.c[one.name] for one in fields_of(SurveyRecord)))
@@ -90,28 +92,32 @@ class Surveys:
             )
         return [part for part in range(parts) if part not in done]
 
-    def store(self, survey_id: int, part: int, found: Found, seconds: float) -> bool:
-        """Stores a part, whole; False where it is stored already. Raises JobError where the survey was deleted."""
+    def store(self, survey_id: int, done: list[Done]) -> set[int]:
+        """Stores parts, all or none, unless they are stored already. Those that were new. Raises JobError where the
+        survey was deleted."""
         with self._database.write() as connection:
             if connection.execute(select(survey.c.id).where(survey.c.id == survey_id)).scalar() is None:
                 raise JobError(f"survey {survey_id} was deleted")
             known = select(survey_part.c.part).where(
-                survey_part.c.survey_id == survey_id, survey_part.c.part == part
+                survey_part.c.survey_id == survey_id, survey_part.c.part.in_([part for part, *_ in done])
             )
-            if connection.execute(known).scalar() is not None:
-                return False
+            before = set(connection.execute(known).scalars())
+            fresh = [each for each in done if each[0] not in before]
+            records = [
+                SurveyPartRecord(part, seconds, canonical(_totals_of(found)), digest_of(found))
+                for part, found, seconds in fresh
+            ]
             rows = [
-                {
-                    "survey_id": survey_id,
-                    **asdict(ComponentRecord(part, number, *each[:5], ",".join(map(str, each.layers)))),
-                }
+                ComponentRecord(part, number, *each[:5], ",".join(map(str, each.layers)))
+                for part, found, _ in fresh
                 for number, each in enumerate(found.components if isinstance(found, Part) else ())
             ]
-            record = SurveyPartRecord(part, seconds, canonical(_totals_of(found)), digest_of(found))
-            connection.execute(insert(survey_part), [{"survey_id": survey_id, **asdict(record)}])
-            if rows:
-                connection.execute(insert(component), rows)
-        return True
+            for table, made in ((survey_part, records), (component, rows)):
+                if made:
+                    connection.execute(
+                        insert(table), [{"survey_id": survey_id, **asdict(each)} for each in made]
+                    )
+        return {part for part, *_ in fresh}
 
     def all(self) -> list[StoredSurvey]:
         """All surveys, the oldest first."""
@@ -158,7 +164,7 @@ class Surveys:
     def digest(self, survey_id: int) -> str:
         """Of all that the parts have found: equal for equal results, however they are divided and whoever did them."""
         if self.get(survey_id).of_cosets:
-            return f"{_hashed([digest_of(row) for row, _ in self.cosets(survey_id)]):064x}"
+            return self.digest_of_cosets(self.cosets(survey_id))
         rows = 0
         for record in self._parts(survey_id):
             try:
@@ -167,6 +173,11 @@ class Surveys:
                 raise _damaged_part(survey_id, record, "column digest: expected 64 hex digits") from None
             rows -= _hashed(_read_totals(survey_id, record))
         return f"{_hashed([rows % _MODULUS, self.totals(survey_id)]):064x}"
+
+    @staticmethod
+    def digest_of_cosets(rows: list[tuple[CosetRow, float]]) -> str:
+        """The digest of a survey from all that it has found."""
+        return f"{_hashed([digest_of(row) for row, _ in rows]):064x}"
 
     def top(self, survey_id: int, by: By, limit: int, pieces: int | None = None) -> list[Component]:
         """The components with the most moves, or states, at most ``limit``; with so many pieces."""

@@ -1,4 +1,4 @@
-"""Successors one board at a time, in two styles: copies of the board, or one board that is changed and changed back.
+"""Successors one board at a time, in two styles: all of them as copies, or a walk that goes back by the way it came.
 
 Both give the same boards by the same moves in the same order, that of ``Space.neighbours``. For sliding and permutation
 puzzles the moves are known by the cells that change, for others the space's ``neighbours`` are asked.
@@ -115,7 +115,7 @@ def copies(puzzle: GivenPuzzle | Space, board: GivenBoard) -> list[tuple[MoveNam
 
 
 class Walker:
-    """The second style: one board that is changed in place by moves, which can be taken back.
+    """The second style: a board that moves change, and its way: moves can be taken back.
 
     A search that goes down and comes back:
 

@@ -24,12 +24,10 @@ LEAST_KEPT = 1000
 
 BATCH = 2**16
 """States whose successors a space is asked for at once, at most."""
-FIRST_BATCH = 64
+FIRST_BATCH = 256
 BATCH_SECONDS = 0.25
-"""The first layer begins with a batch of FIRST_BATCH states, others with a SMALLER part of what the last took in
-BATCH_SECONDS; by its time the next are cut to take about so long. A class that needs long for a state hears soon that
-its job was cancelled, also where only its later layers are slow."""
-SMALLER = 16
+"""A layer begins with a batch of FIRST_BATCH states; by its time the next are cut to take about so long. A class that
+needs long for a state hears soon that its job was cancelled, also where only its later layers are slow."""
 
 
 class SortedRun(NamedTuple):
@@ -85,7 +83,6 @@ class Candidates:
     def __init__(self, space: ScatterSpace, shards: int, room: int) -> None:
         self._space = space
         self._shards = shards
-        self._batch = FIRST_BATCH
         self.clear(room)
 
     def clear(self, room: int) -> None:
@@ -96,9 +93,9 @@ class Candidates:
     def divide(self, shards: int, room: int) -> _kernel.Outboxes:
         """The boxes, which must be empty, for so many shards."""
         if (shards, room) != self._divided:
+            self.boxes.divide(shards, room)
             self._divided = shards, room
             self._shards = shards
-            self.boxes.divide(shards, room)
         return self.boxes
 
     def put(
@@ -120,14 +117,14 @@ class Candidates:
             return
         width = self._space.code_bytes
         codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))
-        first, size = 0, max(FIRST_BATCH, self._batch // SMALLER)
+        first, size = 0, FIRST_BATCH
         while first < len(codes):
             begun, batch = monotonic(), codes[first : first + size * width]
             self.boxes.add(self._space.successors(batch, threads), threads)
             poll()
             first += len(batch)
             in_time = len(batch) / width * BATCH_SECONDS / max(monotonic() - begun, 1e-6)
-            size = self._batch = max(1, min(int(in_time), BATCH))
+            size = max(1, min(int(in_time), BATCH))
 
     def take(
         self,
@@ -286,7 +283,10 @@ def equal_ranges(width: int, runs: Iterable[SortedRun], states: int, ranges: int
     import numpy
 
     step = max(1, states // (SAMPLES * ranges))
-    samples = [code_array(_kernel.run_codes(width, run.data), width)[step // 2 :: step] for run in runs]
+    # Copied, since a view would keep all codes of its run in memory.
+    samples = [
+        code_array(_kernel.run_codes(width, run.data), width)[step // 2 :: step].copy() for run in runs
+    ]
     codes = numpy.sort(numpy.concatenate([code_array(b"", width), *samples]))
     places = numpy.arange(1, ranges) * len(codes) // ranges
     return numpy.unique(codes[places] if len(codes) else codes).tobytes()

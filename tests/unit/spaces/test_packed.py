@@ -154,15 +154,57 @@ def test_a_layer_found_in_parts_is_the_layer(name: str, monkeypatch: pytest.Monk
     assert parts.keys(len(wanted) - 1, 1000) == whole.keys(len(wanted) - 1, 1000)
 
 
-def test_a_layer_that_is_given_up_leaves_those_before() -> None:
+def test_turns_are_few_and_the_last_does_not_spoil_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    for constant, value in (("LEAST_ROOM", 2**19), ("ROOM", 2**19), ("PASSES", 5), ("SHARD_BYTES", 2**17)):
+        monkeypatch.setattr(candidates, constant, value)
+    store = ScatterMemoryStore(packed(load("cube-2x2x2-qtm")), distances=False)
+    layers(store, 8)
+    turns, put = list[Any](), Candidates.put
+
+    def put_too(*given: Any) -> None:
+        turns.append(given[-1])
+        put(*given)
+
+    monkeypatch.setattr(Candidates, "put", put_too)
+    step(store, 9, store.begin(9, store.reachable(9)))
+    assert turns == [(0, 7), (7, 14), (14, 21), (21, 28), (28, 32)]
+    assert store._successor_bytes == pytest.approx(6 * 8, rel=0.1)
+
+
+def test_memory_short_while_older_states_are_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = packed(load("8-puzzle"))
+    whole, store = (ScatterMemoryStore(space, distances=True) for _ in range(2))
+    layers(whole, 5)
+    layers(store, 5)
+
+    def short(*given: Any) -> Any:
+        raise MemoryError
+
+    for constant in ("SHARD_BYTES", "LEAST_SHARD_BYTES"):
+        monkeypatch.setattr(candidates, constant, 16)
+    monkeypatch.setattr(ScatterMemoryStore, "_parts", short)
+    with pytest.raises(MemoryError):
+        step(store, 6, store.begin(6, store.reachable(6)))
+    store.give_up(6)
+    assert list(store.chunks(5, 10**6)) == list(whole.chunks(5, 10**6))
+    assert store.held_bytes == whole.held_bytes
+
+
+@pytest.mark.parametrize(("kept", "slices"), [(True, candidates.SLICE), (False, 1000)])
+def test_a_layer_that_is_given_up_leaves_those_before(
+    kept: bool, slices: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once when it is kept, once while its states are found."""
+    monkeypatch.setattr(candidates, "SLICE", slices)
     space = packed(load("8-puzzle"))
     store = ScatterMemoryStore(space, distances=True, memory=300_000)
     with pytest.raises(MemoryUsedUpError):
         layers(store)
     depth = max(store._counts)
+    assert depth > 5
+    assert bool(store._layers[depth].runs) is kept
     store.give_up(depth)
     whole = ScatterMemoryStore(space, distances=True)
-    assert depth > 5
     assert layers(whole, depth - 1)[-1] == sum(store.counts(depth - 1).values())
     assert store.keys(depth - 1, 50) == whole.keys(depth - 1, 50)
     assert list(store.chunks(depth - 1, 10**6)) == list(whole.chunks(depth - 1, 10**6))

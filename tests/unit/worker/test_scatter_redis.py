@@ -1,12 +1,14 @@
 """Runs in Redis whose states are scattered: steps of workers, every kind of loss, what Redis holds, checkpoints."""
 
 import random
+import tracemalloc
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from farthest import _kernel
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
 from farthest.models.chunks import Chunk, MadeChunk, digest_of, open_chunk
 from farthest.models.records import ChunkRecord
@@ -22,6 +24,7 @@ from farthest.stores.redis.records import NO_JOB, CutRecord, Pointer
 from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
 from farthest.stores.redis.scatter_store import ScatterStore
 from farthest.stores.residues import residue_form, words_of_distances
+from farthest.stores.scattering import SortedRun, equal_ranges
 from farthest.worker.enumeration import attach
 from run_cases import Nodes, keys, names_of
 from scatter_cases import NAMES, PUZZLES, ScatterCase, digest, expected, in_memory, scatter_case
@@ -388,10 +391,14 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farthest.models.chunks.CHUNK_BYTES", 64)  # of codes
 
 
-def made_by_workers(run: ScatterAttempt, parts: AttemptParts) -> None:
-    """Each item is done twice."""
+def makers_of(run: ScatterAttempt) -> list[PartMaker]:
+    return [PartMaker(worker_store(run)) for _ in range(2)]
+
+
+def made_by_workers(run: ScatterAttempt, parts: AttemptParts, kept: list[PartMaker] | None = None) -> None:
+    """Each item is done twice. ``kept``: by those that have made other maps of the run."""
     parts.begin()
-    makers = [PartMaker(worker_store(run)) for _ in range(2)]
+    makers = kept or makers_of(run)
     fold = makers[0].fold(parts.fold.depth)
     for maker in makers:
         for shard in parts.shards:
@@ -410,12 +417,14 @@ def not_asked(key: int) -> Chunk:
 def test_workers_make_the_map(begin: Begin, nodes: Nodes, name: str) -> None:
     of = scatter_case(name)
     run, last = begin(of), len(of.layers) - 1
-    for first, depth in ((1, 2), (3, last)):
+    makers = makers_of(run)
+    # The map up to depth 2 is made again, as that of the last checkpoint is at the end.
+    for first, depth in ((1, 2), (3, 2), (3, last)):
         advance(run, first, depth)
         parts = AttemptParts.of(run, depth, NO_JOB, "")
         assert bool(parts.shards) == (of.space.keys is None)
         assert depth == 2 or of.space.keys is not None or len(parts.parts) > 2
-        made_by_workers(run, parts)
+        made_by_workers(run, parts, makers)
         made = parts.made(states(of, depth))
         records = [
             ChunkRecord(0, one.first, one.last, depth, one.codec, one.payload, one.checksum, one.lead)
@@ -478,10 +487,22 @@ def test_a_map_of_damaged_blobs_is_not_made(begin: Begin, rule: str) -> None:
     run.nodes.main.hdel(run.cuts_key(2), "0")
     with pytest.raises(LostStateError, match="4 of 5 shards are cut"):
         PartMaker(worker_store(run)).make(fold, 0, None)
-    again = AttemptParts.of(run, 2, NO_JOB, "another")
+    again = AttemptParts.of(run, 2, NO_JOB, "")
     again.begin()
     with pytest.raises(LateStepError):
         maker.cut_shard(fold, 0)
+
+
+def test_the_ranges_of_a_map_are_found_with_one_run_in_memory() -> None:
+    width, each, makes = 16, 20_000, random.Random(1).randbytes
+    runs = [SortedRun(*_kernel.run_of(width, makes(width * each))) for _ in range(8)]
+    tracemalloc.start()
+    try:
+        bounds = bytes(equal_ranges(width, runs, 8 * each, 4))
+        assert tracemalloc.get_traced_memory()[1] < 3 * width * each
+    finally:
+        tracemalloc.stop()
+    assert [bounds[at] >> 6 for at in range(0, len(bounds), width)] == [1, 2, 3]
 
 
 # Depth limits, checkpoints

@@ -234,7 +234,7 @@ class _Planner:
             return self._representatives(kept)
         total, _ = known_states(space) or self._guess or (0, "")
         states = total if total and settings.max_depth is None else None
-        found = self._runs(space, states)
+        found = self._runs(space, states).unless(self._too_many_keys())
         files = self._runs_in_files(space, found, states)
         layers = () if settings.max_depth is None else published_layers(space, settings.max_depth)
         if files is not None:
@@ -246,7 +246,7 @@ class _Planner:
         if stepped and space.puzzle.family != "python":  # a class takes as long as it takes
             each = PACKED_SECONDS if is_packed(space.layout_fields()) else SCATTER_SECONDS
             found = self._timed(found, each * stepped, states=stepped)
-        return self._with_room_for_map(found.unless(self._too_many_keys()))
+        return self._with_room_for_map(found)
 
     def _representatives(self, space: ReducedRunsSpace) -> Plan:
         """Sets of codes of representatives, in memory."""

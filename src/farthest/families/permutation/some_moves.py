@@ -32,8 +32,6 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import sums_along
 from farthest.wording import shown
 
-FORM = "PUZZLE<MOVES> such as 'cube-3x3x3<U,R>' or \"cube-3x3x3<M=L'R,E=D'U>\""
-
 MOST_WRITTEN = 64
 """Moves between ``<`` and ``>``: each may have a thousand powers."""
 
@@ -98,7 +96,8 @@ class _Reader:
         name, sequence = name.strip(), sequence.strip()
         if not sequence:
             raise self.fail(
-                f"a move is missing: there is nothing beside a comma or another sign; expected {FORM}"
+                "a move is missing: there is nothing beside a comma or another sign; write moves such as U,R or "
+                "M=L'R,E=D'U"
             )
         if equals and (problem := self.name_problem(name)):
             raise self.fail(f"the name of a move {shown(name)} {problem}; choose a short word")

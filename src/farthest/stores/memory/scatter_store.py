@@ -211,14 +211,15 @@ class ScatterMemoryStore(LayersInMemory):
         before, found = self._bytes, dict[int, SortedRun]()
         try:
             for first in range(0, self._shards, at_once):
-                turn = None if at_once == self._shards else (first, first + at_once)
+                shards = min(at_once, self._shards - first)
+                turn = None if shards == self._shards else (first, first + shards)
                 for slice_number, runs in enumerate(self._slices(depth - 1)):
                     if slice_number or first:
                         check()
                     self._candidates.put(runs, threads, check, turn)
                 filled, held = boxes.filled(), boxes.filled_bytes
-                if held > 4 * at_once * BOX_BYTES * threads:  # else it tells of the boxes' pieces of memory
-                    self._successor_bytes = held * self._shards / at_once / states
+                if held > 4 * shards * BOX_BYTES * threads:  # else it tells of the boxes' pieces of memory
+                    self._successor_bytes = held * self._shards / shards / states
                 for begin in range(0, len(filled), SHARDS_AT_ONCE):
                     if begin:
                         self.watch(filled[begin], self._shards)
@@ -252,7 +253,7 @@ class ScatterMemoryStore(LayersInMemory):
         """The boxes for the successors of so many states, divided into shards as all that is read is, and of how many
         shards the successors have room at once."""
         expected = int(self._successor_bytes * states)
-        shards, room = self._fitting(expected, threads), max(ROOM, expected // PASSES)
+        shards, room = self._fitting(expected, threads), max(ROOM, -(-expected // PASSES))
         if self._excluded == "all":
             shards = max(shards, self._shards)
         if self._memory is not None:
@@ -262,28 +263,29 @@ class ScatterMemoryStore(LayersInMemory):
         if shards > 1:
             self._divide_older(depth, shards)
         self._shards = shards
-        return boxes, max(1, shards // max(passes, 1))
+        return boxes, -(-shards // max(passes, 1))
 
     def _divide_older(self, depth: int, shards: int) -> None:
-        """Divides what is not new at a depth among so many shards, where it has fewer."""
+        """Divides what is not new at a depth among so many shards, where it has fewer. An error leaves all states."""
         if self._excluded == "all":
             if shards == self._shards:
                 return
-            older, self._found = self._found, {}
-            for run in chain.from_iterable(older.values()):
-                self._bytes -= run.bytes
+            found, change = dict[int, list[SortedRun]](), 0
+            for run in chain.from_iterable(self._found.values()):
+                change -= run.bytes
                 for shard, part in self._parts([run], shards):
-                    self._found.setdefault(shard, []).append(part)
-                    self._bytes += part.bytes
+                    found.setdefault(shard, []).append(part)
+                    change += part.bytes
+            self._found, self._bytes = found, self._bytes + change
             return
         for earlier in excluded_layers(self._excluded, depth):
             if self._layers[earlier].shards >= shards:
                 continue
             runs = [run for _, run in sorted(self._layers[earlier].runs.items())]
-            self._forget(earlier)
             # Ranges of keys lie in order, but may cross those that there were; parts by a hash lie in those.
             groups = [[run] for run in runs] if self.space.keys is None else [runs]
             parts = dict(chain.from_iterable(self._parts(group, shards) for group in groups))
+            self._forget(earlier)
             self._layers[earlier] = Layer(shards, parts)
             self._bytes += sum(run.bytes + RUN_BYTES for run in parts.values())
 

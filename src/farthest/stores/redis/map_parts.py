@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from farthest import _kernel
@@ -385,7 +386,9 @@ class AttemptParts:
     def of(cls, store: AttemptLayers[Any], depth: int, job: int, owner: str) -> AttemptParts:
         """The map up to ``depth``, for workers to make. ``job``: in whose database they may store it while ``owner``
         runs it, or NO_JOB."""
-        fold = store.fold(depth, store.residues, NO_JOB if store.residues else job, owner)
+        fold = msgspec.structs.replace(
+            store.fold(depth, store.residues, NO_JOB if store.residues else job, owner), nonce=new_nonce()
+        )
         parts = cls(store, store.whole_assembly(fold).cut, fold, store.base)
         if store.residues is None:
             store.end_folding = parts.end

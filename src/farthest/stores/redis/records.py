@@ -251,7 +251,8 @@ class Fold(Stored, frozen=True):
     drafts while ``owner`` runs it, or NO_JOB. ``planes``: of a residue map, and ``numbers`` there of the states of each
     of these layers (map_files/form.py); of layers with the number 0 nothing is read. Of other maps 0 and none.
     ``states``: of a sparse map, else 0; ``bounds``: the codes that its shards are cut at, one after the other, as a
-    chunk has codes, in hexadecimal."""
+    chunk has codes, in hexadecimal. ``nonce``: another one each time that workers make a map, also of the same depth;
+    '' where none do."""
 
     place = FOLD
     what = "the map that is to be made"
@@ -266,6 +267,7 @@ class Fold(Stored, frozen=True):
     numbers: tuple[Number, ...] = ()
     states: Number = 0
     bounds: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{2})*\Z")] = ""
+    nonce: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{8})?\Z")] = ""
 
     def __post_init__(self) -> None:
         if len(self.records) != max(self.depth - self.base, 0):
