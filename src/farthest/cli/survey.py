@@ -503,7 +503,7 @@ def _estimate(
         return
     if found.exact:
         heads: tuple[str, ...] = ("distance", "positions", "known")
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (f"{each.distance}", f"{each.plain.positions:,}", _known(each.known)) for each in found.layers
         ]
     else:

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 from farthest.arrays import np
 from farthest.cosets import CosetSet, Drawn
 from farthest.errors import JobError, SettingError
-from farthest.families.permutation.definition import permutation
-from farthest.families.permutation.reach import whole_group
 from farthest.models.job_reader import JobReader
 from farthest.wording import counted, shown
 
@@ -109,10 +107,7 @@ def estimates(surveys: Surveys, stored: StoredSurvey, known: Mapping[int, int]) 
     sample = [row for row, _ in surveys.cosets(stored.id)[: missing[0] if missing else None]]
     if len(sample) < (1 if exact else 2):
         raise JobError(f"survey {stored.id}: {counted(len(sample), 'coset')} done, expected at least 2")
-    whole = whole_group(permutation(asked.puzzle))
-    assert whole is not None, "its cosets were enumerated"
-    first = sample[0]
-    cosets = whole.order // (sum(first.layers) + sum(first.bounds) + first.unreached)
+    cosets = asked.of.cosets
     counts = list(zip_longest(*(row.layers for row in sample), fillvalue=0))
     farthest = [row.farthest for row in sample if row.farthest is not None]
     layers = []
