@@ -122,9 +122,9 @@ SubgroupRanks make_ranks() {
   return ranks;
 }
 
-void take_lane(SubgroupLanes& lanes, std::size_t lane, std::size_t from) {
-  lanes.from[2 * lane] = static_cast<std::uint8_t>(from * 3 / 2);
-  lanes.from[2 * lane + 1] = static_cast<std::uint8_t>(from * 3 / 2 + 1);
+void take_lane(SubgroupLanes& lanes, std::size_t lane, std::size_t from, std::size_t source = 0) {
+  for (std::size_t byte = 0; byte < 2; ++byte)
+    lanes.from[2 * lane + byte] = static_cast<std::uint8_t>(source % 2 * 64 + from * 3 / 2 + byte);
   lanes.shift[lane] = from % 2 * 4;
 }
 
@@ -219,7 +219,7 @@ SubgroupMoves::SubgroupMoves(const SubgroupRanks& ranks, const std::vector<Subgr
         while (move.second[low] == low) ++low;
         for (std::size_t lane = 0; lane < SubgroupBits::kLanes; ++lane) {
           made.up[lane] = static_cast<std::uint8_t>(contents[lane][low] - kFour);
-          made.masks[made.up[lane]][lane] = 0xffff;
+          made.second[lane] = made.up[lane] < 2 ? 0 : 0xffff;
         }
         for (std::size_t block = 0; block < SubgroupBits::kBlocks; ++block) {
           const Eight& some = contents[block * SubgroupBits::kLanes];
@@ -227,7 +227,7 @@ SubgroupMoves::SubgroupMoves(const SubgroupRanks& ranks, const std::vector<Subgr
           for (std::size_t lane = 0; lane < SubgroupBits::kLanes; ++lane) {
             const std::size_t from = source(block * SubgroupBits::kLanes + lane);
             made.blocks[block][made.up[lane]] = static_cast<std::uint16_t>(from / SubgroupBits::kLanes);
-            take_lane(made.lanes[made.ranks[block]], lane, from % SubgroupBits::kLanes);
+            take_lane(made.lanes[made.ranks[block]], lane, from % SubgroupBits::kLanes, made.up[lane]);
           }
         }
       }

@@ -16,7 +16,8 @@ struct SubgroupBlocks {
   std::uint16_t number[SubgroupBits::kBlocks];
 };
 
-// Where the lanes of a block come from, as bytes of the source's: two for each lane, shifted to the right.
+// Where the lanes of a block come from, as bytes of the source's: two for each lane, shifted to the right. Of
+// an exchange: bytes of the four sources, from two of them each, the second's from 64 on.
 struct SubgroupLanes {
   alignas(64) std::uint8_t from[64];
   alignas(64) std::uint16_t shift[32];
@@ -28,11 +29,11 @@ struct SubgroupExchange {
   std::uint16_t blocks[SubgroupBits::kBlocks][kPieces];  // by the number of the piece that comes up
   // How many of the lower pieces are before the one that goes down: this decides how lanes are renumbered.
   std::uint8_t ranks[SubgroupBits::kBlocks];
-  SubgroupLanes lanes[kPieces + 1];              // by rank
-  std::uint8_t up[SubgroupBits::kLanes];         // by lane: the number of the piece that comes up
-  alignas(64) std::uint16_t masks[kPieces][32];  // by that number: all ones in its lanes
-  std::uint16_t becomes[4096];                   // what is made of the bits of a lane
-  alignas(64) std::uint8_t bytes[2][2][64];      // the same by the lower or upper six of them: a byte of two
+  SubgroupLanes lanes[kPieces + 1];          // by rank
+  std::uint8_t up[SubgroupBits::kLanes];     // by lane: the number of the piece that comes up
+  alignas(64) std::uint16_t second[32];      // all ones in lanes where that is 2 or 3
+  std::uint16_t becomes[4096];               // what is made of the bits of a lane
+  alignas(64) std::uint8_t bytes[2][2][64];  // the same by the lower or upper six of them: a byte of two
 };
 
 struct SubgroupTables {
