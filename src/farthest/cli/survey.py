@@ -188,18 +188,18 @@ def cosets(
     chosen = None if every else sequences if count is None else Drawn(count, seed or 0)
     asked = cosets_named(puzzle, subgroup, depth, chosen)
     with open_database(database, create=True) as opened:
-        tables = asked.tables
-        if count is not None and count > tables.kernel.count:
+        of = asked.of
+        if count is not None and count > of.cosets:
             raise click.UsageError(
-                f"--random {count}: there are {counted(tables.kernel.count, 'coset')}; --all enumerates them."
+                f"--random {count}: there are {counted(of.cosets, 'coset')}; --all enumerates them."
             )
         each = "process of a worker"
         if workers == "threads":
-            threads = asked.threads(min(threads or cores(), asked.parts))
+            threads, _ = asked.shares(min(threads or cores(), asked.parts))
             each = f"of {counted(threads, 'thread')}"
         note(
-            f"{counted(tables.kernel.count, 'coset')} of {counted(tables.kernel.positions, 'position')}; memory: "
-            f"{bytes_text(tables.table_bytes)}, and {bytes_text(tables.coset_bytes)} for each {each}"
+            f"{counted(of.cosets, 'coset')} of {counted(of.positions, 'position')}; memory: "
+            f"{bytes_text(of.needs.table_bytes)}, and {bytes_text(of.needs.coset_bytes)} for each {each}"
         )
         _do(asked, workers, threads, None, opened, as_json=as_json)
 
