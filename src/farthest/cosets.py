@@ -107,7 +107,7 @@ class CosetSet:
         return f"{which}, listed to depth {self.depth}"
 
     def fields(self) -> dict[str, Any]:
-        """See ``survey.Starts``."""
+        """See ``starts.Starts``."""
         return {
             "kind": "cosets",
             "puzzle": self.puzzle.to_json(),
@@ -142,7 +142,7 @@ class CosetSet:
         return min(most, fit)
 
     def survey(self, part: int, parts: int) -> CosetRow:
-        """See ``survey.Starts``. Raises ResourceError where memory is too scarce."""
+        """See ``starts.Starts``. Raises ResourceError where memory is too scarce."""
         tables = self.tables
         if tables.coset_bytes > UNCHECKED_BYTES:
             self.threads(1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from farthest.documents.surveys import CosetsDocument, SurveyDocument
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
-    from farthest.survey import Component, Keep, Starts
+    from farthest.starts import Component, Keep, Starts
 
 
 MOST = 2**31 - 1
@@ -114,7 +112,7 @@ def survey(
       farthest survey rush-hour-6x6 --pieces 10 --workers celery
     """
     from farthest.models.database import open_database
-    from farthest.survey import starts_named
+    from farthest.starts import starts_named
 
     _check(workers, threads)
     asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards))
@@ -230,10 +228,7 @@ def _do(
 
         def watch(progress: SurveyProgress) -> None:
             done[:] = [progress]
-            kept = f", {progress.components:,} components kept" if progress.components else ""
-            told = f"{progress.done:,} of {counted(progress.parts, 'part')}{kept}"
-            by = "" if progress.workers is None else f", {counted(progress.workers, 'worker')}"
-            bar.tell(told + by, progress.done / progress.parts)
+            bar.tell(str(progress), progress.done / progress.parts)
 
         try:
             if workers == "celery":
@@ -292,6 +287,7 @@ def surveys(
       farthest surveys 1 --top 10
       farthest surveys 1 --export boards.csv
     """
+    from farthest.api.surveys import Survey
     from farthest.models.surveys import Surveys
 
     asked = [top is not None, file is not None, delete]
@@ -319,7 +315,7 @@ def surveys(
         elif (file is not None or top is not None) and known.get(number).of_cosets:
             raise JobError(f"survey {number} is of cosets, which have no components; --json has its rows")
         elif file is not None:
-            written = _export(known, number, file, force=force)
+            written = Survey(opened, number).export(file, force=force)
             if as_json:
                 print_json({"survey": number, "file": file, "components": written})
             else:
@@ -445,12 +441,14 @@ def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
 
 
 def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
+    from farthest.starts import NOTHING
+
     totals = known.totals(stored.id)
-    whole = {name: sum(counts[name] for counts in totals.values()) for name in COUNTS}
-    whole["moves"] = max((counts["moves"] for counts in totals.values()), default=0)
-    rows = [(str(pieces), *(f"{counts[name]:,}" for name in COUNTS)) for pieces, counts in totals.items()]
+    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
     print_table(
-        ("pieces", *COUNTS), [*rows, ("all", *(f"{whole[name]:,}" for name in COUNTS))], right="r" * 7
+        ("pieces", *COUNTS),
+        [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows],
+        right="r" * 7,
     )
 
 
@@ -474,24 +472,3 @@ def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
         ],
         right="rrrll",
     )
-
-
-def _export(known: Surveys, number: int, file: Path, *, force: bool) -> int:
-    from farthest.documents.surveys import ComponentDocument, component_document
-    from farthest.queries.output_files import form_of, text_cell, written_file
-
-    form = form_of(file, (".csv", ".jsonl"))
-    components = known.components(known.get(number).id)
-    with written_file(file, force=force) as part, part.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        if form == ".csv":
-            writer.writerow(ComponentDocument.__annotations__)
-        written = 0
-        for each in components:
-            if form == ".jsonl":
-                stream.write(json.dumps(component_document(each)) + "\n")
-            else:
-                layers = " ".join(map(str, each.layers))
-                writer.writerow((*each[:4], text_cell(each.board), layers))
-            written += 1
-    return written
