@@ -69,7 +69,12 @@ def test_a_survey_of_cosets(tmp_path: Path) -> None:
     with farthest.open_survey(1, tmp_path / "f.db") as found:
         assert [row.coset for row in found.cosets()] == ["L", ""]
         assert "parts" in found._repr_html_()
-        for ask in (found.top, found.components, lambda: found.totals):
+        assert found.export(tmp_path / "cosets.jsonl") == found.export(tmp_path / "cosets.csv") == 2
+        (first, _) = map(json.loads, (tmp_path / "cosets.jsonl").read_text().splitlines())
+        with (tmp_path / "cosets.csv").open(newline="") as stream:
+            row, _ = csv.DictReader(stream)
+        assert (row["coset"], row["layers"]) == (first["coset"], " ".join(map(str, first["layers"])))
+        for ask in (found.top, lambda: list(found.components()), lambda: found.totals):
             with pytest.raises(farthest.JobError, match="survey 1 is of cosets"):
                 ask()
 

@@ -43,9 +43,10 @@ def survey(
     ``starts``: ``rush-hour-6x6``, all boards of Rush Hour of that size; or a sliding block puzzle: all placements of
     its pieces, or its ``boards``. ``pieces``: most pieces of a board, and ``row``: that of the piece that leaves, from
     1, both of Rush Hour. ``keep``: which components have a row; None: minimal, of a puzzle all. ``parts``: into how
-    many a new survey is divided; None: some seconds each. ``workers``: who does them; ``threads``: None: one per processor.
-    ``database``: as for `open_map`; the file is made where there is none. ``progress``: as for `enumerate`. A survey
-    that was broken off is gone on with. Raises SettingError, PuzzleError, BoardError, ResourceError or StorageError.
+    many a new survey is divided; None: some seconds each. ``workers``: who does them; ``threads``: None: one per
+    processor. ``database``: as for `open_map`; the file is made where there is none. ``progress``: as for `enumerate`.
+    A survey that was broken off is gone on with. Raises SettingError, PuzzleError, BoardError, ResourceError or
+    StorageError.
     """
     from farthest.models.database import open_database
     from farthest.starts import starts_named
@@ -179,20 +180,20 @@ class Survey:
         return [row for row, _ in self._surveys.cosets(self.number)]
 
     def export(self, file: str | Path, *, force: bool = False) -> int:
-        """Write all components that have a row to a ``.csv`` file, or to ``.jsonl``, an object on each line; how many.
-        ``force``: replace the file. Raises OutputError too."""
-        from farthest.documents.surveys import component_lines
+        """Write all components that have a row, or all cosets, to a ``.csv`` file, or to ``.jsonl``, an object on each
+        line; how many. ``force``: replace the file. Raises OutputError too."""
+        from farthest.documents.surveys import exported
         from farthest.queries.output_files import form_of, written_file
 
         form = form_of(Path(file), (".csv", ".jsonl"))
         written = -1 if form == ".csv" else 0
-        components = self.components()
+        rows = exported(self._surveys, self.stored, form)
         with (
             written_file(Path(file), force=force) as part,
             part.open("w", encoding="utf-8", newline="") as stream,
         ):
-            for line in component_lines(components, form):
-                stream.write(line)
+            for row in rows:
+                stream.write(row)
                 written += 1
         return written
 
@@ -206,7 +207,7 @@ class Survey:
         from farthest.errors import JobError
 
         if self.stored.of_cosets:
-            raise JobError(f"survey {self.number} is of cosets, which have no components; ask for its cosets")
+            raise JobError(f"survey {self.number} is of cosets, which have no components")
         return self.number
 
     def close(self) -> None:

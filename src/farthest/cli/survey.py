@@ -20,7 +20,7 @@ from farthest.cli.options import (
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
-from farthest.errors import JobError, MissingDatabaseError, StorageError
+from farthest.errors import MissingDatabaseError, StorageError
 from farthest.machine import cores
 from farthest.wording import bytes_text, counted, seconds_text
 
@@ -186,18 +186,18 @@ def cosets(
     chosen = None if every else sequences if count is None else Drawn(count, seed or 0)
     asked = cosets_named(puzzle, subgroup, depth, chosen)
     with open_database(database, create=True) as opened:
-        tables = asked.tables
-        if count is not None and count > tables.kernel.count:
+        of = asked.of
+        if count is not None and count > of.cosets:
             raise click.UsageError(
-                f"--random {count}: there are {counted(tables.kernel.count, 'coset')}; --all enumerates them."
+                f"--random {count}: there are {counted(of.cosets, 'coset')}; --all enumerates them."
             )
         each = "process of a worker"
         if workers == "threads":
-            threads = asked.threads(min(threads or cores(), asked.parts))
+            threads, _ = asked.shares(min(threads or cores(), asked.parts))
             each = f"of {counted(threads, 'thread')}"
         note(
-            f"{counted(tables.kernel.count, 'coset')} of {counted(tables.kernel.positions, 'position')}; memory: "
-            f"{bytes_text(tables.table_bytes)}, and {bytes_text(tables.coset_bytes)} for each {each}"
+            f"{counted(of.cosets, 'coset')} of {counted(of.positions, 'position')}; memory: "
+            f"{bytes_text(of.needs.table_bytes)}, and {bytes_text(of.needs.coset_bytes)} for each {each}"
         )
         _do(asked, workers, threads, None, opened, as_json=as_json)
 
@@ -259,8 +259,7 @@ def _do(
     "--export",
     "file",
     complete="file",
-    help="Write all components that are kept to FILE: .csv, or .jsonl, a JSON object on each line. Of cosets, take "
-    "--json.",
+    help="Write all components that are kept, or all cosets, to FILE: .csv, or .jsonl, a JSON object on each line.",
 )
 @force_option
 @click.option("--delete", is_flag=True, help="Remove the survey from the database.")
@@ -312,16 +311,18 @@ def surveys(
                 print_json({"survey": number, "deleted": True})
             else:
                 click.echo(f"Deleted survey {number}.")
-        elif (file is not None or top is not None) and known.get(number).of_cosets:
-            raise JobError(f"survey {number} is of cosets, which have no components; --json has its rows")
         elif file is not None:
-            written = Survey(opened, number).export(file, force=force)
+            written, what = Survey(opened, number).export(file, force=force), "component"
+            if known.get(number).of_cosets:
+                what = "coset"
             if as_json:
-                print_json({"survey": number, "file": file, "components": written})
+                print_json({"survey": number, "file": file, f"{what}s": written})
             else:
-                click.echo(f"Wrote {counted(written, 'component')} to {file}.")
+                click.echo(f"Wrote {counted(written, what)} to {file}.")
         elif top is not None:
-            _print_top(number, known.top(known.get(number).id, by or "moves", top, pieces), as_json=as_json)
+            _print_top(
+                number, Survey(opened, number).top(top, by=by or "moves", pieces=pieces), as_json=as_json
+            )
         else:
             _show(known, known.get(number), as_json=as_json)
 

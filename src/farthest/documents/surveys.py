@@ -14,7 +14,7 @@ from farthest.starts import BlockBoards, RushHour
 from farthest.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from farthest.cosets import CosetRow
     from farthest.models.surveys import StoredSurvey, Surveys
@@ -165,20 +165,30 @@ def component_document(component: Component) -> ComponentDocument:
     return component._asdict()  # type: ignore[return-value]
 
 
-def component_lines(components: Iterable[Component], form: str) -> Iterator[str]:
-    """The lines of a file of components. ``form``: ``.csv``, or ``.jsonl``: an object on each line."""
-    if form == ".jsonl":
-        for each in components:
-            yield json.dumps(component_document(each)) + "\n"
-        return
+def exported(surveys: Surveys, stored: StoredSurvey, form: str) -> Iterator[str]:
+    """All components that are kept, or all cosets, as parts of a file, one each, and a head of the form ``.csv``; of
+    ``.jsonl`` each is an object on a line."""
+    fields = (CosetDocument if stored.of_cosets else ComponentDocument).__annotations__
+    rows: Iterable[Mapping[str, Any]] = map(component_document, surveys.components(stored.id))
+    if stored.of_cosets:
+        rows = (coset_document(*each) for each in surveys.cosets(stored.id))
     line = io.StringIO()
     writer = csv.writer(line, lineterminator="\n")
-    writer.writerow(ComponentDocument.__annotations__)
-    for each in components:
+    if form == ".csv":
+        yield ",".join(fields) + "\n"
+    for row in rows:
+        if form == ".jsonl":
+            yield json.dumps(row) + "\n"
+            continue
+        writer.writerow(_cell(row[name]) for name in fields)
         yield line.getvalue()
         line.seek(line.truncate(0))
-        writer.writerow((*each[:4], text_cell(each.board), " ".join(map(str, each.layers))))
-    yield line.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return text_cell(value) if isinstance(value, str) else value
 
 
 def drawn(starts: Starts, components: Iterable[Component]) -> list[tuple[str, Picture]]:
