@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from farthest.documents.surveys import CosetsDocument, SurveyDocument
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
+    from farthest.queries.coset_estimates import Estimate, LayerEstimate
     from farthest.starts import Component, Keep, Starts
 
 
@@ -262,6 +263,18 @@ def _do(
     help="Write all components that are kept, or all cosets, to FILE: .csv, or .jsonl, a JSON object on each line.",
 )
 @force_option
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Of cosets at random: estimate the layers of the puzzle, with standard errors.",
+)
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="DEPTH=COUNT",
+    help="With --estimate: a layer of the puzzle that is known beside those published, or the number of a job that has "
+    "them. Better estimates of further layers are made by regression on them. May be repeated.",
+)
 @click.option("--delete", is_flag=True, help="Remove the survey from the database.")
 @database_option
 @json_option
@@ -272,6 +285,8 @@ def surveys(
     pieces: int | None,
     file: Path | None,
     force: bool,
+    estimate: bool,
+    known: tuple[str, ...],
     delete: bool,
     database: str | None,
     as_json: bool,
@@ -285,46 +300,50 @@ def surveys(
       farthest surveys
       farthest surveys 1 --top 10
       farthest surveys 1 --export boards.csv
+      farthest surveys 2 --estimate
     """
     from farthest.api.surveys import Survey
     from farthest.models.surveys import Surveys
 
-    asked = [top is not None, file is not None, delete]
+    asked = [top is not None, file is not None, estimate, delete]
     if sum(asked) > 1:
-        raise click.UsageError("Give one of --top, --export and --delete.")
+        raise click.UsageError("Give one of --top, --export, --estimate and --delete.")
     for option, given, needed, there in (
         ("--by", by is not None, "--top", top is not None),
         ("--pieces", pieces is not None, "--top", top is not None),
         ("--force", force, "--export", file is not None),
+        ("--known", bool(known), "--estimate", estimate),
     ):
         if given and not there:
             raise click.UsageError(f"{option} needs {needed}.")
     if number is None and any(asked):
         raise click.UsageError("Which survey? Give its NUMBER; `farthest surveys` lists them.")
     with _there(database) as opened:
-        known = Surveys(opened)
+        stored = Surveys(opened)
         if number is None:
-            _list(known, as_json=as_json)
+            _list(stored, as_json=as_json)
         elif delete:
-            known.delete(number)
+            stored.delete(number)
             if as_json:
                 print_json({"survey": number, "deleted": True})
             else:
                 click.echo(f"Deleted survey {number}.")
         elif file is not None:
             written, what = Survey(opened, number).export(file, force=force), "component"
-            if known.get(number).of_cosets:
+            if stored.get(number).of_cosets:
                 what = "coset"
             if as_json:
                 print_json({"survey": number, "file": file, f"{what}s": written})
             else:
                 click.echo(f"Wrote {counted(written, what)} to {file}.")
+        elif estimate:
+            _estimate(stored, stored.get(number), known, opened, as_json=as_json)
         elif top is not None:
             _print_top(
                 number, Survey(opened, number).top(top, by=by or "moves", pieces=pieces), as_json=as_json
             )
         else:
-            _show(known, known.get(number), as_json=as_json)
+            _show(stored, stored.get(number), as_json=as_json)
 
 
 def _there(database: str | None) -> Database:
@@ -473,3 +492,62 @@ def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
         ],
         right="rrrll",
     )
+
+
+def _estimate(
+    known: Surveys, stored: StoredSurvey, layers: tuple[str, ...], opened: Database, *, as_json: bool
+) -> None:
+    from farthest.documents.surveys import estimates_document
+    from farthest.queries.coset_estimates import estimates, known_layers
+
+    found = estimates(known, stored, known_layers(layers, stored, opened))
+    if as_json:
+        print_json(estimates_document(stored, found))
+        return
+    if found.exact:
+        heads: tuple[str, ...] = ("distance", "positions", "known")
+        rows: list[tuple[str, ...]] = [
+            (f"{each.distance}", f"{each.plain.positions:,}", _known(each.known)) for each in found.layers
+        ]
+    else:
+        heads = ("distance", "mean", "positions", "+-", "regression", "+-", "on", "known", "off")
+        rows = [_estimate_cells(each) for each in found.layers]
+    print_table(heads, rows, right="r" * len(heads))
+    click.echo()
+    sample = counted(found.sampled, "coset")
+    facts = [
+        ("survey", f"{stored.id}: {stored.record.name}"),
+        (
+            "cosets",
+            f"all {found.cosets:,}" if found.exact else f"{found.sampled:,} at random, of {found.cosets:,}",
+        ),
+        ("bound", f"in {found.bounded:,} of {sample} each position is within {found.within} moves"),
+    ]
+    print_facts(facts if found.bounded else facts[:2])
+
+
+def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
+    by, best = each.regression, each.regression or each.plain
+    off = (
+        "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
+    )
+    return (
+        f"{each.distance}",
+        f"{each.mean:,.1f}",
+        *_rough(each.plain),
+        *(("", "", "") if by is None else (*_rough(by), ",".join(map(str, by.controls)))),
+        _known(each.known),
+        off,
+    )
+
+
+def _rough(estimate: Estimate) -> tuple[str, str]:
+    exact = estimate.positions < 1e9
+    return (
+        f"{estimate.positions:,.0f}" if exact else f"{estimate.positions:.4e}",
+        f"{estimate.error:,.0f}" if exact else f"{estimate.error:.1e}",
+    )
+
+
+def _known(layer: int | None) -> str:
+    return "" if layer is None else f"{layer:,}"

@@ -179,10 +179,12 @@ def _attempt(
             outstanding.send(list(islice(waiting, max(0, ahead - len(outstanding)))))
             if not outstanding:
                 return
-            for part in sorted(outstanding.wait()):
-                done = work.take_back(part)
-                survey.store([(part, done.found, done.seconds)])
-                work.forget(part)
+            if parts := sorted(outstanding.wait()):
+                found = work.take_back(parts)
+                survey.store(
+                    [(part, done.found, done.seconds) for part, done in zip(parts, found, strict=True)]
+                )
+                work.forget(parts)
     finally:
         with suppress(StorageError), nodes.hurried():  # a later coordinator removes what is left
             work.drop()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from farthest.cosets import CosetRow
     from farthest.models.surveys import StoredSurvey, Surveys
     from farthest.puzzles.picture import Picture
+    from farthest.queries.coset_estimates import CosetEstimates, Estimate
     from farthest.starts import Component, Starts
 
 
@@ -101,6 +102,34 @@ class CosetsDocument(_Surveyed):
     cosets: Annotated[list[CosetDocument], "those that are stored"]
 
 
+class LayerEstimateDocument(TypedDict):
+    """How many positions of a puzzle are at a distance, estimated."""
+
+    distance: int
+    mean: Annotated[float, "the distance, and how many positions a coset has at it on average"]
+    positions: Annotated[float, "that the puzzle has there: the mean times the number of cosets"]
+    error: Annotated[float, "its standard error; 0 where it is exact"]
+    regression: Annotated[
+        float | None, "the positions by regression on known layers; null where none was made"
+    ]
+    regression_error: Annotated[float | None, "its standard error"]
+    controls: Annotated[list[int], "the distances of these layers"]
+    known: Annotated[int | None, "the layer where it is known, published or by `--known`"]
+
+
+class EstimatesDocument(TypedDict):
+    """A puzzle's layers, estimated from cosets at random."""
+
+    survey: Annotated[int, "its number"]
+    name: Annotated[str, "the puzzle and the subgroup"]
+    cosets: Annotated[int, "how many there are"]
+    sampled: Annotated[int, "from how many the layers are estimated"]
+    exact: Annotated[bool, "whether these are all, and the layers exact"]
+    within: Annotated[int | None, "the most moves to any position that has a bound"]
+    bounded: Annotated[int, "the cosets, of those sampled, of which each position has a bound"]
+    estimates: Annotated[list[LayerEstimateDocument], "a distance each, from 0 to the depth"]
+
+
 class SurveyDocument(_Surveyed):
     """A survey, and what it has found so far."""
 
@@ -158,6 +187,29 @@ def cosets_document(surveys: Surveys, stored: StoredSurvey) -> CosetsDocument:
 def coset_document(row: CosetRow, seconds: float) -> CosetDocument:
     """The JSON object."""
     return filled(CosetDocument, row, seconds=seconds)
+
+
+def estimates_document(stored: StoredSurvey, found: CosetEstimates) -> EstimatesDocument:
+    """The JSON object."""
+
+    def of(estimate: Estimate | None) -> dict[str, Any]:
+        return {
+            "regression": None if estimate is None else estimate.positions,
+            "regression_error": None if estimate is None else estimate.error,
+            "controls": [] if estimate is None else list(estimate.controls),
+        }
+
+    rows = [
+        filled(
+            LayerEstimateDocument,
+            each,
+            positions=each.plain.positions,
+            error=each.plain.error,
+            **of(each.regression),
+        )
+        for each in found.layers
+    ]
+    return filled(EstimatesDocument, found, survey=stored.id, name=stored.record.name, estimates=rows)
 
 
 def component_document(component: Component) -> ComponentDocument:

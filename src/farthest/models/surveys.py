@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, literal, select
 
 from farthest.cosets import CosetRow
 from farthest.errors import JobError, StorageError
@@ -79,6 +80,7 @@ class Surveys:
                 if found is None:
                     row = asdict(SurveyRecord(starts.name, text, divided, now()))
                     found = connection.execute(insert(survey).values(row)).inserted_primary_key[0]  # type: ignore[index]
+                    _take_over(connection, starts, found, divided)
         return self.get(found)
 
     def missing(self, survey_id: int) -> list[int]:
@@ -224,6 +226,30 @@ class Surveys:
         statement = select(*columns).where(survey_part.c.survey_id == survey_id).order_by(survey_part.c.part)
         with self._database.read() as connection:
             return [SurveyPartRecord(*row) for row in connection.execute(statement)]
+
+
+def _take_over(connection: Connection, starts: Starts, survey_id: int, parts: int) -> None:
+    """Of cosets at random the first ones are those of fewer, or of more, with the same seed: what other surveys have
+    found of them counts in a new one too."""
+    source = _source(starts.fields())
+    others = select(survey.c.id, survey.c.starts_of).where(survey.c.name == starts.name)
+    names = [one.name for one in fields_of(SurveyPartRecord)]
+    for other, text in connection.execute(others.where(survey.c.id != survey_id)).all():
+        with suppress(ValueError):  # who asks for that survey is told that it is damaged
+            if source and _source(read_json_object(text)) == source:
+                done = select(survey_part.c.part).where(survey_part.c.survey_id == survey_id)
+                rows = (
+                    select(literal(survey_id), *(survey_part.c[name] for name in names))
+                    .where(survey_part.c.survey_id == other, survey_part.c.part < parts)
+                    .where(survey_part.c.part.not_in(done))
+                )
+                connection.execute(insert(survey_part).from_select(["survey_id", *names], rows))
+
+
+def _source(fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What cosets at random are the first of."""
+    drawn = fields.get("cosets")
+    return {**fields, "cosets": drawn.get("seed")} if isinstance(drawn, dict) else None
 
 
 def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[int, Counts]:
