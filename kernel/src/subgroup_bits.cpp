@@ -136,10 +136,8 @@ constexpr SubgroupShuffle kNoShuffle = [] {
 }();
 
 void take_lane(SubgroupShuffle& shuffle, std::size_t lane, std::size_t from) {
-  constexpr std::size_t kTogether = 8;
   for (std::size_t byte = 0; byte < 2; ++byte)
-    shuffle.from[from / kTogether][2 * lane + byte] =
-        static_cast<std::uint8_t>(from % kTogether * 3 / 2 + byte);
+    shuffle.from[from / kEight][2 * lane + byte] = static_cast<std::uint8_t>(from % kEight * 3 / 2 + byte);
   shuffle.shifted[lane] = from % 2 == 0 ? 0 : 0xffff;
 }
 
@@ -150,7 +148,7 @@ void fill_groups(SubgroupExchange& exchange) {
   std::size_t counts[SubgroupExchange::kPieces] = {};
   for (std::size_t lane = 0; lane < SubgroupBits::kLanes; ++lane) {
     const std::size_t up = exchange.up[lane], number = counts[up]++;
-    take_lane(exchange.gather, 8 * up + number, lane);
+    take_lane(exchange.gather, kEight * up + number, lane);
     for (std::size_t byte = 0; byte < 2; ++byte)
       exchange.spread[up][2 * lane + byte] = static_cast<std::uint8_t>(2 * number + byte);
   }
