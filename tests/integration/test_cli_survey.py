@@ -12,7 +12,7 @@ import pytest
 
 from farthest.models.database import open_database
 from farthest.models.surveys import Surveys
-from farthest.survey import RushHour
+from farthest.starts import RushHour
 from integration.conftest import Run, RunJson
 
 

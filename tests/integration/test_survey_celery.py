@@ -23,10 +23,10 @@ from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError, LateStepError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys
+from farthest.starts import Found, RushHour, surveyed
 from farthest.stores.redis.attempts import PROTOCOL, new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.subgroups import Needs
-from farthest.survey import Found, RushHour, surveyed
 from farthest.worker import survey as worker_survey
 from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.survey import SurveyWork

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,13 +20,12 @@ from farthest.cli.options import (
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
-from farthest.errors import JobError, MissingDatabaseError, StorageError
+from farthest.errors import MissingDatabaseError, StorageError
 from farthest.machine import cores
 from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any, TextIO
+    from typing import TextIO
 
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
     from farthest.queries.coset_estimates import Estimate, LayerEstimate
-    from farthest.survey import Component, Keep, Starts
+    from farthest.starts import Component, Keep, Starts
 
 
 MOST = 2**31 - 1
@@ -45,8 +42,6 @@ MOST_ROWS = 10**6
 """Cosets at random."""
 MOST_ALL = 2**22
 """Cosets with --all."""
-TOLD = 3
-"""Parts of which it is told how far they are."""
 SHOWN = 40
 """Cosets that a table has."""
 COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
@@ -120,7 +115,7 @@ def survey(
       farthest survey rush-hour-6x6 --pieces 10 --workers celery
     """
     from farthest.models.database import open_database
-    from farthest.survey import starts_named
+    from farthest.starts import starts_named
 
     _check(workers, threads)
     asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards))
@@ -242,12 +237,7 @@ def _do(
 
         def watch(progress: SurveyProgress) -> None:
             done[:] = [progress]
-            kept = f", {progress.components:,} components kept" if progress.components else ""
-            told = f"{progress.done:,} of {counted(progress.parts, 'part')}{kept}"
-            by = "" if progress.workers is None else f", {counted(progress.workers, 'worker')}"
-            far = list(progress.under_way.values())[:TOLD]
-            at = f"; at {', at '.join(far)}" if far else ""
-            bar.tell(told + by + at, progress.done / progress.parts)
+            bar.tell(str(progress), progress.done / progress.parts)
 
         try:
             if workers == "celery":
@@ -320,6 +310,7 @@ def surveys(
       farthest surveys 1 --export boards.csv
       farthest surveys 2 --estimate
     """
+    from farthest.api.surveys import Survey
     from farthest.models.surveys import Surveys
 
     asked = [top is not None, file is not None, estimate, delete]
@@ -346,13 +337,19 @@ def surveys(
             else:
                 click.echo(f"Deleted survey {number}.")
         elif file is not None:
-            _export(stored, stored.get(number), file, force=force, as_json=as_json)
+            written, what = Survey(opened, number).export(file, force=force), "component"
+            if stored.get(number).of_cosets:
+                what = "coset"
+            if as_json:
+                print_json({"survey": number, "file": file, f"{what}s": written})
+            else:
+                click.echo(f"Wrote {counted(written, what)} to {file}.")
         elif estimate:
             _estimate(stored, stored.get(number), known, opened, as_json=as_json)
         elif top is not None:
-            if stored.get(number).of_cosets:
-                raise JobError(f"survey {number} is of cosets, which have no components")
-            _print_top(number, stored.top(number, by or "moves", top, pieces), as_json=as_json)
+            _print_top(
+                number, Survey(opened, number).top(top, by=by or "moves", pieces=pieces), as_json=as_json
+            )
         else:
             _show(stored, stored.get(number), as_json=as_json)
 
@@ -472,12 +469,14 @@ def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
 
 
 def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
+    from farthest.starts import NOTHING
+
     totals = known.totals(stored.id)
-    whole = {name: sum(counts[name] for counts in totals.values()) for name in COUNTS}
-    whole["moves"] = max((counts["moves"] for counts in totals.values()), default=0)
-    rows = [(str(pieces), *(f"{counts[name]:,}" for name in COUNTS)) for pieces, counts in totals.items()]
+    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
     print_table(
-        ("pieces", *COUNTS), [*rows, ("all", *(f"{whole[name]:,}" for name in COUNTS))], right="r" * 7
+        ("pieces", *COUNTS),
+        [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows],
+        right="r" * 7,
     )
 
 
@@ -560,47 +559,3 @@ def _rough(estimate: Estimate) -> tuple[str, str]:
 
 def _known(layer: int | None) -> str:
     return "" if layer is None else f"{layer:,}"
-
-
-def _export(known: Surveys, stored: StoredSurvey, file: Path, *, force: bool, as_json: bool) -> None:
-    from farthest.documents.surveys import (
-        ComponentDocument,
-        CosetDocument,
-        component_document,
-        coset_document,
-    )
-    from farthest.queries.output_files import form_of, text_cell, written_file
-
-    form = form_of(file, (".csv", ".jsonl"))
-    documents: Iterable[Mapping[str, Any]]
-    if stored.of_cosets:
-        what, fields = "coset", CosetDocument.__annotations__
-        documents = (coset_document(*each) for each in known.cosets(stored.id))
-    else:
-        what, fields = "component", ComponentDocument.__annotations__
-        documents = map(component_document, known.components(stored.id))
-
-    def cell(value: object) -> object:
-        return (
-            " ".join(map(str, value))
-            if isinstance(value, list)
-            else text_cell(value)
-            if isinstance(value, str)
-            else value
-        )
-
-    with written_file(file, force=force) as part, part.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        if form == ".csv":
-            writer.writerow(fields)
-        written = 0
-        for each in documents:
-            if form == ".jsonl":
-                stream.write(json.dumps(each) + "\n")
-            else:
-                writer.writerow(cell(each[name]) for name in fields)
-            written += 1
-    if as_json:
-        print_json({"survey": stored.id, "file": file, f"{what}s": written})
-    else:
-        click.echo(f"Wrote {counted(written, what)} to {file}.")

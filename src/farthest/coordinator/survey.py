@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from farthest.cosets import CosetSet
 from farthest.errors import JobError, LostStateError, StorageError
 from farthest.models.surveys import Done, StoredSurvey, Surveys
-from farthest.survey import Part, needs_of, surveyed
-from farthest.wording import bytes_text
+from farthest.starts import Part, needs_of, surveyed
+from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
     from farthest.coordinator.workers import Workers
     from farthest.models.database import Database
+    from farthest.starts import Starts
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.survey import Starts
 
 AHEAD = 2
 """Parts that are begun or wait for each process of a worker."""
@@ -30,6 +30,8 @@ THREAD_AHEAD = 32
 LEAST_AHEAD = 4
 TELL_SECONDS = 1.0
 """After so long it is told how far parts are that take longer."""
+TOLD = 3
+"""So many of them."""
 LOSSES_ALLOWED = 5
 """How often in a row Redis may lose an attempt of which no part was stored."""
 
@@ -44,6 +46,13 @@ class SurveyProgress:
     components: int
     workers: int | None = None
     under_way: Mapping[int, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        kept = f", {self.components:,} components kept" if self.components else ""
+        by = "" if self.workers is None else f", {counted(self.workers, 'worker')}"
+        far = list(self.under_way.values())[:TOLD]
+        at = f"; at {', at '.join(far)}" if far else ""
+        return f"{self.done:,} of {counted(self.parts, 'part')}{kept}{by}{at}"
 
 
 Watch = Callable[[SurveyProgress], None]

@@ -17,7 +17,7 @@ from farthest.models.database import Database
 from farthest.models.records import ComponentRecord, SurveyPartRecord, SurveyRecord, fields_of, now
 from farthest.models.sealing import canonical, damaged
 from farthest.models.tables import component, lock_schema, survey, survey_part
-from farthest.survey import Component, Counts, Found, Part, Starts, starts_of
+from farthest.starts import NOTHING, Component, Counts, Found, Part, Starts, starts_of
 from farthest.untrusted_json import read_json_object
 
 By = Literal["moves", "states"]
@@ -153,14 +153,12 @@ class Surveys:
         with self._database.write() as connection:
             connection.execute(delete(survey).where(survey.c.id == survey_id))
 
-    def totals(self, survey_id: int) -> dict[int, dict[str, int]]:
-        """The sums of the parts that are done, for each number of pieces; of ``moves`` the most."""
-        sums: dict[int, dict[str, int]] = {}
+    def totals(self, survey_id: int) -> dict[int, Counts]:
+        """The sums of the parts that are done, for each number of pieces."""
+        sums: dict[int, Counts] = {}
         for record in self._parts(survey_id):
             for pieces, counts in _read_totals(survey_id, record).items():
-                found = sums.setdefault(pieces, dict.fromkeys(Counts.__annotations__, 0))
-                most = max(found["moves"], counts["moves"])
-                found.update({name: found[name] + counts[name] for name in found}, moves=most)  # type: ignore[literal-required]
+                sums[pieces] = sums.get(pieces, NOTHING) + counts
         return dict(sorted(sums.items()))
 
     def digest(self, survey_id: int) -> str:
@@ -173,8 +171,8 @@ class Surveys:
                 rows += int(record.digest, 16)
             except (TypeError, ValueError):
                 raise _damaged_part(survey_id, record, "column digest: expected 64 hex digits") from None
-            rows -= _hashed(_read_totals(survey_id, record))
-        return f"{_hashed([rows % _MODULUS, self.totals(survey_id)]):064x}"
+            rows -= _hashed(msgspec.to_builtins(_read_totals(survey_id, record)))
+        return f"{_hashed([rows % _MODULUS, msgspec.to_builtins(self.totals(survey_id))]):064x}"
 
     @staticmethod
     def digest_of_cosets(rows: list[tuple[CosetRow, float]]) -> str:
@@ -275,7 +273,7 @@ def _hashed(value: Any) -> int:
 
 def _totals_of(found: Found) -> Any:
     """What the column ``totals`` has."""
-    return found.totals if isinstance(found, Part) else msgspec.to_builtins(found)
+    return msgspec.to_builtins(found.totals if isinstance(found, Part) else found)
 
 
 def digest_of(found: Found) -> str:

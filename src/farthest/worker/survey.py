@@ -29,9 +29,9 @@ from farthest.errors import (
     VersionError,
 )
 from farthest.machine import cores
+from farthest.starts import Found, Starts, needs_of, starts_of, surveyed
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, read_meta, touch, unbelieved
 from farthest.stores.redis.records import recorded, with_checksum
-from farthest.survey import Found, Starts, needs_of, starts_of, surveyed
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
 from farthest.worker.work import Work, WorkerProcess

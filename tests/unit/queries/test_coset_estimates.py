@@ -16,7 +16,7 @@ from farthest.models.database import Database, open_database
 from farthest.models.surveys import Done, StoredSurvey, Surveys
 from farthest.queries.coset_estimates import CosetEstimates, estimates, known_layers
 from farthest.random_source import RandomSource
-from farthest.survey import RushHour
+from farthest.starts import RushHour
 
 PUZZLE, SUBGROUP, DEPTH = "pyraminx<U,L,R>", "<U,L>", 7
 
