@@ -11,7 +11,10 @@ import pytest
 from starlette.testclient import TestClient
 
 import farthest
+from farthest.coordinator.survey import survey_by_threads
+from farthest.cosets import Drawn, cosets_named
 from farthest.models.database import open_database
+from farthest.models.surveys import Surveys
 from farthest.web.app import application
 from farthest.web.gate import WebSettings
 from farthest.web.server import CrossOrigin
@@ -19,6 +22,8 @@ from farthest.web.server import CrossOrigin
 TOKEN = "0123456789abcdef-token"
 THREE, KINDS, BLOCKS, ONE_WAY, CUT, LAYERS, QUEUED, SEARCH = range(1, 9)
 """The jobs, by number."""
+DRAWN, UNFINISHED, CARS = range(1, 4)
+"""The surveys, by number."""
 
 Client = Callable[..., TestClient]
 
@@ -49,6 +54,13 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     with open_database(file, create=False) as database:
         enumerate_puzzle(farthest.load_puzzle("8-puzzle"), database, Settings(histogram_only=True))
+        asked = cosets_named("pyraminx<U,L,R>", "<U,L>", 6, Drawn(30, 7))
+        survey_by_threads(asked, database, threads=1, watch=lambda _: None)
+        asked = cosets_named("pyraminx<U,L>", "<U>", 6, None)
+        part = asked.survey(0, asked.parts)
+        surveys = Surveys(database)
+        surveys.store(surveys.begin(asked, None).id, [(0, part, 0.5)])
+    farthest.survey("rush-hour-3x3", database=file).close()
     farthest.submit("3-puzzle", database=file)
     farthest.solve("8-puzzle", "123456078", all_solutions=True, database=file, store=True)
     return file

@@ -17,7 +17,21 @@ from starlette.testclient import TestClient
 
 import farthest
 from cases import for_each
-from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, TOKEN, Client
+from explorer.conftest import (
+    BLOCKS,
+    CARS,
+    CUT,
+    DRAWN,
+    KINDS,
+    LAYERS,
+    ONE_WAY,
+    QUEUED,
+    SEARCH,
+    THREE,
+    TOKEN,
+    UNFINISHED,
+    Client,
+)
 from farthest.models.database import open_database
 from farthest.puzzles import catalogue
 from farthest.puzzles.puzzle import Origin
@@ -570,3 +584,25 @@ def test_a_search_that_was_stopped_or_has_crashed_can_be_begun_again(told: Told,
     page = solve.position(puzzle, board, [], told, None, may_change=True)
     assert ("Search again" in page) == again
     assert "This is the goal" not in page
+
+
+def test_surveys(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = client()
+    listed = Page(asked.get("/surveys").text)
+    assert "pyraminx<U,L,R> by <U,L>: 30 cosets at random, seed 7, listed to depth 6" in listed.text
+    assert f"/surveys/{CARS}" in listed.links
+    drawn = Page(asked.get(f"/surveys/{DRAWN}").text)
+    assert "30 of 30 done" in drawn.text
+    assert "distance mean positions +- regression" in drawn.text
+    assert "cosets 30 at random, of 576" in drawn.text
+    assert not any("renew.js" in loaded for loaded in drawn.loaded)
+    unfinished = Page(asked.get(f"/surveys/{UNFINISHED}").text)
+    assert "parts 1 of " in unfinished.text
+    assert "distance mean" not in unfinished.text
+    assert any("renew.js" in loaded for loaded in unfinished.loaded)
+    assert "kept 1 component" in Page(asked.get(f"/surveys/{CARS}").text).text
+    assert asked.get("/surveys/77").status_code == 404
+    monkeypatch.setattr(page_routes, "MOST_COSETS", 5)
+    assert "too many to be shown here" in asked.get(f"/surveys/{DRAWN}").text
+    monkeypatch.setattr("farthest.web.api_routes.MOST_COSETS", 5)
+    assert asked.get(f"/api/surveys/{DRAWN}").status_code == 413

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,19 +19,18 @@ from farthest.cli.options import (
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
-from farthest.errors import MissingDatabaseError, StorageError
+from farthest.errors import MissingDatabaseError
 from farthest.machine import cores
-from farthest.wording import bytes_text, counted, seconds_text
+from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
     from typing import TextIO
 
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
-    from farthest.documents.surveys import CosetsDocument, SurveyDocument
+    from farthest.documents.surveys import CosetsDocument, SurveyDocument, Table
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
-    from farthest.queries.coset_estimates import Estimate, LayerEstimate
     from farthest.starts import Component, Keep, Starts
 
 
@@ -44,7 +42,6 @@ MOST_ALL = 2**22
 """Cosets with --all."""
 SHOWN = 40
 """Cosets that a table has."""
-COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 
 
 workers_option = click.option(
@@ -368,35 +365,14 @@ def _there(database: str | None) -> Database:
 
 
 def _list(known: Surveys, *, as_json: bool) -> None:
+    from farthest.documents.surveys import SURVEYS, survey_rows
+
     found = known.all()
     if as_json:
         listed = [_document(known, each) for each in found]
         print_json([{name: of for name, of in each.items() if name != "cosets"} for each in listed])
         return
-    print_table(
-        ("survey", "set", "parts", "done", "seconds", "kept", "created (UTC)"),
-        [
-            (
-                str(each.id),
-                _name(each),
-                f"{each.record.parts:,}",
-                f"{each.done:,}",
-                f"{each.seconds:,.1f}",
-                "" if each.of_cosets else f"{each.components:,}",
-                each.record.created.strftime("%Y-%m-%d %H:%M"),
-            )
-            for each in found
-        ],
-        right="rlrrrrl",
-    )
-
-
-def _name(stored: StoredSurvey) -> str:
-    """What tells a survey from others, as far as that can be read."""
-    with suppress(StorageError):
-        if stored.of_cosets:
-            return f"{stored.record.name}: {stored.starts}"
-    return stored.record.name
+    print_table(SURVEYS, survey_rows(found), right="rlrrrrl")
 
 
 def _document(known: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
@@ -406,78 +382,26 @@ def _document(known: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDo
 
 
 def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
+    from farthest.documents.surveys import cosets_document, cosets_table, survey_facts, totals_table
+
     if as_json:
         print_json(_document(known, stored))
         return
-    facts = [
-        ("survey", f"{stored.id}: {stored.record.name}"),
-        ("set", str(stored.starts)),
-        (
-            "parts",
-            f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads",
-        ),
-    ]
     if stored.of_cosets:
-        digest = _print_cosets(known, stored)
+        document = cosets_document(known, stored)
+        _print_numbers(cosets_table(document, SHOWN), "l")
+        digest = document["digest"]
     else:
-        _print_totals(known, stored)
-        facts.append(("kept", counted(stored.components, "component")))
+        _print_numbers(totals_table(known, stored))
         digest = known.digest(stored.id)
     click.echo()
-    print_facts([*facts, ("digest", digest)])
+    print_facts(survey_facts(stored, digest))
 
 
-def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
-    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far. Their digest."""
-    from farthest.documents.surveys import cosets_document
-
-    document = cosets_document(known, stored)
-    rows = document["cosets"]
-    depth = document["starts_of"]["depth"]
-    counts = [[*each["layers"], *each["bounds"]] for each in rows]
-    first = min((next((at for at, new in enumerate(each) if new), len(each)) for each in counts), default=0)
-    distances = range(first, max(map(len, counts), default=0))
-
-    def cells(layers: list[int]) -> list[str]:
-        return [f"{layers[at]:,}" if at < len(layers) else "" for at in distances]
-
-    shown = [
-        (
-            each["coset"] or "(solved)",
-            f"{each['weight']:,}",
-            f"{each['seconds']:.1f}",
-            *cells(layers),
-            f"{each['unreached']:,}",
-        )
-        for each, layers in zip(rows[:SHOWN], counts, strict=False)
-    ]
-    if len(rows) > SHOWN:
-        shown.append((f"{len(rows) - SHOWN:,} more: --json", *("" for _ in shown[0][1:])))
-    if document["layers"] is not None:
-        shown.append(
-            (
-                "all",
-                f"{sum(each['weight'] for each in rows):,}",
-                f"{document['seconds']:.1f}",
-                *cells(document["layers"]),
-                f"{sum(each['weight'] * each['unreached'] for each in rows):,}",
-            )
-        )
-    heads = [str(at) if at <= depth else f"<={at}" for at in distances]
-    print_table(("coset", "weight", "seconds", *heads, "left"), shown, right="l" + "r" * (len(heads) + 3))
-    return document["digest"]
-
-
-def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
-    from farthest.starts import NOTHING
-
-    totals = known.totals(stored.id)
-    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
-    print_table(
-        ("pieces", *COUNTS),
-        [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows],
-        right="r" * 7,
-    )
+def _print_numbers(table: Table, first: str = "r") -> None:
+    """``first``: the side of the first column."""
+    heads, rows = table
+    print_table(heads, rows, right=first.ljust(len(heads), "r"))
 
 
 def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
@@ -505,57 +429,13 @@ def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
 def _estimate(
     known: Surveys, stored: StoredSurvey, layers: tuple[str, ...], opened: Database, *, as_json: bool
 ) -> None:
-    from farthest.documents.surveys import estimates_document
+    from farthest.documents.surveys import estimates_document, estimates_facts, estimates_table
     from farthest.queries.coset_estimates import estimates, known_layers
 
     found = estimates(known, stored, known_layers(layers, stored, opened))
     if as_json:
         print_json(estimates_document(stored, found))
         return
-    if found.exact:
-        heads: tuple[str, ...] = ("distance", "positions", "known")
-        rows: list[tuple[str, ...]] = [
-            (f"{each.distance}", f"{each.plain.positions:,}", _known(each.known)) for each in found.layers
-        ]
-    else:
-        heads = ("distance", "mean", "positions", "+-", "regression", "+-", "on", "known", "off")
-        rows = [_estimate_cells(each) for each in found.layers]
-    print_table(heads, rows, right="r" * len(heads))
+    _print_numbers(estimates_table(found))
     click.echo()
-    sample = counted(found.sampled, "coset")
-    facts = [
-        ("survey", f"{stored.id}: {stored.record.name}"),
-        (
-            "cosets",
-            f"all {found.cosets:,}" if found.exact else f"{found.sampled:,} at random, of {found.cosets:,}",
-        ),
-        ("bound", f"in {found.bounded:,} of {sample} each position is within {found.within} moves"),
-    ]
-    print_facts(facts if found.bounded else facts[:2])
-
-
-def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
-    by, best = each.regression, each.regression or each.plain
-    off = (
-        "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
-    )
-    return (
-        f"{each.distance}",
-        f"{each.mean:,.1f}",
-        *_rough(each.plain),
-        *(("", "", "") if by is None else (*_rough(by), ",".join(map(str, by.controls)))),
-        _known(each.known),
-        off,
-    )
-
-
-def _rough(estimate: Estimate) -> tuple[str, str]:
-    exact = estimate.positions < 1e9
-    return (
-        f"{estimate.positions:,.0f}" if exact else f"{estimate.positions:.4e}",
-        f"{estimate.error:,.0f}" if exact else f"{estimate.error:.1e}",
-    )
-
-
-def _known(layer: int | None) -> str:
-    return "" if layer is None else f"{layer:,}"
+    print_facts([("survey", f"{stored.id}: {stored.record.name}"), *estimates_facts(found)])

@@ -1,17 +1,19 @@
-"""What is told of surveys: `farthest survey` and `farthest surveys`."""
+"""What is told of surveys: by `farthest survey`, `cosets` and `surveys`, and by the web, as JSON and as tables."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
+from farthest.errors import StorageError
 from farthest.puzzles.family import board_picture
 from farthest.queries.output_files import text_cell
-from farthest.starts import BlockBoards, RushHour
-from farthest.wording import counted
+from farthest.starts import NOTHING, BlockBoards, RushHour
+from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from farthest.cosets import CosetRow
     from farthest.models.surveys import StoredSurvey, Surveys
     from farthest.puzzles.picture import Picture
-    from farthest.queries.coset_estimates import CosetEstimates, Estimate
+    from farthest.queries.coset_estimates import CosetEstimates, Estimate, LayerEstimate
     from farthest.starts import Component, Starts
 
 
@@ -130,6 +132,22 @@ class EstimatesDocument(TypedDict):
     estimates: Annotated[list[LayerEstimateDocument], "a distance each, from 0 to the depth"]
 
 
+class SurveySummary(TypedDict):
+    """A survey in a list."""
+
+    survey: int
+    name: str
+    parts: int
+    done: int
+    seconds: float
+
+
+class SurveysDocument(TypedDict):
+    """All surveys, the oldest first."""
+
+    surveys: list[SurveySummary]
+
+
 class SurveyDocument(_Surveyed):
     """A survey, and what it has found so far."""
 
@@ -151,6 +169,16 @@ def _surveyed(stored: StoredSurvey, digest: str) -> _Surveyed:
         parts=stored.record.parts,
         digest=digest,
     )
+
+
+def surveys_document(found: Iterable[StoredSurvey]) -> SurveysDocument:
+    """The JSON object."""
+    return {
+        "surveys": [
+            filled(SurveySummary, each, survey=each.id, name=survey_name(each), parts=each.record.parts)
+            for each in found
+        ]
+    }
 
 
 def survey_document(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument:
@@ -254,3 +282,136 @@ def drawn(starts: Starts, components: Iterable[Component]) -> list[tuple[str, Pi
         board = puzzle.definition.parse_board(each.board)
         found.append((f"{moves}, {counted(each.states, 'state')}", board_picture(puzzle, board)))
     return found
+
+
+SURVEYS = ("survey", "set", "parts", "done", "seconds", "kept", "created (UTC)")
+"""The headings of ``survey_rows``."""
+COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+"""Headings, and a row of texts for each line."""
+
+
+def survey_rows(found: Iterable[StoredSurvey]) -> list[tuple[str, ...]]:
+    """A row of texts for each survey."""
+    return [
+        (
+            str(each.id),
+            survey_name(each),
+            f"{each.record.parts:,}",
+            f"{each.done:,}",
+            f"{each.seconds:,.1f}",
+            "" if each.of_cosets else f"{each.components:,}",
+            each.record.created.strftime("%Y-%m-%d %H:%M"),
+        )
+        for each in found
+    ]
+
+
+def survey_name(stored: StoredSurvey) -> str:
+    """What tells a survey from others, as far as that can be read."""
+    with suppress(StorageError):
+        if stored.of_cosets:
+            return f"{stored.record.name}: {stored.starts}"
+    return stored.record.name
+
+
+def survey_facts(stored: StoredSurvey, digest: str) -> list[tuple[str, str]]:
+    """Names and values."""
+    done = f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads"
+    facts = [
+        ("survey", f"{stored.id}: {stored.record.name}"),
+        ("set", str(stored.starts)),
+        ("parts", done),
+        ("kept", counted(stored.components, "component")),
+        ("digest", digest),
+    ]
+    return [each for each in facts if each[0] != "kept" or not stored.of_cosets]
+
+
+def totals_table(surveys: Surveys, stored: StoredSurvey) -> Table:
+    """Counts for each number of pieces."""
+    totals = surveys.totals(stored.id)
+    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
+    texts = [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows]
+    return ("pieces", *COUNTS), texts
+
+
+def cosets_table(document: CosetsDocument, most: int) -> Table:
+    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far; of so many cosets
+    at most, and of all together."""
+    rows = document["cosets"]
+    depth = document["starts_of"]["depth"]
+    counts = [[*each["layers"], *each["bounds"]] for each in rows]
+    first = min((next((at for at, new in enumerate(each) if new), len(each)) for each in counts), default=0)
+    distances = range(first, max(map(len, counts), default=0))
+
+    def cells(layers: list[int]) -> list[str]:
+        return [f"{layers[at]:,}" if at < len(layers) else "" for at in distances]
+
+    shown = [
+        (
+            each["coset"] or "(solved)",
+            f"{each['weight']:,}",
+            f"{each['seconds']:.1f}",
+            *cells(layers),
+            f"{each['unreached']:,}",
+        )
+        for each, layers in zip(rows[:most], counts, strict=False)
+    ]
+    if len(rows) > most:
+        shown.append((f"{len(rows) - most:,} more: --json", *("" for _ in shown[0][1:])))
+    if document["layers"] is not None:
+        shown.append(
+            (
+                "all",
+                f"{sum(each['weight'] for each in rows):,}",
+                f"{document['seconds']:.1f}",
+                *cells(document["layers"]),
+                f"{sum(each['weight'] * each['unreached'] for each in rows):,}",
+            )
+        )
+    heads = [str(at) if at <= depth else f"<={at}" for at in distances]
+    return ("coset", "weight", "seconds", *heads, "left"), shown
+
+
+def estimates_table(found: CosetEstimates) -> Table:
+    """The layers, exact or with standard errors."""
+    if found.exact:
+        return ("distance", "positions", "known"), [
+            (f"{each.distance}", f"{each.plain.positions:,}", _known(each.known)) for each in found.layers
+        ]
+    heads = ("distance", "mean", "positions", "+-", "regression", "+-", "on", "known", "off")
+    return heads, [_estimate_cells(each) for each in found.layers]
+
+
+def estimates_facts(found: CosetEstimates) -> list[tuple[str, str]]:
+    """Names and values: from which cosets, and what bound they prove."""
+    sample = f"{found.sampled:,} at random, of {found.cosets:,}"
+    bound = f"in {found.bounded:,} of {counted(found.sampled, 'coset')} each position is within {found.within} moves"
+    facts = [("cosets", f"all {found.cosets:,}" if found.exact else sample), ("bound", bound)]
+    return facts if found.bounded else facts[:1]
+
+
+def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
+    by, best = each.regression, each.regression or each.plain
+    off = (
+        "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
+    )
+    return (
+        f"{each.distance}",
+        f"{each.mean:,.1f}",
+        *_rough(each.plain),
+        *(("", "", "") if by is None else (*_rough(by), ",".join(map(str, by.controls)))),
+        _known(each.known),
+        off,
+    )
+
+
+def _rough(estimate: Estimate) -> tuple[str, str]:
+    if estimate.positions < 1e9:
+        return f"{estimate.positions:,.0f}", f"{estimate.error:,.0f}"
+    return f"{estimate.positions:.4e}", f"{estimate.error:.1e}"
+
+
+def _known(layer: int | None) -> str:
+    return "" if layer is None else f"{layer:,}"

@@ -23,6 +23,12 @@ from farthest.documents.jobs import enumeration_document, job_summary, progress_
 from farthest.documents.maps import distance_answer, map_facts, path_document, state_of
 from farthest.documents.puzzles import estimate_document, puzzle_document, puzzle_summary
 from farthest.documents.searches import iteration_rows, search_document
+from farthest.documents.surveys import (
+    cosets_document,
+    estimates_document,
+    survey_document,
+    surveys_document,
+)
 from farthest.documents.workers import living_workers
 from farthest.drawing.chart import Chart
 from farthest.errors import UnavailableError
@@ -41,9 +47,11 @@ from farthest.web.asking import (
 )
 from farthest.web.openapi import openapi
 from farthest.web.shelf import (
+    MOST_COSETS,
     board_asked,
     damages_told,
     estimate_of,
+    estimates_of,
     number_asked,
     number_in,
     puzzle_named,
@@ -66,7 +74,14 @@ if TYPE_CHECKING:
         StateDocument,
     )
     from farthest.documents.puzzles import EstimateDocument, PuzzlesDocument
+    from farthest.documents.surveys import (
+        CosetsDocument,
+        EstimatesDocument,
+        SurveyDocument,
+        SurveysDocument,
+    )
     from farthest.documents.workers import WorkersDocument
+    from farthest.models.surveys import StoredSurvey
     from farthest.queries.distance_map import DistanceMap
     from farthest.web.shelf import Shelf
 
@@ -318,6 +333,32 @@ def _estimate(request: Request) -> EstimateDocument:
     return estimate_document(puzzle, estimate_of(puzzle, shelf_of(request).database))
 
 
+def _surveys(request: Request) -> SurveysDocument:
+    return surveys_document(shelf_of(request).surveys.all())
+
+
+def _survey(request: Request) -> SurveyDocument | CosetsDocument:
+    surveys, stored = shelf_of(request).surveys, _asked_survey(request)
+    return cosets_document(surveys, stored) if stored.of_cosets else survey_document(surveys, stored)
+
+
+def _survey_estimate(request: Request) -> EstimatesDocument:
+    stored = _asked_survey(request)
+    return estimates_document(stored, estimates_of(shelf_of(request), stored))
+
+
+def _asked_survey(request: Request) -> StoredSurvey:
+    """Raises RefusalError for more cosets than one answer has."""
+    stored = shelf_of(request).surveys.get(number_in(request))
+    if stored.of_cosets and stored.done > MOST_COSETS:
+        raise RefusalError(
+            413,
+            f"survey {stored.id}: {stored.done:,} cosets are more than the {MOST_COSETS:,} that can be given at once; "
+            f"`farthest surveys {stored.id} --json` has them",
+        )
+    return stored
+
+
 def _workers(request: Request) -> WorkersDocument:
     if not settings_of(request).redis:
         raise RefusalError(
@@ -339,5 +380,8 @@ API = [
     Route("/api/puzzles", answered(_puzzles, json_answer)),
     Route("/api/puzzles/{name}", answered(_puzzle, json_answer)),
     Route("/api/puzzles/{name}/estimate", answered(_estimate, json_answer)),
+    Route("/api/surveys", answered(_surveys, json_answer)),
+    Route("/api/surveys/{number}", answered(_survey, json_answer)),
+    Route("/api/surveys/{number}/estimate", answered(_survey_estimate, json_answer)),
     Route("/api/workers", answered(_workers, json_answer)),
 ]

@@ -276,6 +276,16 @@ def jobs_page(words: str = "", before: int | None = None) -> str:
     )
 
 
+def surveys_page() -> str:
+    """All surveys."""
+    return "/surveys"
+
+
+def survey_page(number: int) -> str:
+    """A survey."""
+    return f"/surveys/{number}"
+
+
 def puzzles_page(words: str = "", family: str = "") -> str:
     """The catalogue, or its puzzles with these words; at one of its families."""
     return _with("/puzzles", {"q": words} if words else {}) + (f"#{family}" if family else "")

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from farthest.coordinator.search.choice import map_to
 from farthest.documents.maps import path_of, state_of
 from farthest.documents.workers import living_workers
-from farthest.errors import BoardError, FarthestError
+from farthest.errors import BoardError, FarthestError, JobError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of, search_parameters
@@ -25,15 +25,17 @@ from farthest.search.solvable import why_unsolvable_at_once
 from farthest.web.asking import answered
 from farthest.web.change_routes import comparison, local_jobs, solvings
 from farthest.web.gate import may_change
-from farthest.web.page import board_page, own_page, puzzle_page, state_page
-from farthest.web.pages import box, home, job, jobs, own, play, puzzles, search, solve, state
+from farthest.web.page import board_page, own_page, puzzle_page, state_page, surveys_page
+from farthest.web.pages import box, home, job, jobs, own, play, puzzles, search, solve, state, surveys
 from farthest.web.pages.box import BoxFound
 from farthest.web.pages.puzzles import PuzzleFound
 from farthest.web.shelf import (
     JOBS_LISTED,
+    MOST_COSETS,
     board_asked,
     damages_told,
     estimate_of,
+    estimates_of,
     job_found,
     jobs_of,
     number_asked,
@@ -258,6 +260,21 @@ def _moves_on(shown: Puzzle, board: Board) -> list[tuple[MoveName, Board]]:
     return []
 
 
+def _surveys(request: Request) -> str:
+    return surveys.surveys(shelf_of(request).surveys.all())
+
+
+def _survey(request: Request) -> str:
+    shelf = shelf_of(request)
+    stored = shelf.surveys.get(number_in(request))
+    if stored.of_cosets and stored.done > MOST_COSETS:
+        return surveys.too_large(stored)
+    estimates = None
+    with suppress(JobError):  # of too few cosets, or of such that are no sample
+        estimates = estimates_of(shelf, stored) if stored.of_cosets else None
+    return surveys.survey(shelf.surveys, stored, estimates)
+
+
 def _workers(request: Request) -> str:
     return home.workers(living_workers()) if settings_of(request).redis else home.no_redis()
 
@@ -282,6 +299,8 @@ PAGES = [
         ("/puzzles/{name}/{board:path}", _position),
         ("/box", _box),
         (own_page(), _own),
+        (surveys_page(), _surveys),
+        ("/surveys/{number}", _survey),
         ("/workers", _workers),
     )
 ]
