@@ -39,6 +39,8 @@ MOST = 2**31 - 1
 """Of an integer that databases are asked for."""
 MOST_ROWS = 10**6
 """Cosets at random."""
+MOST_ALL = 2**22
+"""Cosets with --all."""
 SHOWN = 40
 """Cosets that a table has."""
 
@@ -185,18 +187,24 @@ def cosets(
     chosen = None if every else sequences if count is None else Drawn(count, seed or 0)
     asked = cosets_named(puzzle, subgroup, depth, chosen)
     with open_database(database, create=True) as opened:
-        of = asked.of
+        of, needs = asked.of, asked.of.needs
         if count is not None and count > of.cosets:
             raise click.UsageError(
                 f"--random {count}: there are {counted(of.cosets, 'coset')}; --all enumerates them."
             )
-        each = "process of a worker"
+        if every and of.cosets > MOST_ALL:
+            raise click.UsageError(
+                f"--all: there are {of.cosets:,} cosets, more than the {MOST_ALL:,} that are done as one task; take "
+                "--random or --coset."
+            )
+        each = "one of a worker's processes that is at one"
         if workers == "threads":
-            threads, _ = asked.shares(min(threads or cores(), asked.parts))
-            each = f"of {counted(threads, 'thread')}"
+            threads = threads or cores()
+            at_a_time, by = asked.shares(threads)
+            each = f"of {counted(min(at_a_time, asked.parts), 'coset')} at a time, by {counted(by, 'thread')} each"
         note(
             f"{counted(of.cosets, 'coset')} of {counted(of.positions, 'position')}; memory: "
-            f"{bytes_text(of.needs.table_bytes)}, and {bytes_text(of.needs.coset_bytes)} for each {each}"
+            f"{bytes_text(needs.table_bytes)}, and {bytes_text(needs.coset_bytes)} for each {each}"
         )
         _do(asked, workers, threads, None, opened, as_json=as_json)
 
