@@ -15,6 +15,7 @@ from farthest.coordinator.survey import survey_by_threads
 from farthest.cosets import Drawn, cosets_named
 from farthest.models.database import open_database
 from farthest.models.surveys import Surveys
+from farthest.starts import starts_named
 from farthest.web.app import application
 from farthest.web.gate import WebSettings
 from farthest.web.server import CrossOrigin
@@ -22,8 +23,8 @@ from farthest.web.server import CrossOrigin
 TOKEN = "0123456789abcdef-token"
 THREE, KINDS, BLOCKS, ONE_WAY, CUT, LAYERS, QUEUED, SEARCH = range(1, 9)
 """The jobs, by number."""
-DRAWN, UNFINISHED, CARS = range(1, 4)
-"""The surveys, by number."""
+SURVEY, SURVEYED_BLOCKS, BEGUN, COSETS, DRAWN = range(1, 6)
+"""The surveys."""
 
 Client = Callable[..., TestClient]
 
@@ -54,15 +55,17 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     with open_database(file, create=False) as database:
         enumerate_puzzle(farthest.load_puzzle("8-puzzle"), database, Settings(histogram_only=True))
-        asked = cosets_named("pyraminx<U,L,R>", "<U,L>", 6, Drawn(30, 7))
-        survey_by_threads(asked, database, threads=1, watch=lambda _: None)
-        asked = cosets_named("pyraminx<U,L>", "<U>", 6, None)
-        part = asked.survey(0, asked.parts)
-        surveys = Surveys(database)
-        surveys.store(surveys.begin(asked, None).id, [(0, part, 0.5)])
-    farthest.survey("rush-hour-3x3", database=file).close()
     farthest.submit("3-puzzle", database=file)
     farthest.solve("8-puzzle", "123456078", all_solutions=True, database=file, store=True)
+    farthest.survey("rush-hour-4x4", database=file).close()
+    farthest.survey("pennant", boards=["start"], database=file).close()
+    with open_database(file, create=False) as database:
+        surveys, begun = Surveys(database), starts_named("rush-hour-3x3", keep="solvable")
+        surveys.store(surveys.begin(begun, 3).id, [(1, begun.survey(1, 3), 0.5)])
+        cosets = cosets_named("pyraminx<U,L>", "<U>", 3, ("L",))
+        survey_by_threads(cosets, database, threads=1, watch=lambda _: None)
+        drawn = cosets_named("pyraminx<U,L,R>", "<U,L>", 6, Drawn(30, 7))
+        survey_by_threads(drawn, database, threads=1, watch=lambda _: None)
     return file
 
 

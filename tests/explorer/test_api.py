@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 import farthest
 from explorer.conftest import (
     BLOCKS,
-    CARS,
+    COSETS,
     CUT,
     DRAWN,
     KINDS,
@@ -22,9 +22,9 @@ from explorer.conftest import (
     ONE_WAY,
     QUEUED,
     SEARCH,
+    SURVEY,
     THREE,
     TOKEN,
-    UNFINISHED,
     Client,
 )
 from farthest.cli.app import cli
@@ -54,11 +54,11 @@ CALLS: list[tuple[str, str, dict[str, Any]]] = [
     ("get", "/api/puzzles/klotski", {}),
     ("get", "/api/puzzles/cube-3x3x3", {}),
     ("get", "/api/puzzles/sliding-3x4/estimate", {}),
-    ("get", "/api/surveys", {}),
-    ("get", f"/api/surveys/{DRAWN}", {}),
-    ("get", f"/api/surveys/{CARS}", {}),
+    ("get", f"/api/surveys/{SURVEY}", {}),
+    ("get", f"/api/surveys/{COSETS}", {}),
     ("get", f"/api/surveys/{DRAWN}/estimate", {}),
-    ("get", f"/api/surveys/{UNFINISHED}/estimate", {}),
+    ("get", f"/api/surveys/{COSETS}/estimate", {}),
+    ("get", "/api/surveys/77", {}),
     ("get", "/api/jobs/77", {}),
     ("get", f"/api/jobs/{KINDS}/state?board=nonsense", {}),
     ("post", f"/api/jobs/{KINDS}/distances", {"content": b"[]"}),

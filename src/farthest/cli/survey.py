@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,16 +20,15 @@ from farthest.cli.options import (
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
-from farthest.errors import MissingDatabaseError
+from farthest.errors import MissingDatabaseError, StorageError
 from farthest.machine import cores
-from farthest.wording import bytes_text, counted
+from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
     from typing import TextIO
 
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
-    from farthest.documents.surveys import CosetsDocument, SurveyDocument, Table
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
     from farthest.starts import Component, Keep, Starts
@@ -365,43 +365,77 @@ def _there(database: str | None) -> Database:
 
 
 def _list(known: Surveys, *, as_json: bool) -> None:
-    from farthest.documents.surveys import SURVEYS, survey_rows
+    from farthest.documents.surveys import document_of
 
     found = known.all()
     if as_json:
-        listed = [_document(known, each) for each in found]
+        listed = [document_of(known, each) for each in found]
         print_json([{name: of for name, of in each.items() if name != "cosets"} for each in listed])
         return
-    print_table(SURVEYS, survey_rows(found), right="rlrrrrl")
+    print_table(
+        ("survey", "set", "parts", "done", "seconds", "kept", "created (UTC)"),
+        [
+            (
+                str(each.id),
+                _name(each),
+                f"{each.record.parts:,}",
+                f"{each.done:,}",
+                f"{each.seconds:,.1f}",
+                "" if each.of_cosets else f"{each.components:,}",
+                each.record.created.strftime("%Y-%m-%d %H:%M"),
+            )
+            for each in found
+        ],
+        right="rlrrrrl",
+    )
 
 
-def _document(known: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
-    from farthest.documents.surveys import cosets_document, survey_document
-
-    return cosets_document(known, stored) if stored.of_cosets else survey_document(known, stored)
+def _name(stored: StoredSurvey) -> str:
+    """What tells a survey from others, as far as that can be read."""
+    with suppress(StorageError):
+        if stored.of_cosets:
+            return f"{stored.record.name}: {stored.starts}"
+    return stored.record.name
 
 
 def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
-    from farthest.documents.surveys import cosets_document, cosets_table, survey_facts, totals_table
+    from farthest.documents.surveys import document_of
 
     if as_json:
-        print_json(_document(known, stored))
+        print_json(document_of(known, stored))
         return
+    facts = [
+        ("survey", f"{stored.id}: {stored.record.name}"),
+        ("set", str(stored.starts)),
+        (
+            "parts",
+            f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads",
+        ),
+    ]
     if stored.of_cosets:
-        document = cosets_document(known, stored)
-        _print_numbers(cosets_table(document, SHOWN), "l")
-        digest = document["digest"]
+        digest = _print_cosets(known, stored)
     else:
-        _print_numbers(totals_table(known, stored))
+        _print_totals(known, stored)
+        facts.append(("kept", counted(stored.components, "component")))
         digest = known.digest(stored.id)
     click.echo()
-    print_facts(survey_facts(stored, digest))
+    print_facts([*facts, ("digest", digest)])
 
 
-def _print_numbers(table: Table, first: str = "r") -> None:
-    """``first``: the side of the first column."""
-    heads, rows = table
-    print_table(heads, rows, right=first.ljust(len(heads), "r"))
+def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
+    """Returns their digest."""
+    from farthest.documents.surveys import cosets_document, cosets_table
+
+    document = cosets_document(known, stored)
+    heads, rows = cosets_table(document, SHOWN)
+    print_table(heads, rows, right="l" + "r" * (len(heads) - 1))
+    return document["digest"]
+
+
+def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
+    from farthest.documents.surveys import COUNTS, totals_rows
+
+    print_table(("pieces", *COUNTS), totals_rows(known.totals(stored.id)), right="r" * 7)
 
 
 def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
@@ -436,6 +470,7 @@ def _estimate(
     if as_json:
         print_json(estimates_document(stored, found))
         return
-    _print_numbers(estimates_table(found))
+    heads, rows = estimates_table(found)
+    print_table(heads, rows, right="r" * len(heads))
     click.echo()
     print_facts([("survey", f"{stored.id}: {stored.record.name}"), *estimates_facts(found)])

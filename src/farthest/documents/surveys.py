@@ -5,24 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
-from farthest.errors import StorageError
-from farthest.puzzles.family import board_picture
 from farthest.queries.output_files import text_cell
 from farthest.starts import NOTHING, BlockBoards, RushHour
-from farthest.wording import counted, seconds_text
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from farthest.cosets import CosetRow
     from farthest.models.surveys import StoredSurvey, Surveys
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.coset_estimates import CosetEstimates, Estimate, LayerEstimate
-    from farthest.starts import Component, Starts
+    from farthest.starts import Component, Counts, Starts
 
 
 class PiecesDocument(TypedDict):
@@ -132,22 +129,6 @@ class EstimatesDocument(TypedDict):
     estimates: Annotated[list[LayerEstimateDocument], "a distance each, from 0 to the depth"]
 
 
-class SurveySummary(TypedDict):
-    """A survey in a list."""
-
-    survey: int
-    name: str
-    parts: int
-    done: int
-    seconds: float
-
-
-class SurveysDocument(TypedDict):
-    """All surveys, the oldest first."""
-
-    surveys: list[SurveySummary]
-
-
 class SurveyDocument(_Surveyed):
     """A survey, and what it has found so far."""
 
@@ -171,14 +152,9 @@ def _surveyed(stored: StoredSurvey, digest: str) -> _Surveyed:
     )
 
 
-def surveys_document(found: Iterable[StoredSurvey]) -> SurveysDocument:
-    """The JSON object."""
-    return {
-        "surveys": [
-            filled(SurveySummary, each, survey=each.id, name=survey_name(each), parts=each.record.parts)
-            for each in found
-        ]
-    }
+def document_of(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
+    """The JSON object of any survey."""
+    return cosets_document(surveys, stored) if stored.of_cosets else survey_document(surveys, stored)
 
 
 def survey_document(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument:
@@ -271,69 +247,30 @@ def _cell(value: Any) -> Any:
     return text_cell(value) if isinstance(value, str) else value
 
 
-def drawn(starts: Starts, components: Iterable[Component]) -> list[tuple[str, Picture]]:
-    """Boards of components with captions; none of cosets."""
-    if not isinstance(starts, RushHour | BlockBoards):
-        return []
-    found = []
-    for each in components:
-        puzzle = starts.puzzle_of(each.board)
-        moves = "no goal" if each.moves is None else counted(each.moves, "move")
-        board = puzzle.definition.parse_board(each.board)
-        found.append((f"{moves}, {counted(each.states, 'state')}", board_picture(puzzle, board)))
-    return found
-
-
-SURVEYS = ("survey", "set", "parts", "done", "seconds", "kept", "created (UTC)")
-"""The headings of ``survey_rows``."""
 COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
+"""Of totals, what tables have."""
+
+
+def totals_rows(totals: Mapping[int, Counts]) -> list[tuple[str, ...]]:
+    """The number of pieces and ``COUNTS``, and at last the sums."""
+    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
+    return [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows]
+
+
+def boards_of(
+    starts: Starts, components: Iterable[Component]
+) -> Iterator[tuple[str, Puzzle, tuple[int, ...]]]:
+    """What is told of each component, and its board: the puzzle that it is one of, and its labels."""
+    if isinstance(starts, RushHour | BlockBoards):  # cosets have no components
+        for each in components:
+            puzzle = starts.puzzle_of(each.board)
+            moves = "no goal" if each.moves is None else counted(each.moves, "move")
+            caption = f"{moves}, {counted(each.states, 'state')}"
+            yield caption, puzzle, puzzle.definition.parse_board(each.board, name=puzzle.name)
+
+
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Headings, and a row of texts for each line."""
-
-
-def survey_rows(found: Iterable[StoredSurvey]) -> list[tuple[str, ...]]:
-    """A row of texts for each survey."""
-    return [
-        (
-            str(each.id),
-            survey_name(each),
-            f"{each.record.parts:,}",
-            f"{each.done:,}",
-            f"{each.seconds:,.1f}",
-            "" if each.of_cosets else f"{each.components:,}",
-            each.record.created.strftime("%Y-%m-%d %H:%M"),
-        )
-        for each in found
-    ]
-
-
-def survey_name(stored: StoredSurvey) -> str:
-    """What tells a survey from others, as far as that can be read."""
-    with suppress(StorageError):
-        if stored.of_cosets:
-            return f"{stored.record.name}: {stored.starts}"
-    return stored.record.name
-
-
-def survey_facts(stored: StoredSurvey, digest: str) -> list[tuple[str, str]]:
-    """Names and values."""
-    done = f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads"
-    facts = [
-        ("survey", f"{stored.id}: {stored.record.name}"),
-        ("set", str(stored.starts)),
-        ("parts", done),
-        ("kept", counted(stored.components, "component")),
-        ("digest", digest),
-    ]
-    return [each for each in facts if each[0] != "kept" or not stored.of_cosets]
-
-
-def totals_table(surveys: Surveys, stored: StoredSurvey) -> Table:
-    """Counts for each number of pieces."""
-    totals = surveys.totals(stored.id)
-    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
-    texts = [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows]
-    return ("pieces", *COUNTS), texts
 
 
 def cosets_table(document: CosetsDocument, most: int) -> Table:

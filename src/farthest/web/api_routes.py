@@ -23,18 +23,15 @@ from farthest.documents.jobs import enumeration_document, job_summary, progress_
 from farthest.documents.maps import distance_answer, map_facts, path_document, state_of
 from farthest.documents.puzzles import estimate_document, puzzle_document, puzzle_summary
 from farthest.documents.searches import iteration_rows, search_document
-from farthest.documents.surveys import (
-    cosets_document,
-    estimates_document,
-    survey_document,
-    surveys_document,
-)
+from farthest.documents.surveys import document_of, estimates_document
 from farthest.documents.workers import living_workers
 from farthest.drawing.chart import Chart
 from farthest.errors import UnavailableError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
+from farthest.models.surveys import Surveys
 from farthest.puzzles import catalogue
+from farthest.queries.coset_estimates import estimates, known_layers
 from farthest.web.asking import (
     BATCH_BYTES,
     BoardsBody,
@@ -47,11 +44,9 @@ from farthest.web.asking import (
 )
 from farthest.web.openapi import openapi
 from farthest.web.shelf import (
-    MOST_COSETS,
     board_asked,
     damages_told,
     estimate_of,
-    estimates_of,
     number_asked,
     number_in,
     puzzle_named,
@@ -74,14 +69,8 @@ if TYPE_CHECKING:
         StateDocument,
     )
     from farthest.documents.puzzles import EstimateDocument, PuzzlesDocument
-    from farthest.documents.surveys import (
-        CosetsDocument,
-        EstimatesDocument,
-        SurveyDocument,
-        SurveysDocument,
-    )
+    from farthest.documents.surveys import CosetsDocument, EstimatesDocument, SurveyDocument
     from farthest.documents.workers import WorkersDocument
-    from farthest.models.surveys import StoredSurvey
     from farthest.queries.distance_map import DistanceMap
     from farthest.web.shelf import Shelf
 
@@ -333,30 +322,16 @@ def _estimate(request: Request) -> EstimateDocument:
     return estimate_document(puzzle, estimate_of(puzzle, shelf_of(request).database))
 
 
-def _surveys(request: Request) -> SurveysDocument:
-    return surveys_document(shelf_of(request).surveys.all())
-
-
 def _survey(request: Request) -> SurveyDocument | CosetsDocument:
-    surveys, stored = shelf_of(request).surveys, _asked_survey(request)
-    return cosets_document(surveys, stored) if stored.of_cosets else survey_document(surveys, stored)
+    known = Surveys(shelf_of(request).database)
+    return document_of(known, known.get(number_in(request)))
 
 
 def _survey_estimate(request: Request) -> EstimatesDocument:
-    stored = _asked_survey(request)
-    return estimates_document(stored, estimates_of(shelf_of(request), stored))
-
-
-def _asked_survey(request: Request) -> StoredSurvey:
-    """Raises RefusalError for more cosets than one answer has."""
-    stored = shelf_of(request).surveys.get(number_in(request))
-    if stored.of_cosets and stored.done > MOST_COSETS:
-        raise RefusalError(
-            413,
-            f"survey {stored.id}: {stored.done:,} cosets are more than the {MOST_COSETS:,} that can be given at once; "
-            f"`farthest surveys {stored.id} --json` has them",
-        )
-    return stored
+    database = shelf_of(request).database
+    known = Surveys(database)
+    stored = known.get(number_in(request))
+    return estimates_document(stored, estimates(known, stored, known_layers((), stored, database)))
 
 
 def _workers(request: Request) -> WorkersDocument:
@@ -380,7 +355,6 @@ API = [
     Route("/api/puzzles", answered(_puzzles, json_answer)),
     Route("/api/puzzles/{name}", answered(_puzzle, json_answer)),
     Route("/api/puzzles/{name}/estimate", answered(_estimate, json_answer)),
-    Route("/api/surveys", answered(_surveys, json_answer)),
     Route("/api/surveys/{number}", answered(_survey, json_answer)),
     Route("/api/surveys/{number}/estimate", answered(_survey_estimate, json_answer)),
     Route("/api/workers", answered(_workers, json_answer)),

@@ -20,12 +20,7 @@ from farthest.documents.maps import (
 )
 from farthest.documents.puzzles import DefinitionDocument, EstimateDocument, PuzzlesDocument
 from farthest.documents.searches import SearchDocument
-from farthest.documents.surveys import (
-    CosetsDocument,
-    EstimatesDocument,
-    SurveyDocument,
-    SurveysDocument,
-)
+from farthest.documents.surveys import CosetsDocument, EstimatesDocument, SurveyDocument
 from farthest.documents.workers import WorkersDocument
 from farthest.models.records import Progress
 from farthest.web.asking import BoardsBody, PuzzleBody
@@ -57,11 +52,10 @@ DECLARED = (
     PuzzlesDocument,
     DefinitionDocument,
     EstimateDocument,
-    WorkersDocument,
-    SurveysDocument,
     SurveyDocument,
     CosetsDocument,
     EstimatesDocument,
+    WorkersDocument,
     PuzzleBody,
     BoardsBody,
 )
@@ -220,17 +214,16 @@ PATHS: dict[str, Schema] = {
     "/api/puzzles/{name}/estimate": {
         "get": _call("What enumerating it here would need.", EstimateDocument, NAME_IN)
     },
-    "/api/surveys": {"get": _call("The surveys, the oldest first.", SurveysDocument)},
     "/api/surveys/{number}": {
         "get": _call(
-            "One survey, and what it has found so far; of cosets 10,000 at most.",
+            "One survey, finished or not: counts of components by pieces, or cosets.",
             (SurveyDocument, CosetsDocument),
             SURVEY_IN,
         )
     },
     "/api/surveys/{number}/estimate": {
         "get": _call(
-            "The puzzle's layers, estimated from cosets at random, and from all exact.",
+            "The puzzle's layers, estimated from cosets at random, or exact from all.",
             EstimatesDocument,
             SURVEY_IN,
         )

@@ -16,7 +16,6 @@ from farthest.models.maps import Maps
 from farthest.models.naming import no_map
 from farthest.models.records import ENUMERATION, FINISHED, RUNNING, SEARCH, LayerRecord
 from farthest.models.stored_job import puzzle_of
-from farthest.models.surveys import Surveys
 from farthest.puzzles import catalogue
 from farthest.puzzles.puzzle import MAX_NAME
 from farthest.queries.distance_map import DistanceMap
@@ -38,9 +37,7 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord
-    from farthest.models.surveys import StoredSurvey
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.queries.coset_estimates import CosetEstimates
     from farthest.spaces.contract import Codes
     from farthest.web.gate import WebSettings
 
@@ -100,7 +97,6 @@ class Shelf:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.jobs = Jobs(database)
-        self.surveys = Surveys(database)
         self._lock = threading.Lock()
         self._maps: OrderedDict[tuple[int, str], PatientMap] = OrderedDict()
         self._opening: dict[tuple[int, str], threading.Lock] = {}
@@ -269,17 +265,6 @@ def jobs_of(shelf: Shelf, puzzle: Puzzle) -> list[JobRecord]:
 def damages_told(shelf: Shelf, found: JobPage) -> list[str]:
     """What is wrong with jobs that cannot be listed; the place of the database stays with the server."""
     return [str(damage).replace(shelf.database.place, "the database") for damage in found.damages]
-
-
-MOST_COSETS = 10_000
-"""Of a survey that is asked: each is read."""
-
-
-def estimates_of(shelf: Shelf, stored: StoredSurvey) -> CosetEstimates:
-    """By a survey of cosets at random, with the published layers. Raises JobError where it is none."""
-    from farthest.queries.coset_estimates import estimates, known_layers
-
-    return estimates(shelf.surveys, stored, known_layers((), stored, shelf.database))
 
 
 def estimate_of(puzzle: Puzzle, database: Database) -> Estimate:

@@ -9,16 +9,7 @@ from htpy import a, fragment, p, span
 from farthest.documents.jobs import origin_text
 from farthest.puzzles import catalogue
 from farthest.puzzles.catalogue import matching
-from farthest.web.page import (
-    job_page,
-    jobs_page,
-    message,
-    page,
-    puzzles_page,
-    rows_of,
-    search_form,
-    surveys_page,
-)
+from farthest.web.page import job_page, jobs_page, message, page, puzzles_page, rows_of, search_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +28,6 @@ def jobs(listed: JobPage, damages: Sequence[str], wanted: str, *, older_page: bo
         search_form(jobs_page(), wanted),
         [message(damage) for damage in damages],
         _listed(listed, wanted, older_page=older_page),
-        p["Many small spaces and cosets are ", a(href=surveys_page())["surveys"], "."],
     )
 
 
