@@ -23,6 +23,13 @@ struct SubgroupLanes {
   alignas(64) std::uint16_t shift[32];
 };
 
+// The same for shuffles within 16 bytes: what comes from each 12 bytes of the source, and which lanes are
+// shifted. All ones: nothing.
+struct SubgroupShuffle {
+  alignas(32) std::uint8_t from[3][64];
+  alignas(32) std::uint16_t shifted[32];
+};
+
 struct SubgroupExchange {
   static constexpr std::size_t kPieces = 4;  // in the lower slots
 
@@ -34,12 +41,20 @@ struct SubgroupExchange {
   alignas(64) std::uint16_t second[32];      // all ones in lanes where that is 2 or 3
   std::uint16_t becomes[4096];               // what is made of the bits of a lane
   alignas(64) std::uint8_t bytes[2][2][64];  // the same by the lower or upper six of them: a byte of two
+
+  // Lanes by the piece in the slot that is exchanged, eight for each, of which two are none: so what comes
+  // from a block is side by side. How they are put so, and from there back; what becomes of a lane by four of
+  // its bits: a byte of two.
+  SubgroupShuffle gather;
+  alignas(32) std::uint8_t spread[kPieces][64];
+  alignas(32) std::uint8_t fours[3][2][32];
 };
 
 struct SubgroupTables {
   std::size_t uppers, lowers, exchanges;
   const SubgroupBlocks* upper;  // by move
   const SubgroupLanes* lower;
+  const SubgroupShuffle* lower_shuffles;
   const SubgroupExchange* exchange;
 };
 
@@ -51,6 +66,8 @@ using SubgroupStep = std::uint64_t (*)(const SubgroupTables& tables, const std::
 std::uint64_t subgroup_step_portable(const SubgroupTables& tables, const std::uint8_t* const* sources,
                                      std::uint8_t* result);
 #ifdef FARTHEST_X86
+std::uint64_t subgroup_step_avx2(const SubgroupTables& tables, const std::uint8_t* const* sources,
+                                 std::uint8_t* result);
 std::uint64_t subgroup_step_avx512(const SubgroupTables& tables, const std::uint8_t* const* sources,
                                    std::uint8_t* result);  // needs VBMI
 #endif

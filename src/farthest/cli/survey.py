@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
-    from farthest.documents.surveys import CosetsDocument, SurveyDocument
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
-    from farthest.queries.coset_estimates import Estimate, LayerEstimate
     from farthest.starts import Component, Keep, Starts
 
 
@@ -40,9 +38,10 @@ MOST = 2**31 - 1
 """Of an integer that databases are asked for."""
 MOST_ROWS = 10**6
 """Cosets at random."""
+MOST_ALL = 2**22
+"""Cosets with --all."""
 SHOWN = 40
 """Cosets that a table has."""
-COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 
 
 workers_option = click.option(
@@ -187,18 +186,24 @@ def cosets(
     chosen = None if every else sequences if count is None else Drawn(count, seed or 0)
     asked = cosets_named(puzzle, subgroup, depth, chosen)
     with open_database(database, create=True) as opened:
-        of = asked.of
+        of, needs = asked.of, asked.of.needs
         if count is not None and count > of.cosets:
             raise click.UsageError(
                 f"--random {count}: there are {counted(of.cosets, 'coset')}; --all enumerates them."
             )
-        each = "process of a worker"
+        if every and of.cosets > MOST_ALL:
+            raise click.UsageError(
+                f"--all: there are {of.cosets:,} cosets, more than the {MOST_ALL:,} that are done as one task; take "
+                "--random or --coset."
+            )
+        each = "one of a worker's processes that is at one"
         if workers == "threads":
-            threads, _ = asked.shares(min(threads or cores(), asked.parts))
-            each = f"of {counted(threads, 'thread')}"
+            threads = threads or cores()
+            at_a_time, by = asked.shares(threads)
+            each = f"of {counted(min(at_a_time, asked.parts), 'coset')} at a time, by {counted(by, 'thread')} each"
         note(
             f"{counted(of.cosets, 'coset')} of {counted(of.positions, 'position')}; memory: "
-            f"{bytes_text(of.needs.table_bytes)}, and {bytes_text(of.needs.coset_bytes)} for each {each}"
+            f"{bytes_text(needs.table_bytes)}, and {bytes_text(needs.coset_bytes)} for each {each}"
         )
         _do(asked, workers, threads, None, opened, as_json=as_json)
 
@@ -360,9 +365,11 @@ def _there(database: str | None) -> Database:
 
 
 def _list(known: Surveys, *, as_json: bool) -> None:
+    from farthest.documents.surveys import document_of
+
     found = known.all()
     if as_json:
-        listed = [_document(known, each) for each in found]
+        listed = [document_of(known, each) for each in found]
         print_json([{name: of for name, of in each.items() if name != "cosets"} for each in listed])
         return
     print_table(
@@ -391,15 +398,11 @@ def _name(stored: StoredSurvey) -> str:
     return stored.record.name
 
 
-def _document(known: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
-    from farthest.documents.surveys import cosets_document, survey_document
-
-    return cosets_document(known, stored) if stored.of_cosets else survey_document(known, stored)
-
-
 def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
+    from farthest.documents.surveys import document_of
+
     if as_json:
-        print_json(_document(known, stored))
+        print_json(document_of(known, stored))
         return
     facts = [
         ("survey", f"{stored.id}: {stored.record.name}"),
@@ -420,56 +423,19 @@ def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
 
 
 def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
-    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far. Their digest."""
-    from farthest.documents.surveys import cosets_document
+    """Returns their digest."""
+    from farthest.documents.surveys import cosets_document, cosets_table
 
     document = cosets_document(known, stored)
-    rows = document["cosets"]
-    depth = document["starts_of"]["depth"]
-    counts = [[*each["layers"], *each["bounds"]] for each in rows]
-    first = min((next((at for at, new in enumerate(each) if new), len(each)) for each in counts), default=0)
-    distances = range(first, max(map(len, counts), default=0))
-
-    def cells(layers: list[int]) -> list[str]:
-        return [f"{layers[at]:,}" if at < len(layers) else "" for at in distances]
-
-    shown = [
-        (
-            each["coset"] or "(solved)",
-            f"{each['weight']:,}",
-            f"{each['seconds']:.1f}",
-            *cells(layers),
-            f"{each['unreached']:,}",
-        )
-        for each, layers in zip(rows[:SHOWN], counts, strict=False)
-    ]
-    if len(rows) > SHOWN:
-        shown.append((f"{len(rows) - SHOWN:,} more: --json", *("" for _ in shown[0][1:])))
-    if document["layers"] is not None:
-        shown.append(
-            (
-                "all",
-                f"{sum(each['weight'] for each in rows):,}",
-                f"{document['seconds']:.1f}",
-                *cells(document["layers"]),
-                f"{sum(each['weight'] * each['unreached'] for each in rows):,}",
-            )
-        )
-    heads = [str(at) if at <= depth else f"<={at}" for at in distances]
-    print_table(("coset", "weight", "seconds", *heads, "left"), shown, right="l" + "r" * (len(heads) + 3))
+    heads, rows = cosets_table(document, SHOWN)
+    print_table(heads, rows, right="l" + "r" * (len(heads) - 1))
     return document["digest"]
 
 
 def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
-    from farthest.starts import NOTHING
+    from farthest.documents.surveys import COUNTS, totals_rows
 
-    totals = known.totals(stored.id)
-    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
-    print_table(
-        ("pieces", *COUNTS),
-        [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows],
-        right="r" * 7,
-    )
+    print_table(("pieces", *COUNTS), totals_rows(known.totals(stored.id)), right="r" * 7)
 
 
 def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
@@ -497,57 +463,14 @@ def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
 def _estimate(
     known: Surveys, stored: StoredSurvey, layers: tuple[str, ...], opened: Database, *, as_json: bool
 ) -> None:
-    from farthest.documents.surveys import estimates_document
+    from farthest.documents.surveys import estimates_document, estimates_facts, estimates_table
     from farthest.queries.coset_estimates import estimates, known_layers
 
     found = estimates(known, stored, known_layers(layers, stored, opened))
     if as_json:
         print_json(estimates_document(stored, found))
         return
-    if found.exact:
-        heads: tuple[str, ...] = ("distance", "positions", "known")
-        rows: list[tuple[str, ...]] = [
-            (f"{each.distance}", f"{each.plain.positions:,}", _known(each.known)) for each in found.layers
-        ]
-    else:
-        heads = ("distance", "mean", "positions", "+-", "regression", "+-", "on", "known", "off")
-        rows = [_estimate_cells(each) for each in found.layers]
+    heads, rows = estimates_table(found)
     print_table(heads, rows, right="r" * len(heads))
     click.echo()
-    sample = counted(found.sampled, "coset")
-    facts = [
-        ("survey", f"{stored.id}: {stored.record.name}"),
-        (
-            "cosets",
-            f"all {found.cosets:,}" if found.exact else f"{found.sampled:,} at random, of {found.cosets:,}",
-        ),
-        ("bound", f"in {found.bounded:,} of {sample} each position is within {found.within} moves"),
-    ]
-    print_facts(facts if found.bounded else facts[:2])
-
-
-def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
-    by, best = each.regression, each.regression or each.plain
-    off = (
-        "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
-    )
-    return (
-        f"{each.distance}",
-        f"{each.mean:,.1f}",
-        *_rough(each.plain),
-        *(("", "", "") if by is None else (*_rough(by), ",".join(map(str, by.controls)))),
-        _known(each.known),
-        off,
-    )
-
-
-def _rough(estimate: Estimate) -> tuple[str, str]:
-    exact = estimate.positions < 1e9
-    return (
-        f"{estimate.positions:,.0f}" if exact else f"{estimate.positions:.4e}",
-        f"{estimate.error:,.0f}" if exact else f"{estimate.error:.1e}",
-    )
-
-
-def _known(layer: int | None) -> str:
-    return "" if layer is None else f"{layer:,}"
+    print_facts([("survey", f"{stored.id}: {stored.record.name}"), *estimates_facts(found)])
