@@ -2,10 +2,10 @@
 
 Starts a Redis server, a worker and a coordinator of their own, runs `farthest enumerate PUZZLE --workers celery`, and
 prints one line of JSON: wall seconds, processor seconds and most resident memory by kind of process, most bytes in
-Redis and in the place of blobs, bytes that Redis received and sent, and that went through the coordinator's connections
-(where `ss` tells, as root, but for its last quarter of a second), all three also for each state found. PLACE: redis (the
-default), disk (a folder in --folder) or objects (SeaweedFS). Settings FARTHEST_... hold as given. Needs the packages
-of the tests.
+Redis and in the place of blobs, bytes that Redis received and sent, and that went through the connections of the
+coordinator (where `ss` tells, as root, but for its last quarter of a second), all three also for each state found.
+PLACE: redis (the default), disk (a folder in --folder) or objects (SeaweedFS). Settings FARTHEST_... hold as given.
+Needs the packages of the tests.
 """
 
 from __future__ import annotations
