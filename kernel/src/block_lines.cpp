@@ -43,37 +43,42 @@ struct HashOfShape {
 std::vector<Word> inner_moves(const FrameShape& shape, BlockMetric metric, const Arrangements& all,
                               std::size_t free) {
   std::vector<Word> found(all.sets.size() * all.words);
-  const bool straight = metric == BlockMetric::slide;
+  std::array<ArrangementSet, kMostFree> empty{};  // for each anchor the states that have no piece there
+  for (std::size_t at = 0; at < free; ++at)
+    std::copy_n(&all.leaving[all.words << at], all.words, empty[at].begin());
   // For each anchor the states whose piece at `from` gets there; none for kMostFree.
-  std::array<ArrangementSet, kMostFree + 1> there;
+  std::array<ArrangementSet, kMostFree + 1> there, before;
   const auto lead = [&](std::size_t from, std::size_t first_way, std::size_t last_way) {
     there = {};
-    for (std::size_t i = 0; i < all.words; ++i)
-      there[from][i] = all.leaving[i] & ~all.leaving[(all.words << from) + i];
+    for (std::size_t i = 0; i < all.words; ++i) there[from][i] = all.leaving[i] & ~empty[from][i];
     Word more = 1;
     for (int steps = 0; more != 0 && (steps == 0 || metric != BlockMetric::step); ++steps) {
-      const auto before = there;
+      before = there;
       more = 0;
       for (std::size_t to = 0; to < free; ++to)
-        for (std::size_t i = 0; i < all.words; ++i) {
+        for (std::size_t i = 0; i < empty[to].size(); ++i) {
           Word came = 0;
           for (std::size_t way = first_way; way < last_way; ++way) came |= before[shape[to][way]][i];
-          came &= all.leaving[(all.words << to) + i] & ~before[to][i];
+          came &= empty[to][i] & ~before[to][i];
           there[to][i] |= came;
           more |= came;
         }
     }
-    for (std::size_t to = 0; to < free; ++to)
-      for (std::size_t i = 0; to != from && i < all.words; ++i)
+    // Moves lead back.
+    for (std::size_t to = from + 1; to < free; ++to)
+      for (std::size_t i = 0; i < all.words; ++i)
         for (Word left = there[to][i]; left != 0; left &= left - 1) {
           const std::size_t state = 64 * i + static_cast<std::size_t>(lowest(left));
           const std::size_t next = all.numbers[all.sets[state] ^ 1u << from ^ 1u << to];
           found[state * all.words + next / 64] |= Word{1} << next % 64;
+          found[next * all.words + state / 64] |= Word{1} << state % 64;
         }
   };
   for (std::size_t from = 0; from < free; ++from)
-    for (std::size_t way = 0; way < kDirections; way += straight ? 1 : kDirections)
-      lead(from, way, straight ? way + 1 : kDirections);
+    if (metric == BlockMetric::slide)
+      for (std::size_t way = 0; way < kDirections; ++way) lead(from, way, way + 1);
+    else
+      lead(from, 0, kDirections);
   return found;
 }
 
@@ -343,14 +348,20 @@ class Lines final : public BlockLines {
     for (std::size_t i = 0; i < blocks_.kinds().size(); ++i) {
       if (i == inner_number_) continue;
       const BlockKind& kind = blocks_.kinds()[i];
-      for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1) {
+      const std::uint64_t rank = placement.ranks[i];
+      std::size_t piece = rank * static_cast<std::size_t>(kind.count);
+      for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1, ++piece) {
         const auto from = static_cast<std::size_t>(lowest(left));
         if ((kind.beside[from] & ~outer) == 0) continue;
         const SlotMask others = outer & ~kind.covers[from];
+        const SlotMask rest = placement.anchors[i] ^ bit(lowest(left));
+        const std::uint32_t* const row = kind.rows.empty() ? nullptr : &kind.rows[kind.row_of[piece]];
         find_ways(kind, lowest(left), others, frame.free, free_count - inner().count, lane.ways);
         for (const auto& [to, room] : lane.ways) {
-          const Key code = frame.code + kind.weight * more_rank(placement, i, from, to);
-          const SlotMask free = inner().anchors & ~(others | kind.covers[static_cast<std::size_t>(to)]);
+          const auto at = static_cast<std::size_t>(to);
+          const std::uint64_t moved = row != nullptr ? row[at] : rank_set(rest | bit(to), kind.anchors);
+          const Key code = frame.code + kind.weight * (moved - rank);
+          const SlotMask free = inner().anchors & ~(others | kind.covers[at]);
           unsigned numbers = 0;
           for (SlotMask one = room; one != 0; one &= one - 1)
             numbers |= 1u << number[static_cast<std::size_t>(lowest(one))];
@@ -389,19 +400,6 @@ class Lines final : public BlockLines {
     return moves.data();
   }
 
-  // By how much the rank of a kind is greater where one of its pieces stands elsewhere, modulo 2^64.
-  std::uint64_t more_rank(const Placement& placement, std::size_t number, std::size_t from, int to) const {
-    const BlockKind& kind = blocks_.kinds()[number];
-    const SlotMask anchors = placement.anchors[number];
-    const std::uint64_t rank = placement.ranks[number];
-    const auto piece = static_cast<std::uint64_t>(below(anchors, static_cast<int>(from)));
-    if (kind.rows.empty())
-      return rank_set((anchors ^ bit(static_cast<int>(from))) | bit(to), kind.anchors) - rank;
-    return kind.rows[kind.row_of[rank * static_cast<std::uint64_t>(kind.count) + piece] +
-                     static_cast<std::size_t>(to)] -
-           rank;
-  }
-
   // The ways of one move of a piece while `others` are covered by pieces that are no inner ones.
   // empty: how many of the free anchors have no inner piece.
   void find_ways(const BlockKind& kind, int from, SlotMask others, SlotMask free, int empty,
@@ -409,10 +407,11 @@ class Lines final : public BlockLines {
     // Whether there may be room for a step, and the way with it.
     const auto step = [&](const BlockWay& before, std::size_t way, BlockWay& after) {
       const BlockStep& one = kind.steps[static_cast<std::size_t>(before.to)][way];
+      if ((one.entered & others) != 0 || one.to == bit(before.to)) return false;
       after = {lowest(one.to), before.room | (one.entered & free)};
       SlotMask more = after.room;  // than there is
       for (int i = 0; i < empty; ++i) more &= more - 1;
-      return after.to != before.to && (one.entered & others) == 0 && more == 0;
+      return more == 0;
     };
     ways.clear();
     BlockWay after;
