@@ -19,8 +19,7 @@ namespace {
 
 class SubgroupMarks {
  public:
-  explicit SubgroupMarks(SubgroupBits& bits)
-      : ranks_(bits.ranks()), words_(bits.words()), filled_(bits.filled()) {}
+  explicit SubgroupMarks(SubgroupBits& bits) : bits_(bits), ranks_(bits.ranks()) {}
 
   // at: the 32 bytes of an element, anything with such an array `at`.
   template <class Pieces>
@@ -38,17 +37,20 @@ class SubgroupMarks {
   // are set, and tested first: most that are set late have been set before.
   std::uint64_t mark(std::span<const std::uint64_t> bits) {
     constexpr std::size_t kAhead = 64;
+    std::uint64_t* const words = bits_.words();  // a step changes these
+    std::uint8_t* const filled = bits_.filled();
     std::uint64_t fresh = 0;
     for (std::size_t i = 0; i < bits.size() + kAhead; ++i) {
-      if (i < bits.size()) __builtin_prefetch(words_ + bits[i] / 64, 1);
+      if (i < bits.size()) __builtin_prefetch(words + bits[i] / 64, 1);
       if (i < kAhead) continue;
       const std::uint64_t bit = bits[i - kAhead], mask = std::uint64_t{1} << (bit % 64);
-      std::uint64_t* word = words_ + bit / 64;
+      std::uint64_t* word = words + bit / 64;
       if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != 0) continue;
       if ((__atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask) != 0) continue;
       ++fresh;
-      std::uint8_t* filled = filled_ + bit / SubgroupBits::kPageBits;
-      if (__atomic_load_n(filled, __ATOMIC_RELAXED) == 0) __atomic_store_n(filled, 1, __ATOMIC_RELAXED);
+      std::uint8_t* page = filled + bit / SubgroupBits::kPageBits;
+      if (__atomic_load_n(page, __ATOMIC_RELAXED) == 0)
+        __atomic_store_n(page, std::uint8_t{1}, __ATOMIC_RELAXED);
     }
     return fresh;
   }
@@ -75,9 +77,8 @@ class SubgroupMarks {
     return std::uint64_t{ranks_.first[bits & 4095]} + ranks_.last[bits >> 12 & 4095];
   }
 
+  SubgroupBits& bits_;
   const SubgroupRanks& ranks_;
-  std::uint64_t* words_;
-  std::uint8_t* filled_;
 };
 
 }  // namespace

@@ -13,10 +13,10 @@
 //
 //     ((first * 1680 + upper) * 24 + lower) * 12 + third
 //
-// first: the rank of the 8! orders of the first orbit, its *page* of 60,480 bytes. upper: of the 8 * 7 * 6 * 5
-// contents of the upper slots, the *block* of 36 bytes. lower: of the orders of the other four pieces in the
-// lower slots, the *lane*. third: of the 4 * 3 ways to place two pieces of the third orbit; the parity says
-// where the other two are. So each move permutes a lane's bits in one way, whatever the parity.
+// first: the rank of the 8! orders of the first orbit, its *page* of 60,480 bytes. upper: of the 8 * 7 * 6 *
+// 5 contents of the upper slots, the *block* of 36 bytes. lower: of the orders of the other four pieces in
+// the lower slots, the *lane*. third: of the 4 * 3 ways to place two pieces of the third orbit; the parity
+// says where the other two are. So each move permutes a lane's bits in one way, whatever the parity.
 //
 // There are two bitmaps, of 2.44 GB: `bits`, and the ones of the step before.
 #pragma once
@@ -36,8 +36,8 @@ namespace farthest {
 
 struct SubgroupMoves;  // src/subgroup_lines.hpp
 
-// Ranks by bits: of four of eight pieces in order (3 bits each), times kLanes; of the order of the other four;
-// of the four of the third orbit (2 bits each).
+// Ranks by bits: of four of eight pieces in order (3 bits each), times kLanes; of the order of the other
+// four; of the four of the third orbit (2 bits each).
 struct SubgroupRanks {
   std::array<std::uint16_t, 4096> first{}, last{};
   std::array<std::uint8_t, 256> third{};
