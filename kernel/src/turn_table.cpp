@@ -43,7 +43,9 @@ TurnTable::TurnTable(Coordinates coordinates, const std::vector<std::vector<std:
       moves_(symmetries.empty() ? 0 : symmetries[0].size()),
       told_((check(faces, symmetries), leads_ * sizeof(std::uint32_t))),
       codes_((classify(symmetries, threads), entries() * sizeof(std::uint32_t))) {
-  encode(distances(threads).bytes().data(), faces, threads);
+  const Pages distance(entries());
+  find_distances(distance.bytes().data(), threads);
+  encode(distance.bytes().data(), faces, threads);
   images_after_ = {};
   read(faces, symmetries);
 }
@@ -151,9 +153,7 @@ TurnTable::Neighbours TurnTable::neighbours(std::uint32_t cls, std::size_t move)
 // Of each entry, one more than its distance, by passes over rows of entries: those of a distance give the next
 // one to their neighbours. A state has more than one entry where symmetries keep its lead: what one of these
 // gets the others get too.
-Pages TurnTable::distances(int threads) const {
-  Pages pages(entries());
-  std::uint8_t* all = pages.bytes().data();
+void TurnTable::find_distances(std::uint8_t* all, int threads) const {
   all[0] = 1;
   std::uint64_t left = entries() - 1;
   std::vector<std::uint8_t> fresh(classes());  // by class: whether its row has the distance
@@ -203,7 +203,6 @@ Pages TurnTable::distances(int threads) const {
     if (found == 0) throw InvalidArgument("moves do not reach all states");
     left -= found;
   }
-  return pages;
 }
 
 void TurnTable::encode(const std::uint8_t* distance, const std::vector<std::vector<std::uint8_t>>& faces,

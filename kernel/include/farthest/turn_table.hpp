@@ -23,7 +23,8 @@ namespace farthest {
 
 class TurnTable {
  public:
-  static constexpr std::size_t kMostMoves = 24, kMostFaces = 8, kMostOnFace = 3, kMostSymmetries = 64;
+  static constexpr std::size_t kMostMoves = 24, kMostFaces = 8, kMostOnFace = 3;
+  static constexpr std::uint32_t kMostSymmetries = 64;
 
   // After each move, by number and move.
   struct Coordinates {
@@ -93,7 +94,7 @@ class TurnTable {
   const std::uint32_t* codes() const { return reinterpret_cast<const std::uint32_t*>(codes_.bytes().data()); }
   void check(const std::vector<std::vector<std::uint8_t>>& faces, const std::vector<Renaming>& symmetries);
   void classify(const std::vector<Renaming>& symmetries, int threads);
-  Pages distances(int threads) const;
+  void find_distances(std::uint8_t* all, int threads) const;
   // Of a first lead and a move: where its neighbours are, entries from `row` on, each by other number.
   struct Neighbours {
     std::uint64_t row;
