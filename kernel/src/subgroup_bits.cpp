@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -122,10 +123,35 @@ SubgroupRanks make_ranks() {
   return ranks;
 }
 
-void take_lane(SubgroupLanes& lanes, std::size_t lane, std::size_t from) {
-  lanes.from[2 * lane] = static_cast<std::uint8_t>(from * 3 / 2);
-  lanes.from[2 * lane + 1] = static_cast<std::uint8_t>(from * 3 / 2 + 1);
+void take_lane(SubgroupLanes& lanes, std::size_t lane, std::size_t from, std::size_t source = 0) {
+  for (std::size_t byte = 0; byte < 2; ++byte)
+    lanes.from[2 * lane + byte] = static_cast<std::uint8_t>(source % 2 * 64 + from * 3 / 2 + byte);
   lanes.shift[lane] = from % 2 * 4;
+}
+
+constexpr SubgroupShuffle kNoShuffle = [] {
+  SubgroupShuffle none{};
+  for (auto& chunk : none.from) std::ranges::fill(chunk, std::uint8_t{0xff});
+  return none;
+}();
+
+void take_lane(SubgroupShuffle& shuffle, std::size_t lane, std::size_t from) {
+  for (std::size_t byte = 0; byte < 2; ++byte)
+    shuffle.from[from / kEight][2 * lane + byte] = static_cast<std::uint8_t>(from % kEight * 3 / 2 + byte);
+  shuffle.shifted[lane] = from % 2 == 0 ? 0 : 0xffff;
+}
+
+// By exchanged slot's piece.
+void fill_groups(SubgroupExchange& exchange) {
+  exchange.gather = kNoShuffle;
+  std::memset(exchange.spread, 0xff, sizeof exchange.spread);
+  std::size_t counts[SubgroupExchange::kPieces] = {};
+  for (std::size_t lane = 0; lane < SubgroupBits::kLanes; ++lane) {
+    const std::size_t up = exchange.up[lane], number = counts[up]++;
+    take_lane(exchange.gather, kEight * up + number, lane);
+    for (std::size_t byte = 0; byte < 2; ++byte)
+      exchange.spread[up][2 * lane + byte] = static_cast<std::uint8_t>(2 * number + byte);
+  }
 }
 
 // What a move makes of the bits of a lane.
@@ -147,6 +173,11 @@ void fill_thirds(SubgroupExchange& exchange, const SubgroupRanks& ranks, const F
       for (std::size_t byte = 0; byte < 2; ++byte)
         exchange.bytes[high][byte][six] =
             static_cast<std::uint8_t>(exchange.becomes[high != 0 ? six << 6 : six] >> 8 * byte);
+  for (std::size_t four = 0; four < 32; ++four)
+    for (std::size_t part = 0; part < 3; ++part)
+      for (std::size_t byte = 0; byte < 2; ++byte)
+        exchange.fours[part][byte][four] =
+            static_cast<std::uint8_t>(exchange.becomes[four % 16 << 4 * part] >> 8 * byte);
 }
 
 }  // namespace
@@ -156,12 +187,14 @@ struct SubgroupMoves {
   SubgroupMoves(const SubgroupRanks& ranks, const std::vector<SubgroupBits::Bytes>& own, Isa isa);
 
   SubgroupTables tables() const {
-    return {upper.size(), lower.size(), exchange.size(), upper.data(), lower.data(), exchange.data()};
+    return {upper.size(), lower.size(),          exchange.size(), upper.data(),
+            lower.data(), lower_shuffles.data(), exchange.data()};
   }
   std::size_t count() const { return upper.size() + lower.size() + exchange.size(); }
 
   std::vector<SubgroupBlocks> upper;
   std::vector<SubgroupLanes> lower;
+  std::vector<SubgroupShuffle> lower_shuffles;
   std::vector<SubgroupExchange> exchange;
   std::vector<std::uint16_t> pages;  // by page and move
   // Pages that uppers and lowers take to each other, one such set after another: they are made together, as
@@ -174,6 +207,7 @@ struct SubgroupMoves {
 SubgroupMoves::SubgroupMoves(const SubgroupRanks& ranks, const std::vector<SubgroupBits::Bytes>& own,
                              Isa isa) {
 #ifdef FARTHEST_X86
+  if (isa != Isa::portable) step = subgroup_step_avx2;
   if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vbmi")) step = subgroup_step_avx512;
 #else
   static_cast<void>(isa);
@@ -208,7 +242,11 @@ SubgroupMoves::SubgroupMoves(const SubgroupRanks& ranks, const std::vector<Subgr
       }
       case Kind::lower: {
         auto& lanes = lower.emplace_back();
-        for (std::size_t lane = 0; lane < SubgroupBits::kLanes; ++lane) take_lane(lanes, lane, source(lane));
+        auto& shuffle = lower_shuffles.emplace_back(kNoShuffle);
+        for (std::size_t lane = 0; lane < SubgroupBits::kLanes; ++lane) {
+          take_lane(lanes, lane, source(lane));
+          take_lane(shuffle, lane, source(lane));
+        }
         break;
       }
       case Kind::exchange: {
@@ -219,15 +257,16 @@ SubgroupMoves::SubgroupMoves(const SubgroupRanks& ranks, const std::vector<Subgr
         while (move.second[low] == low) ++low;
         for (std::size_t lane = 0; lane < SubgroupBits::kLanes; ++lane) {
           made.up[lane] = static_cast<std::uint8_t>(contents[lane][low] - kFour);
-          made.masks[made.up[lane]][lane] = 0xffff;
+          made.second[lane] = made.up[lane] < 2 ? 0 : 0xffff;
         }
+        fill_groups(made);
         for (std::size_t block = 0; block < SubgroupBits::kBlocks; ++block) {
           const Eight& some = contents[block * SubgroupBits::kLanes];
           for (std::size_t i = kFour; i < kEight; ++i) made.ranks[block] += some[i] < some[high];
           for (std::size_t lane = 0; lane < SubgroupBits::kLanes; ++lane) {
             const std::size_t from = source(block * SubgroupBits::kLanes + lane);
             made.blocks[block][made.up[lane]] = static_cast<std::uint16_t>(from / SubgroupBits::kLanes);
-            take_lane(made.lanes[made.ranks[block]], lane, from % SubgroupBits::kLanes);
+            take_lane(made.lanes[made.ranks[block]], lane, from % SubgroupBits::kLanes, made.up[lane]);
           }
         }
       }

@@ -15,24 +15,53 @@ constexpr std::uint8_t kNoTurns = 255;
 constexpr int kMostTurns = 63;
 constexpr std::size_t kRowsTogether = 256;  // of entries, that a thread takes
 
-// Where a symmetry takes numbers, from where it takes moves.
-template <class Number, class After>
-std::vector<Number> images(std::size_t count, const TurnTable::Renaming& symmetry, const After& after) {
+// Where a symmetry takes numbers, from where it takes moves. row: of a number what comes after each move.
+template <class Number, class Row>
+std::vector<Number> images(std::size_t count, const TurnTable::Renaming& symmetry, const Row& row) {
   constexpr Number kUnmet = static_cast<Number>(~Number{0});
   std::vector<Number> image(count, kUnmet), reached{0};
   reached.reserve(count);
   image[0] = 0;
-  for (std::size_t i = 0; i < reached.size(); ++i)
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const auto after = row(reached[i]), image_after = row(image[reached[i]]);
     for (std::size_t move = 0; move < symmetry.size(); ++move) {
-      const Number next = after(reached[i], move), its = after(image[reached[i]], symmetry[move]);
+      const Number next = after(move), its = image_after(symmetry[move]);
       if (image[next] == kUnmet) {
         image[next] = its;
         reached.push_back(next);
       }
       if (image[next] != its) throw InvalidArgument("a symmetry does not keep a coordinate");
     }
+  }
   if (reached.size() != count) throw InvalidArgument("a coordinate has values that moves do not reach");
   return image;
+}
+
+// Of all symmetries: some of them are walked, the others are products of these.
+template <class Number, class Row>
+std::vector<std::vector<Number>> all_images(std::size_t count,
+                                            const std::vector<TurnTable::Renaming>& symmetries,
+                                            const Row& row) {
+  std::vector<std::vector<Number>> all(symmetries.size());
+  std::vector<std::size_t> known{0}, walked;
+  all[0] = images<Number>(count, symmetries[0], row);
+  for (std::size_t s = 1; s < symmetries.size(); ++s) {
+    if (!all[s].empty()) continue;
+    all[s] = images<Number>(count, symmetries[s], row);
+    known.push_back(s);
+    walked.push_back(s);
+    for (std::size_t i = 0; i < known.size(); ++i)
+      for (const std::size_t by : walked) {
+        TurnTable::Renaming both;
+        for (const auto move : symmetries[known[i]]) both.push_back(symmetries[by][move]);
+        const auto found = static_cast<std::size_t>(std::ranges::find(symmetries, both) - symmetries.begin());
+        if (found == symmetries.size()) throw InvalidArgument("the symmetries are not a group");
+        if (!all[found].empty()) continue;
+        for (const Number number : all[known[i]]) all[found].push_back(all[by][number]);
+        known.push_back(found);
+      }
+  }
+  return all;
 }
 
 }  // namespace
@@ -42,7 +71,7 @@ TurnTable::TurnTable(Coordinates coordinates, const std::vector<std::vector<std:
     : coordinates_(std::move(coordinates)),
       moves_(symmetries.empty() ? 0 : symmetries[0].size()),
       told_((check(faces, symmetries), leads_ * sizeof(std::uint32_t))),
-      codes_((classify(symmetries, threads), entries() * sizeof(std::uint32_t))) {
+      codes_((classify(symmetries), entries() * sizeof(std::uint32_t))) {
   const Pages distance(entries());
   find_distances(distance.bytes().data(), threads);
   encode(distance.bytes().data(), faces, threads);
@@ -104,15 +133,15 @@ void TurnTable::check(State state) const {
     throw InvalidArgument("there is no such state");
 }
 
-void TurnTable::classify(const std::vector<Renaming>& symmetries, int threads) {
-  std::vector<std::vector<std::uint32_t>> leads(symmetries.size());
-  std::vector<std::vector<std::uint16_t>> others(symmetries.size());
-  in_parallel(symmetries.size(), threads, [&](std::size_t s) {
-    leads[s] = images<std::uint32_t>(
-        leads_, symmetries[s], [&](std::uint32_t lead, std::size_t move) { return lead_after(lead, move); });
-    others[s] = images<std::uint16_t>(others_, symmetries[s], [&](std::uint16_t other, std::size_t move) {
-      return coordinates_.other_after[other * moves_ + move];
-    });
+void TurnTable::classify(const std::vector<Renaming>& symmetries) {
+  const auto leads = all_images<std::uint32_t>(leads_, symmetries, [&](std::uint32_t lead) {
+    const auto *first = coordinates_.first_after.data() + lead / seconds_ * moves_,
+               *second = coordinates_.second_after.data() + lead % seconds_ * moves_;
+    return [=, this](std::size_t move) { return first[move] * seconds_ + second[move]; };
+  });
+  const auto others = all_images<std::uint16_t>(others_, symmetries, [&](std::uint16_t other) {
+    const auto* after = coordinates_.other_after.data() + other * moves_;
+    return [=](std::size_t move) { return after[move]; };
   });
   auto* told = reinterpret_cast<std::uint32_t*>(told_.bytes().data());
   std::vector<std::uint32_t> least(leads_, ~std::uint32_t{0});
@@ -136,8 +165,6 @@ void TurnTable::classify(const std::vector<Renaming>& symmetries, int threads) {
       for (std::size_t s = 0; s < symmetries.size(); ++s)
         stays |= std::uint64_t{leads[s][number] == number} << s;
       stays_.push_back(stays);
-    } else if (least[least[number]] != least[number]) {
-      throw InvalidArgument("the symmetries are not a group");
     }
     told[number] += class_of[least[number]] * static_cast<std::uint32_t>(kMostSymmetries);
   }
@@ -207,30 +234,45 @@ void TurnTable::find_distances(std::uint8_t* all, int threads) const {
 
 void TurnTable::encode(const std::uint8_t* distance, const std::vector<std::vector<std::uint8_t>>& faces,
                        int threads) {
+  // By 0, 1 or 2 for each turn, two bits: it leads nearer, keeps the distance, or leads away.
+  constexpr std::uint8_t kMixed = 0x10;
+  std::uint8_t code_of[64];
+  for (std::uint32_t turns = 0; turns < 64; ++turns) {
+    std::uint32_t nearer = 0, same = 0;
+    for (std::uint32_t i = 0; i < kMostOnFace; ++i) {
+      nearer |= std::uint32_t{(turns >> 2 * i & 3) == 0} << i;
+      same |= std::uint32_t{(turns >> 2 * i & 3) == 1} << i;
+    }
+    code_of[turns] = static_cast<std::uint8_t>(nearer == 0 ? same : nearer | 8);
+    if (nearer != 0 && (nearer | same) != 7) code_of[turns] = kMixed;
+  }
   auto* all = reinterpret_cast<std::uint32_t*>(codes_.bytes().data());
   in_parallel(classes(), threads, [&](std::uint64_t cls) {
     std::uint32_t* codes = all + cls * others_;
     const std::uint8_t* row = distance + cls * others_;
+    std::vector<std::uint16_t> same(others_);
+    for (std::size_t number = 0; number < others_; ++number) same[number] = static_cast<std::uint16_t>(number);
+    std::uint32_t problems = 0;
     for (std::size_t face = 0; face < faces.size(); ++face) {
-      std::vector<Neighbours> turned;
-      for (const auto move : faces[face]) turned.push_back(neighbours(static_cast<std::uint32_t>(cls), move));
-      const std::uint32_t turns = (1u << turned.size()) - 1;
-      std::uint32_t apart = 0, mixed = 0;
-      for (std::size_t number = 0; number < others_; ++number) {
-        const std::uint32_t here = row[number];
-        std::uint32_t nearer = 0, same = 0;
-        for (std::size_t i = 0; i < turned.size(); ++i) {
-          const std::uint32_t there = distance[turned[i].row + turned[i].images[number]];
-          nearer |= std::uint32_t{there < here} << i;
-          same |= std::uint32_t{there == here} << i;
-          apart |= std::uint32_t{there + 1 - here > 2};
-        }
-        mixed |= std::uint32_t{nearer != 0 && (nearer | same) != turns};
-        codes[number] |= (nearer != 0 ? 8 | nearer : same) << (4 * face);
+      const std::uint8_t* there[kMostOnFace] = {row, row, row};  // a turn that is not there keeps the distance
+      const std::uint16_t* images[kMostOnFace] = {same.data(), same.data(), same.data()};
+      for (std::size_t i = 0; i < faces[face].size(); ++i) {
+        const Neighbours near = neighbours(static_cast<std::uint32_t>(cls), faces[face][i]);
+        there[i] = distance + near.row;
+        images[i] = near.images;
       }
-      if (apart != 0) throw InvalidArgument("a move has no inverse");
-      if (mixed != 0) throw InvalidArgument("the moves of a face must be the powers of one turn");
+      const std::uint32_t kept = 0xf >> (kMostOnFace - faces[face].size()) | 8;
+      for (std::size_t number = 0; number < others_; ++number) {
+        const std::uint32_t before = row[number] - 1u, first = there[0][images[0][number]] - before,
+                            second = there[1][images[1][number]] - before,
+                            third = there[2][images[2][number]] - before;
+        const std::uint32_t code = code_of[(first | second << 2 | third << 4) & 63];
+        problems |= code | (first | second | third) >> 2 << 5;
+        codes[number] |= (code & kept) << (4 * face);
+      }
     }
+    if (problems >> 5 != 0) throw InvalidArgument("a move has no inverse");
+    if ((problems & kMixed) != 0) throw InvalidArgument("the moves of a face must be the powers of one turn");
   });
 }
 

@@ -104,7 +104,7 @@ class CosetSet:
         return f"{which}, listed to depth {self.depth}"
 
     def fields(self) -> dict[str, Any]:
-        """See ``survey.Starts``."""
+        """See ``starts.Starts``."""
         return {
             "kind": "cosets",
             "puzzle": self.puzzle.to_json(),
@@ -149,7 +149,7 @@ class CosetSet:
         return (1, threads) if needs.all_threads else (min(threads, fit), 1)
 
     def survey(self, part: int, parts: int) -> CosetRow:
-        """See ``survey.Starts``. By all processors where one coset takes all threads. Raises ResourceError where memory
+        """See ``starts.Starts``. By all processors where one coset takes all threads. Raises ResourceError where memory
         is too scarce."""
         for stage in self.stages(part, cores()):
             row = stage.row

@@ -22,8 +22,8 @@ from farthest.environment import LEASE_SECONDS
 from farthest.errors import JobError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import Surveys
+from farthest.starts import RushHour
 from farthest.stores.redis.connections import RedisNodes
-from farthest.survey import RushHour
 from farthest.worker.survey import SurveyWork
 from farthest.worker.work import WorkerProcess
 

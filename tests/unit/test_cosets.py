@@ -17,7 +17,7 @@ from farthest.families.permutation.groups import Element, Points, product
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import Surveys
 from farthest.puzzles.catalogue import load
-from farthest.survey import starts_of
+from farthest.starts import starts_of
 
 SMALL = "pyraminx<U,L>"
 SUBGROUP = "<U>"

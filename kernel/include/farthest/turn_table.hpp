@@ -93,7 +93,7 @@ class TurnTable {
   const std::uint32_t* told() const { return reinterpret_cast<const std::uint32_t*>(told_.bytes().data()); }
   const std::uint32_t* codes() const { return reinterpret_cast<const std::uint32_t*>(codes_.bytes().data()); }
   void check(const std::vector<std::vector<std::uint8_t>>& faces, const std::vector<Renaming>& symmetries);
-  void classify(const std::vector<Renaming>& symmetries, int threads);
+  void classify(const std::vector<Renaming>& symmetries);
   void find_distances(std::uint8_t* all, int threads) const;
   // Of a first lead and a move: where its neighbours are, entries from `row` on, each by other number.
   struct Neighbours {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +20,7 @@ from farthest.cli.options import (
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
-from farthest.errors import JobError, MissingDatabaseError, StorageError
+from farthest.errors import MissingDatabaseError, StorageError
 from farthest.machine import cores
 from farthest.wording import bytes_text, counted, seconds_text
 
@@ -34,7 +32,8 @@ if TYPE_CHECKING:
     from farthest.documents.surveys import CosetsDocument, SurveyDocument
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
-    from farthest.survey import Component, Keep, Starts
+    from farthest.queries.coset_estimates import Estimate, LayerEstimate
+    from farthest.starts import Component, Keep, Starts
 
 
 MOST = 2**31 - 1
@@ -114,7 +113,7 @@ def survey(
       farthest survey rush-hour-6x6 --pieces 10 --workers celery
     """
     from farthest.models.database import open_database
-    from farthest.survey import starts_named
+    from farthest.starts import starts_named
 
     _check(workers, threads)
     asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards))
@@ -230,10 +229,7 @@ def _do(
 
         def watch(progress: SurveyProgress) -> None:
             done[:] = [progress]
-            kept = f", {progress.components:,} components kept" if progress.components else ""
-            told = f"{progress.done:,} of {counted(progress.parts, 'part')}{kept}"
-            by = "" if progress.workers is None else f", {counted(progress.workers, 'worker')}"
-            bar.tell(told + by, progress.done / progress.parts)
+            bar.tell(str(progress), progress.done / progress.parts)
 
         try:
             if workers == "celery":
@@ -264,10 +260,21 @@ def _do(
     "--export",
     "file",
     complete="file",
-    help="Write all components that are kept to FILE: .csv, or .jsonl, a JSON object on each line. Of cosets, take "
-    "--json.",
+    help="Write all components that are kept, or all cosets, to FILE: .csv, or .jsonl, a JSON object on each line.",
 )
 @force_option
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Of cosets at random: estimate the layers of the puzzle, with standard errors.",
+)
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="DEPTH=COUNT",
+    help="With --estimate: a layer of the puzzle that is known beside those published, or the number of a job that has "
+    "them. Better estimates of further layers are made by regression on them. May be repeated.",
+)
 @click.option("--delete", is_flag=True, help="Remove the survey from the database.")
 @database_option
 @json_option
@@ -278,6 +285,8 @@ def surveys(
     pieces: int | None,
     file: Path | None,
     force: bool,
+    estimate: bool,
+    known: tuple[str, ...],
     delete: bool,
     database: str | None,
     as_json: bool,
@@ -291,43 +300,50 @@ def surveys(
       farthest surveys
       farthest surveys 1 --top 10
       farthest surveys 1 --export boards.csv
+      farthest surveys 2 --estimate
     """
+    from farthest.api.surveys import Survey
     from farthest.models.surveys import Surveys
 
-    asked = [top is not None, file is not None, delete]
+    asked = [top is not None, file is not None, estimate, delete]
     if sum(asked) > 1:
-        raise click.UsageError("Give one of --top, --export and --delete.")
+        raise click.UsageError("Give one of --top, --export, --estimate and --delete.")
     for option, given, needed, there in (
         ("--by", by is not None, "--top", top is not None),
         ("--pieces", pieces is not None, "--top", top is not None),
         ("--force", force, "--export", file is not None),
+        ("--known", bool(known), "--estimate", estimate),
     ):
         if given and not there:
             raise click.UsageError(f"{option} needs {needed}.")
     if number is None and any(asked):
         raise click.UsageError("Which survey? Give its NUMBER; `farthest surveys` lists them.")
     with _there(database) as opened:
-        known = Surveys(opened)
+        stored = Surveys(opened)
         if number is None:
-            _list(known, as_json=as_json)
+            _list(stored, as_json=as_json)
         elif delete:
-            known.delete(number)
+            stored.delete(number)
             if as_json:
                 print_json({"survey": number, "deleted": True})
             else:
                 click.echo(f"Deleted survey {number}.")
-        elif (file is not None or top is not None) and known.get(number).of_cosets:
-            raise JobError(f"survey {number} is of cosets, which have no components; --json has its rows")
         elif file is not None:
-            written = _export(known, number, file, force=force)
+            written, what = Survey(opened, number).export(file, force=force), "component"
+            if stored.get(number).of_cosets:
+                what = "coset"
             if as_json:
-                print_json({"survey": number, "file": file, "components": written})
+                print_json({"survey": number, "file": file, f"{what}s": written})
             else:
-                click.echo(f"Wrote {counted(written, 'component')} to {file}.")
+                click.echo(f"Wrote {counted(written, what)} to {file}.")
+        elif estimate:
+            _estimate(stored, stored.get(number), known, opened, as_json=as_json)
         elif top is not None:
-            _print_top(number, known.top(known.get(number).id, by or "moves", top, pieces), as_json=as_json)
+            _print_top(
+                number, Survey(opened, number).top(top, by=by or "moves", pieces=pieces), as_json=as_json
+            )
         else:
-            _show(known, known.get(number), as_json=as_json)
+            _show(stored, stored.get(number), as_json=as_json)
 
 
 def _there(database: str | None) -> Database:
@@ -445,12 +461,14 @@ def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
 
 
 def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
+    from farthest.starts import NOTHING
+
     totals = known.totals(stored.id)
-    whole = {name: sum(counts[name] for counts in totals.values()) for name in COUNTS}
-    whole["moves"] = max((counts["moves"] for counts in totals.values()), default=0)
-    rows = [(str(pieces), *(f"{counts[name]:,}" for name in COUNTS)) for pieces, counts in totals.items()]
+    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
     print_table(
-        ("pieces", *COUNTS), [*rows, ("all", *(f"{whole[name]:,}" for name in COUNTS))], right="r" * 7
+        ("pieces", *COUNTS),
+        [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows],
+        right="r" * 7,
     )
 
 
@@ -476,22 +494,60 @@ def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
     )
 
 
-def _export(known: Surveys, number: int, file: Path, *, force: bool) -> int:
-    from farthest.documents.surveys import ComponentDocument, component_document
-    from farthest.queries.output_files import form_of, text_cell, written_file
+def _estimate(
+    known: Surveys, stored: StoredSurvey, layers: tuple[str, ...], opened: Database, *, as_json: bool
+) -> None:
+    from farthest.documents.surveys import estimates_document
+    from farthest.queries.coset_estimates import estimates, known_layers
 
-    form = form_of(file, (".csv", ".jsonl"))
-    components = known.components(known.get(number).id)
-    with written_file(file, force=force) as part, part.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        if form == ".csv":
-            writer.writerow(ComponentDocument.__annotations__)
-        written = 0
-        for each in components:
-            if form == ".jsonl":
-                stream.write(json.dumps(component_document(each)) + "\n")
-            else:
-                layers = " ".join(map(str, each.layers))
-                writer.writerow((*each[:4], text_cell(each.board), layers))
-            written += 1
-    return written
+    found = estimates(known, stored, known_layers(layers, stored, opened))
+    if as_json:
+        print_json(estimates_document(stored, found))
+        return
+    if found.exact:
+        heads: tuple[str, ...] = ("distance", "positions", "known")
+        rows: list[tuple[str, ...]] = [
+            (f"{each.distance}", f"{each.plain.positions:,}", _known(each.known)) for each in found.layers
+        ]
+    else:
+        heads = ("distance", "mean", "positions", "+-", "regression", "+-", "on", "known", "off")
+        rows = [_estimate_cells(each) for each in found.layers]
+    print_table(heads, rows, right="r" * len(heads))
+    click.echo()
+    sample = counted(found.sampled, "coset")
+    facts = [
+        ("survey", f"{stored.id}: {stored.record.name}"),
+        (
+            "cosets",
+            f"all {found.cosets:,}" if found.exact else f"{found.sampled:,} at random, of {found.cosets:,}",
+        ),
+        ("bound", f"in {found.bounded:,} of {sample} each position is within {found.within} moves"),
+    ]
+    print_facts(facts if found.bounded else facts[:2])
+
+
+def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
+    by, best = each.regression, each.regression or each.plain
+    off = (
+        "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
+    )
+    return (
+        f"{each.distance}",
+        f"{each.mean:,.1f}",
+        *_rough(each.plain),
+        *(("", "", "") if by is None else (*_rough(by), ",".join(map(str, by.controls)))),
+        _known(each.known),
+        off,
+    )
+
+
+def _rough(estimate: Estimate) -> tuple[str, str]:
+    exact = estimate.positions < 1e9
+    return (
+        f"{estimate.positions:,.0f}" if exact else f"{estimate.positions:.4e}",
+        f"{estimate.error:,.0f}" if exact else f"{estimate.error:.1e}",
+    )
+
+
+def _known(layer: int | None) -> str:
+    return "" if layer is None else f"{layer:,}"

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import LostStateError, StorageError
 from farthest.models.surveys import Done, StoredSurvey, Surveys
-from farthest.survey import Part
+from farthest.starts import Part
+from farthest.wording import counted
 
 if TYPE_CHECKING:
     from farthest.coordinator.workers import Workers
     from farthest.models.database import Database
+    from farthest.starts import Starts
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.survey import Starts
 
 AHEAD = 2
 """Parts that are begun or wait for each process of a worker."""
@@ -37,6 +38,11 @@ class SurveyProgress:
     done: int
     components: int
     workers: int | None = None
+
+    def __str__(self) -> str:
+        kept = f", {self.components:,} components kept" if self.components else ""
+        by = "" if self.workers is None else f", {counted(self.workers, 'worker')}"
+        return f"{self.done:,} of {counted(self.parts, 'part')}{kept}{by}"
 
 
 Watch = Callable[[SurveyProgress], None]
@@ -173,10 +179,12 @@ def _attempt(
             outstanding.send(list(islice(waiting, max(0, ahead - len(outstanding)))))
             if not outstanding:
                 return
-            for part in sorted(outstanding.wait()):
-                done = work.take_back(part)
-                survey.store([(part, done.found, done.seconds)])
-                work.forget(part)
+            if parts := sorted(outstanding.wait()):
+                found = work.take_back(parts)
+                survey.store(
+                    [(part, done.found, done.seconds) for part, done in zip(parts, found, strict=True)]
+                )
+                work.forget(parts)
     finally:
         with suppress(StorageError), nodes.hurried():  # a later coordinator removes what is left
             work.drop()

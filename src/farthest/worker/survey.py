@@ -9,16 +9,16 @@ In Redis, with the prefix of the attempt's keys (worker/work.py):
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from farthest.errors import LateStepError, LostStateError, VersionError
+from farthest.starts import Found, Starts, starts_of
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, read_meta, touch, unbelieved
 from farthest.stores.redis.records import recorded, with_checksum
-from farthest.survey import Found, Starts, starts_of
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
 from farthest.worker.work import Work, WorkerProcess
@@ -70,16 +70,22 @@ class SurveyWork(Work):
 
         self.nodes.call(write)
 
-    def take_back(self, part: int) -> Done:
-        """What a part that is done has found. Raises LostStateError where that is missing or damaged."""
-        text: Any = self.nodes.call(lambda: self.nodes.main.hget(self.records_key(0), str(part)))
-        if text is None:
-            raise LostStateError(f"attempt {self.attempt}: what {self.name(0, part)} has found is missing")
-        return recorded(text, _place(part), self.name(0, part), Done)
+    def take_back(self, parts: Sequence[int]) -> list[Done]:
+        """What parts that are done have found. Raises LostStateError where that of one is missing or damaged."""
+        fields = [str(part) for part in parts]
+        texts: Any = self.nodes.call(lambda: self.nodes.main.hmget(self.records_key(0), fields))
+        found = []
+        for part, text in zip(parts, texts, strict=True):
+            if text is None:
+                raise LostStateError(
+                    f"attempt {self.attempt}: what {self.name(0, part)} has found is missing"
+                )
+            found.append(recorded(text, _place(part), self.name(0, part), Done))
+        return found
 
-    def forget(self, part: int) -> None:
-        """Removes what a part has found: it is stored."""
-        self.nodes.call(lambda: self.nodes.main.hdel(self.records_key(0), str(part)))
+    def forget(self, parts: Sequence[int]) -> None:
+        """Removes what parts have found: it is stored."""
+        self.nodes.call(lambda: self.nodes.main.hdel(self.records_key(0), *map(str, parts)))
 
     def drop(self) -> None:
         """Removes all keys of the attempt."""
