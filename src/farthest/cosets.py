@@ -8,7 +8,7 @@ which shows that positions are no farther than so many moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -155,7 +155,7 @@ class CosetSet:
             row = stage.row
         return row
 
-    def stages(self, part: int, threads: int) -> Iterator[Stage]:
+    def stages(self, part: int, threads: int) -> Generator[Stage, None, None]:
         """Enumerates a coset, by so many threads where it takes more than one; the last row is the result. Comes after
         each distance, and inside of a long one every second or so. It is stopped, and its memory given back, by
         ``close``, which waits for nothing. Raises ResourceError where memory is too scarce."""

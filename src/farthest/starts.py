@@ -8,6 +8,7 @@ some seconds of one thread, or one coset, and depends on nothing but its number.
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, cast, get_args
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol,
 import msgspec
 
 from farthest import _kernel
-from farthest.cosets import Chosen, CosetRow, CosetSet
+from farthest.cosets import Chosen, CosetRow, CosetSet, Stage
 from farthest.errors import BoardError, ForbiddenCodeError, PuzzleError, ResourceError, SettingError
 from farthest.families.user_input import board_given, puzzle_given
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -23,11 +24,12 @@ from farthest.spaces import compile_space
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from farthest.families.blocks.space import BlockSpace
     from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.spaces.contract import Space
+    from farthest.subgroups import Needs
 
 Keep = Literal["minimal", "solvable", "all"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
@@ -102,6 +104,27 @@ class Starts(Protocol):
 
     def survey(self, part: int, parts: int) -> Found:
         """Does a part; takes as much of the processor as one thread."""
+
+
+def needs_of(starts: Starts) -> Needs | None:
+    """What a part takes, where that is more than some memory and a thread. Raises SettingError, ResourceError."""
+    return starts.of.needs if isinstance(starts, CosetSet) else None
+
+
+def surveyed(starts: Starts, part: int, parts: int, threads: int, heed: Callable[[str], None]) -> Found:
+    """Does a part, by so many threads where it takes more than one. ``heed`` hears now and then how far a long one is;
+    an exception that it raises ends the part."""
+    if not isinstance(starts, CosetSet):
+        return starts.survey(part, parts)
+    with closing(starts.stages(part, threads)) as stages:
+        for stage in stages:
+            heed(_told(stage))
+    return stage.row
+
+
+def _told(stage: Stage) -> str:
+    distance = len(stage.row.layers) + len(stage.row.bounds)
+    return f"distance {distance}, {stage.share:.0%}"
 
 
 @dataclass(frozen=True)

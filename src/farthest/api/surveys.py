@@ -221,8 +221,9 @@ class Survey:
         self.close()
 
     def _repr_html_(self) -> str:
-        from farthest.documents.surveys import drawn
+        from farthest.documents.surveys import boards_of
         from farthest.drawing.svg import facts, image, svg
+        from farthest.puzzles.family import board_picture
 
         stored = self.stored
         rows = [("parts", f"{stored.done:,} of {stored.record.parts:,} done"), ("digest", self.digest)]
@@ -231,7 +232,8 @@ class Survey:
             return facts(title, rows)
         counts = asdict(self.totals).items()
         rows[1:1] = [(name.replace("_", " "), f"{count:,}") for name, count in counts]
-        boards = drawn(stored.starts, self.top(DRAWN))
+        found = boards_of(stored.starts, self.top(DRAWN))
+        boards = [(caption, board_picture(puzzle, board)) for caption, puzzle, board in found]
         told = f"Hardest boards: {', '.join(caption for caption, _ in boards)}"
         return facts(title, rows) + (image(svg(boards, title), told) if boards else "")
 

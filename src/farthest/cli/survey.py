@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
-    from farthest.documents.surveys import CosetsDocument, SurveyDocument
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
     from farthest.queries.coset_estimates import Estimate, LayerEstimate
@@ -40,9 +39,10 @@ MOST = 2**31 - 1
 """Of an integer that databases are asked for."""
 MOST_ROWS = 10**6
 """Cosets at random."""
+MOST_ALL = 2**22
+"""Cosets with --all."""
 SHOWN = 40
 """Cosets that a table has."""
-COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 
 
 workers_option = click.option(
@@ -187,18 +187,24 @@ def cosets(
     chosen = None if every else sequences if count is None else Drawn(count, seed or 0)
     asked = cosets_named(puzzle, subgroup, depth, chosen)
     with open_database(database, create=True) as opened:
-        of = asked.of
+        of, needs = asked.of, asked.of.needs
         if count is not None and count > of.cosets:
             raise click.UsageError(
                 f"--random {count}: there are {counted(of.cosets, 'coset')}; --all enumerates them."
             )
-        each = "process of a worker"
+        if every and of.cosets > MOST_ALL:
+            raise click.UsageError(
+                f"--all: there are {of.cosets:,} cosets, more than the {MOST_ALL:,} that are done as one task; take "
+                "--random or --coset."
+            )
+        each = "one of a worker's processes that is at one"
         if workers == "threads":
-            threads, _ = asked.shares(min(threads or cores(), asked.parts))
-            each = f"of {counted(threads, 'thread')}"
+            threads = threads or cores()
+            at_a_time, by = asked.shares(threads)
+            each = f"of {counted(min(at_a_time, asked.parts), 'coset')} at a time, by {counted(by, 'thread')} each"
         note(
             f"{counted(of.cosets, 'coset')} of {counted(of.positions, 'position')}; memory: "
-            f"{bytes_text(of.needs.table_bytes)}, and {bytes_text(of.needs.coset_bytes)} for each {each}"
+            f"{bytes_text(needs.table_bytes)}, and {bytes_text(needs.coset_bytes)} for each {each}"
         )
         _do(asked, workers, threads, None, opened, as_json=as_json)
 
@@ -360,9 +366,11 @@ def _there(database: str | None) -> Database:
 
 
 def _list(known: Surveys, *, as_json: bool) -> None:
+    from farthest.documents.surveys import document_of
+
     found = known.all()
     if as_json:
-        listed = [_document(known, each) for each in found]
+        listed = [document_of(known, each) for each in found]
         print_json([{name: of for name, of in each.items() if name != "cosets"} for each in listed])
         return
     print_table(
@@ -391,15 +399,11 @@ def _name(stored: StoredSurvey) -> str:
     return stored.record.name
 
 
-def _document(known: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
-    from farthest.documents.surveys import cosets_document, survey_document
-
-    return cosets_document(known, stored) if stored.of_cosets else survey_document(known, stored)
-
-
 def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
+    from farthest.documents.surveys import document_of
+
     if as_json:
-        print_json(_document(known, stored))
+        print_json(document_of(known, stored))
         return
     facts = [
         ("survey", f"{stored.id}: {stored.record.name}"),
@@ -461,15 +465,9 @@ def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
 
 
 def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
-    from farthest.starts import NOTHING
+    from farthest.documents.surveys import COUNTS, totals_rows
 
-    totals = known.totals(stored.id)
-    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
-    print_table(
-        ("pieces", *COUNTS),
-        [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows],
-        right="r" * 7,
-    )
+    print_table(("pieces", *COUNTS), totals_rows(known.totals(stored.id)), right="r" * 7)
 
 
 def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:

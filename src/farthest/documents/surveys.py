@@ -8,9 +8,8 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
-from farthest.puzzles.family import board_picture
 from farthest.queries.output_files import text_cell
-from farthest.starts import BlockBoards, RushHour
+from farthest.starts import NOTHING, BlockBoards, RushHour
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 
     from farthest.cosets import CosetRow
     from farthest.models.surveys import StoredSurvey, Surveys
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.coset_estimates import CosetEstimates, Estimate
-    from farthest.starts import Component, Starts
+    from farthest.starts import Component, Counts, Starts
 
 
 class PiecesDocument(TypedDict):
@@ -153,6 +152,11 @@ def _surveyed(stored: StoredSurvey, digest: str) -> _Surveyed:
     )
 
 
+def document_of(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
+    """The JSON object of any survey."""
+    return cosets_document(surveys, stored) if stored.of_cosets else survey_document(surveys, stored)
+
+
 def survey_document(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument:
     """The JSON object."""
     return {
@@ -243,14 +247,23 @@ def _cell(value: Any) -> Any:
     return text_cell(value) if isinstance(value, str) else value
 
 
-def drawn(starts: Starts, components: Iterable[Component]) -> list[tuple[str, Picture]]:
-    """Boards of components with captions; none of cosets."""
-    if not isinstance(starts, RushHour | BlockBoards):
-        return []
-    found = []
-    for each in components:
-        puzzle = starts.puzzle_of(each.board)
-        moves = "no goal" if each.moves is None else counted(each.moves, "move")
-        board = puzzle.definition.parse_board(each.board)
-        found.append((f"{moves}, {counted(each.states, 'state')}", board_picture(puzzle, board)))
-    return found
+COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
+"""Of totals, what tables have."""
+
+
+def totals_rows(totals: Mapping[int, Counts]) -> list[tuple[str, ...]]:
+    """The number of pieces and ``COUNTS``, and at last the sums."""
+    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
+    return [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows]
+
+
+def boards_of(
+    starts: Starts, components: Iterable[Component]
+) -> Iterator[tuple[str, Puzzle, tuple[int, ...]]]:
+    """What is told of each component, and its board: the puzzle that it is one of, and its labels."""
+    if isinstance(starts, RushHour | BlockBoards):  # cosets have no components
+        for each in components:
+            puzzle = starts.puzzle_of(each.board)
+            moves = "no goal" if each.moves is None else counted(each.moves, "move")
+            caption = f"{moves}, {counted(each.states, 'state')}"
+            yield caption, puzzle, puzzle.definition.parse_board(each.board, name=puzzle.name)

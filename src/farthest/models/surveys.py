@@ -123,28 +123,38 @@ class Surveys:
 
     def all(self) -> list[StoredSurvey]:
         """All surveys, the oldest first."""
+        return self._stored(None)
+
+    def get(self, survey_id: int) -> StoredSurvey:
+        """Raises JobError where there is none of that number."""
+        found = self._stored(survey_id)
+        if not found:
+            raise JobError(
+                f"{self._database.place} has no survey {survey_id}; `farthest surveys` lists those that it has"
+            )
+        return found[0]
+
+    def _stored(self, survey_id: int | None) -> list[StoredSurvey]:
+        """The survey of that number, or all."""
+        wanted = [] if survey_id is None else [survey_id]
+        surveys = select(*_SURVEY).order_by(survey.c.id)
+        sums = select(survey_part.c.survey_id, func.count(), func.sum(survey_part.c.seconds))
+        counts = select(component.c.survey_id, func.count())
         with self._database.read() as connection:
-            rows = connection.execute(select(*_SURVEY).order_by(survey.c.id)).all()
-            sums = select(survey_part.c.survey_id, func.count(), func.sum(survey_part.c.seconds))
+            rows = connection.execute(surveys.where(*(survey.c.id == one for one in wanted))).all()
+            of_parts = sums.where(*(survey_part.c.survey_id == one for one in wanted))
             done = {
                 one: (int(parts), float(seconds))
-                for one, parts, seconds in connection.execute(sums.group_by(survey_part.c.survey_id))
+                for one, parts, seconds in connection.execute(of_parts.group_by(survey_part.c.survey_id))
             }
-            counts = select(component.c.survey_id, func.count()).group_by(component.c.survey_id)
-            kept: dict[int, int] = dict(row for row in connection.execute(counts))
+            of_rows = counts.where(*(component.c.survey_id == one for one in wanted))
+            kept: dict[int, int] = dict(
+                row for row in connection.execute(of_rows.group_by(component.c.survey_id))
+            )
         found = []
         for number, *fields in rows:
             parts, seconds = done.get(number, (0, 0.0))
             found.append(StoredSurvey(number, SurveyRecord(*fields), parts, seconds, kept.get(number, 0)))
-        return found
-
-    def get(self, survey_id: int) -> StoredSurvey:
-        """Raises JobError where there is none of that number."""
-        found = next((one for one in self.all() if one.id == survey_id), None)
-        if found is None:
-            raise JobError(
-                f"{self._database.place} has no survey {survey_id}; `farthest surveys` lists those that it has"
-            )
         return found
 
     def delete(self, survey_id: int) -> None:

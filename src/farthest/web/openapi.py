@@ -20,6 +20,7 @@ from farthest.documents.maps import (
 )
 from farthest.documents.puzzles import DefinitionDocument, EstimateDocument, PuzzlesDocument
 from farthest.documents.searches import SearchDocument
+from farthest.documents.surveys import CosetsDocument, SurveyDocument
 from farthest.documents.workers import WorkersDocument
 from farthest.models.records import Progress
 from farthest.web.asking import BoardsBody, PuzzleBody
@@ -51,6 +52,8 @@ DECLARED = (
     PuzzlesDocument,
     DefinitionDocument,
     EstimateDocument,
+    SurveyDocument,
+    CosetsDocument,
     WorkersDocument,
     PuzzleBody,
     BoardsBody,
@@ -208,6 +211,13 @@ PATHS: dict[str, Schema] = {
     },
     "/api/puzzles/{name}/estimate": {
         "get": _call("What enumerating it here would need.", EstimateDocument, NAME_IN)
+    },
+    "/api/surveys/{number}": {
+        "get": _call(
+            "One survey, finished or not: counts of components by pieces, or cosets.",
+            (SurveyDocument, CosetsDocument),
+            _parameter("number", "path", WHOLE, "The survey's number."),
+        )
     },
     "/api/workers": {
         "get": _call("The workers, if the server was started with FARTHEST_REDIS_URL.", WorkersDocument)

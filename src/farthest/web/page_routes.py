@@ -18,6 +18,7 @@ from farthest.errors import BoardError, FarthestError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of, search_parameters
+from farthest.models.surveys import Surveys
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import matching
 from farthest.puzzles.family import UndecidedError, board_given
@@ -26,7 +27,7 @@ from farthest.web.asking import answered
 from farthest.web.change_routes import comparison, local_jobs, solvings
 from farthest.web.gate import may_change
 from farthest.web.page import board_page, own_page, puzzle_page, state_page
-from farthest.web.pages import box, home, job, jobs, own, play, puzzles, search, solve, state
+from farthest.web.pages import box, home, job, jobs, own, play, puzzles, search, solve, state, surveys
 from farthest.web.pages.box import BoxFound
 from farthest.web.pages.puzzles import PuzzleFound
 from farthest.web.shelf import (
@@ -80,6 +81,23 @@ def _jobs(request: Request) -> str:
     shelf, before, wanted = shelf_of(request), number_asked(request, "before"), _words(request)
     listed = shelf.jobs.page(JOBS_LISTED, before, lambda record: jobs.is_named(record, wanted))
     return jobs.jobs(listed, damages_told(shelf, listed), wanted, older_page=before is not None)
+
+
+def _surveys(request: Request) -> str:
+    return surveys.surveys(Surveys(shelf_of(request).database).all())
+
+
+def _survey(request: Request) -> str:
+    known, number = Surveys(shelf_of(request).database), number_in(request)
+    stored = known.get(number)
+    found = surveys.SurveyFound(
+        stored,
+        stored.starts,
+        {} if stored.of_cosets else known.totals(number),
+        [] if stored.of_cosets else known.top(number, "moves", surveys.BOARDS_SHOWN),
+        known.digest(number) if stored.finished else None,
+    )
+    return surveys.survey(found)
 
 
 def _puzzles(request: Request) -> str | Response:
@@ -280,6 +298,8 @@ PAGES = [
         ("/puzzles/{name}/solve", _solve),
         ("/puzzles/{name}/compare", _compare),
         ("/puzzles/{name}/{board:path}", _position),
+        ("/surveys", _surveys),
+        ("/surveys/{number}", _survey),
         ("/box", _box),
         (own_page(), _own),
         ("/workers", _workers),
