@@ -187,7 +187,8 @@ void bind_groups(nb::module_& m) {
       "move the value after the move; the subgroup's own is 0. moves: of each, by slot the slot that its "
       "content comes from; their inverses are moves. own: for each whether it is in the subgroup. faces: the "
       "moves of each, which are the powers of one turn. commuting: for each face the faces that commute with "
-      "it, as bits. symmetries: a group, the identity first; of each, uint16, for each move the one that takes "
+      "it, as bits. symmetries: a group, the identity first; of each, uint16, for each move the one that "
+      "takes "
       "its place. Raises ValueError.")
       .def("__init__", &make_large_cosets,
            nb::sig("def __init__(self, coordinates: collections.abc.Sequence[" BUFFER
@@ -201,9 +202,10 @@ void bind_groups(nb::module_& m) {
           "positions", [](nb::handle) { return SubgroupBits::kPositions; }, "Of a coset.")
       .def_prop_ro_static(
           "run_bytes", [](nb::handle) { return SubgroupBits::kMemory; }, "Memory of a run.")
-      .def_static("check", &LargeCosets::check, "own"_a,
-                  "Raises ValueError, with a reason, unless the moves of a subgroup have the structure that is "
-                  "needed.")
+      .def_static(
+          "check", &LargeCosets::check, "own"_a,
+          "Raises ValueError, with a reason, unless the moves of a subgroup have the structure that is "
+          "needed.")
       .def(
           "way",
           [](const LargeCosets& cosets, const StateArg& state) {

@@ -53,7 +53,8 @@ class TailList {
     const std::size_t count = moves_.from.size();
     if (left == 0) {
       const auto word = [&](std::size_t i) {
-        return static_cast<std::uint32_t>((word_[i] * (count + 1) + word_[i + 1]) * (count + 1) + word_[i + 2]);
+        return static_cast<std::uint32_t>((word_[i] * (count + 1) + word_[i + 1]) * (count + 1) +
+                                          word_[i + 2]);
       };
       const std::uint32_t face = length_ == 0 ? Tails::kAnyFace : moves_.face[word_[0]];
       found.emplace_back(table_.key(state), word(0) | word(3) << Tails::kWordBits | face << 28);

@@ -1,5 +1,5 @@
-// The search of sequence_listing.hpp. Included by files for one instruction set each: everything here is in an
-// anonymous namespace.
+// The search of sequence_listing.hpp. Included by files for one instruction set each: everything here is in
+// an anonymous namespace.
 #pragma once
 
 #include <bit>
@@ -83,8 +83,8 @@ std::size_t expand(const ListingWork& work, ListingNode& node, int left, Listing
     shuffle(node.pieces, moves.from[move], child.pieces);
     child.state = table.after(node.state, move);
     child.face = moves.face[move];
-    child.slack =
-        static_cast<std::int8_t>(node.slack - 2 + static_cast<int>((near >> move & 1) + (nearer >> move & 1)));
+    child.slack = static_cast<std::int8_t>(node.slack - 2 +
+                                           static_cast<int>((near >> move & 1) + (nearer >> move & 1)));
     if (ends)
       __builtin_prefetch(work.tails->slots.data() + work.tails->home(table.key(child.state)));
     else

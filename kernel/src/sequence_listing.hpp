@@ -1,5 +1,5 @@
-// All sequences of moves of one length that lead from a board into a large subgroup H, the last move not in H:
-// their ends, as bits of H (subgroup_bits.hpp). What large_cosets.cpp prepares, and the loops of each
+// All sequences of moves of one length that lead from a board into a large subgroup H, the last move not in
+// H: their ends, as bits of H (subgroup_bits.hpp). What large_cosets.cpp prepares, and the loops of each
 // instruction set (listing_lines.hpp) work on.
 //
 // Boards of each number of moves left are kept until there are some hundred of them, and then expanded
@@ -9,8 +9,8 @@
 // or 2 less, and nothing is looked up for children that are not made.
 //
 // The last moves are not searched but read: the *tails* are all sequences of a few moves whose last is not in
-// H, by the state of the board that they take into H. Left out of them are those in which the last two commute
-// and the one before is in H: the other order ends in H.
+// H, by the state of the board that they take into H. Left out of them are those in which the last two
+// commute and the one before is in H: the other order ends in H.
 #pragma once
 
 #include <array>
@@ -32,12 +32,12 @@ struct ListingMoves {
   static constexpr std::size_t kNone = TurnTable::kMostFaces;
   static constexpr std::size_t kMostTail = 6;
 
-  std::vector<Pieces> from;            // by move
-  std::vector<std::uint8_t> face;      // by move
-  std::vector<std::uint16_t> inverse;  // by move
+  std::vector<Pieces> from;                    // by move
+  std::vector<std::uint8_t> face;              // by move
+  std::vector<std::uint16_t> inverse;          // by move
   std::array<std::uint32_t, kNone> commuting;  // by face: faces, as bits
-  // By the face of the last move: the faces, and the moves, that may come next. Faces that commute come in one
-  // order.
+  // By the face of the last move: the faces, and the moves, that may come next. Faces that commute come in
+  // one order.
   std::array<std::uint32_t, kNone + 1> faces_after, after;
   std::uint32_t own;  // the moves in H
 };
@@ -59,10 +59,10 @@ struct Tails {
   std::size_t home(std::uint32_t key) const { return key * 0x9e3779b1u >> (32 - bits); }
 
   int length, bits = 1;
-  std::size_t longest = 0;            // tails of one state
-  std::vector<Pieces> words;          // by the numbers of three moves, one more than there are: none
-  std::vector<std::uint32_t> tails;   // those of a state one after another
-  std::vector<std::uint64_t> slots;   // a hash table: key of a state << 32 | its first tail
+  std::size_t longest = 0;           // tails of one state
+  std::vector<Pieces> words;         // by the numbers of three moves, one more than there are: none
+  std::vector<std::uint32_t> tails;  // those of a state one after another
+  std::vector<std::uint64_t> slots;  // a hash table: key of a state << 32 | its first tail
 };
 
 struct ListingNode {
@@ -99,10 +99,10 @@ struct ListingWork {
   const ListingMoves* moves;
   const Tails* tails;
   SubgroupBits* bits;
-  Level levels[kMostMoves];   // by moves left
-  List* lists;                // kTogether and as many as there are moves
-  Leaf* leaves;               // kLeaves and as many as a state has
-  std::uint64_t* ends;        // likewise
+  Level levels[kMostMoves];  // by moves left
+  List* lists;               // kTogether and as many as there are moves
+  Leaf* leaves;              // kLeaves and as many as a state has
+  std::uint64_t* ends;       // likewise
   ListingCounts found;
 
   static constexpr std::size_t kLeaves = 1024;
@@ -111,8 +111,8 @@ struct ListingWork {
 struct ListingBackend {
   // The children of a node that can still come into H, written from `out` on; how many.
   std::size_t (*expand)(const ListingWork& work, ListingNode& node, int left, ListingNode* out);
-  // Goes on below a node with so many moves left, no fewer than a tail has; some boards are kept, and done with
-  // those of further nodes.
+  // Goes on below a node with so many moves left, no fewer than a tail has; some boards are kept, and done
+  // with those of further nodes.
   void (*search)(ListingWork& work, const ListingNode& node, int left);
   // Goes on with all that are kept.
   void (*flush)(ListingWork& work);

@@ -177,9 +177,9 @@ TurnTable::Neighbours TurnTable::neighbours(std::uint32_t cls, std::size_t move)
           images_after_.data() + (word % kMostSymmetries * moves_ + move) * others_};
 }
 
-// Of each entry, one more than its distance, by passes over rows of entries: those of a distance give the next
-// one to their neighbours. A state has more than one entry where symmetries keep its lead: what one of these
-// gets the others get too.
+// Of each entry, one more than its distance, by passes over rows of entries: those of a distance give the
+// next one to their neighbours. A state has more than one entry where symmetries keep its lead: what one of
+// these gets the others get too.
 void TurnTable::find_distances(std::uint8_t* all, int threads) const {
   all[0] = 1;
   std::uint64_t left = entries() - 1;
@@ -251,23 +251,25 @@ void TurnTable::encode(const std::uint8_t* distance, const std::vector<std::vect
     std::uint32_t* codes = all + cls * others_;
     const std::uint8_t* row = distance + cls * others_;
     std::vector<std::uint16_t> same(others_);
-    for (std::size_t number = 0; number < others_; ++number) same[number] = static_cast<std::uint16_t>(number);
+    for (std::size_t number = 0; number < others_; ++number)
+      same[number] = static_cast<std::uint16_t>(number);
     std::uint32_t problems = 0;
     for (std::size_t face = 0; face < faces.size(); ++face) {
-      const std::uint8_t* there[kMostOnFace] = {row, row, row};  // a turn that is not there keeps the distance
+      const std::uint8_t* there[kMostOnFace] = {row, row,
+                                                row};  // a turn that is not there keeps the distance
       const std::uint16_t* images[kMostOnFace] = {same.data(), same.data(), same.data()};
       for (std::size_t i = 0; i < faces[face].size(); ++i) {
         const Neighbours near = neighbours(static_cast<std::uint32_t>(cls), faces[face][i]);
         there[i] = distance + near.row;
         images[i] = near.images;
       }
-      const std::uint32_t kept = 0xf >> (kMostOnFace - faces[face].size()) | 8;
+      const std::uint32_t kept = 7u >> (kMostOnFace - faces[face].size()) | 8;
       for (std::size_t number = 0; number < others_; ++number) {
         const std::uint32_t before = row[number] - 1u, first = there[0][images[0][number]] - before,
                             second = there[1][images[1][number]] - before,
                             third = there[2][images[2][number]] - before;
         const std::uint32_t code = code_of[(first | second << 2 | third << 4) & 63];
-        problems |= code | (first | second | third) >> 2 << 5;
+        problems |= code | ((first + 1) | (second + 1) | (third + 1)) >> 2 << 5;
         codes[number] |= (code & kept) << (4 * face);
       }
     }

@@ -12,13 +12,15 @@ namespace {
 
 constexpr std::uint32_t kSides = 4, kOthers = kSides * kSides;
 
-// The lead is (i, j), the other number (k, l), all modulo 4. Face A adds 1, 2 or 3 to i and k, face B to j and l,
-// face C to k, face D to l.
+// The lead is (i, j), the other number (k, l), all modulo 4. Face A adds 1, 2 or 3 to i and k, face B to j
+// and l, face C to k, face D to l.
 struct Board {
   std::uint32_t i, j, k, l;
 
   Board after(std::size_t move) const {
-    const auto turned = [&](std::uint32_t number) { return (number + move % 3 + 1) % kSides; };
+    const auto turned = [&](std::uint32_t number) {
+      return (number + static_cast<std::uint32_t>(move % 3) + 1) % kSides;
+    };
     if (move < 3) return {turned(i), j, turned(k), l};
     if (move < 6) return {i, turned(j), k, turned(l)};
     if (move < 9) return {i, j, turned(k), l};

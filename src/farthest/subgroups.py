@@ -336,7 +336,9 @@ def _coordinates(subgroup: Subgroup) -> list[_Coordinate]:
 
 def _sources(subgroup: Subgroup, element: Element) -> list[int]:
     """For each slot the slot that its content was in before an element."""
-    return [subgroup.points.places[point][0] for point in map(inverse(element).__getitem__, subgroup.points.first)]
+    return [
+        subgroup.points.places[point][0] for point in map(inverse(element).__getitem__, subgroup.points.first)
+    ]
 
 
 def _faces(moves: Sequence[Element]) -> list[list[int]]:

@@ -1,5 +1,5 @@
-// Coset enumeration (cosets.hpp) for a large subgroup H of many cosets: the cube's <U, D, R2, L2, F2, B2> with
-// 19,508,428,800 elements and 2,217,093,120 cosets.
+// Coset enumeration (cosets.hpp) for a large subgroup H of many cosets: the cube's <U, D, R2, L2, F2, B2>
+// with 19,508,428,800 elements and 2,217,093,120 cosets.
 //
 // A coset is a state of three coordinates, whose distance from H and the moves that lead nearer a TurnTable
 // tells; its positions are the bits of SubgroupBits. Moves of H make a step of all bits together. All other
@@ -74,8 +74,8 @@ class LargeCosetRun {
   LargeCosetRun(const LargeCosetRun&) = delete;
   LargeCosetRun& operator=(const LargeCosetRun&) = delete;
 
-  // Goes on with the next distance, from 0, for a second or so. None: it is not done yet, and the next call goes
-  // on with it. listed: whether sequences are listed. Throws LimitExceeded beyond kMostListed.
+  // Goes on with the next distance, from 0, for a second or so. None: it is not done yet, and the next call
+  // goes on with it. listed: whether sequences are listed. Throws LimitExceeded beyond kMostListed.
   std::optional<Found> advance(bool listed);
   // Of the sequences of the distance under way the share that is listed.
   double share() const;
@@ -94,12 +94,12 @@ class LargeCosetRun {
   const TurnTable::State state_;
   const int coset_distance_;
   int distance_ = -1;
-  bool under_way_ = false;                         // the distance
-  std::uint64_t reached_ = 0;                      // positions at the distances before
-  std::uint64_t moved_ = 0;                        // and after the step
-  std::vector<ListingNode> roots_;                 // of what is listed
-  int left_ = 0;                                   // moves that roots have left
-  std::size_t next_ = 0;                           // root
+  bool under_way_ = false;                        // the distance
+  std::uint64_t reached_ = 0;                     // positions at the distances before
+  std::uint64_t moved_ = 0;                       // and after the step
+  std::vector<ListingNode> roots_;                // of what is listed
+  int left_ = 0;                                  // moves that roots have left
+  std::size_t next_ = 0;                          // root
   std::vector<std::unique_ptr<Worker>> workers_;  // while sequences are listed
 };
 

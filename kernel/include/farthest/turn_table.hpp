@@ -1,10 +1,10 @@
 // Which moves lead nearer to solved in a product of two coordinates: of a coset of a large subgroup, say.
 //
 // A state is a *lead* and an *other* number; a lead is made of two parts, first * seconds + second, and moves
-// act on each of the three by a table. Symmetries, renamings of moves that keep the solved state 0, take leads
-// to leads and others to others; what they do to these is found by walking both in step from 0. Of the leads
-// that they take to each other, a class, only the first has entries, one for each other number: state (lead,
-// other) is looked up after the symmetry that takes the lead there.
+// act on each of the three by a table. Symmetries, renamings of moves that keep the solved state 0, take
+// leads to leads and others to others; what they do to these is found by walking both in step from 0. Of the
+// leads that they take to each other, a class, only the first has entries, one for each other number: state
+// (lead, other) is looked up after the symmetry that takes the lead there.
 //
 // Moves come in *faces*: up to three moves that are the powers of one turn. The states that turns of one face
 // take to each other are one move apart, so they have at most two distances, and four bits of the entry say
