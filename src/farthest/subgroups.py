@@ -131,8 +131,8 @@ class Subgroup:
         except (ResourceError, ValueError) as error:
             raise ResourceError(
                 f"{self.name}: {self.cosets:,} cosets of {counted(self.positions, 'position')}, more than the "
-                f"{MOST_COSETS:,} that get a row each in a table, and the subgroup is not like <U,D,R2,L2,F2,B2> of the "
-                f"3x3x3 cube: {error}; choose a larger subgroup, or a smaller puzzle"
+                f"{MOST_COSETS:,} that get a row each in a table, and the subgroup is not like <U,D,R2,L2,F2,B2> of "
+                f"the 3x3x3 cube: {error}; choose a larger subgroup, or a smaller puzzle"
             ) from None
         entries = self.cosets // len(self.renamings)
         return Needs(6 * entries + 2**27, _kernel.LargeCosets.run_bytes + 2**26, all_threads=True)
@@ -161,7 +161,7 @@ class Subgroup:
 
     @cached_property
     def renamings(self) -> list[Any]:
-        """For each symmetry that keeps the subgroup the moves that take the place of moves; the identity comes first."""
+        """For each symmetry that keeps the subgroup the moves that take the place of moves; first the identity."""
         number = {move: at for at, move in enumerate(self.moves)}
         found = []
         try:
@@ -345,7 +345,7 @@ def _faces(moves: Sequence[Element]) -> list[list[int]]:
     """The moves that are powers of one of them, and of no other such."""
     number = {move: at for at, move in enumerate(moves)}
     faces: list[list[int]] = []
-    powers = {}
+    powers: dict[int, list[int]] = {}
     for at, move in enumerate(moves):
         powers[at], power = [], move
         while power in number and number[power] not in powers[at]:
@@ -384,13 +384,12 @@ class LargeTables:
     def classes(self) -> int:
         """See ``Tables``. Raises SettingError: they are not numbered."""
         raise SettingError(
-            f"{self._subgroup.name}: all {self._subgroup.cosets:,} cosets would take centuries; choose some of them, or "
-            "some at random"
+            f"{self._subgroup.name}: all {self._subgroup.cosets:,} cosets would take centuries; choose some"
         )
 
     def first(self, number: int) -> str:
         """See ``Tables``."""
-        return self._subgroup.text_of(()) if number == 0 else str(self.classes)
+        return str(self.classes)
 
     def _state(self, element: Element) -> tuple[int, int, int]:
         first, second, other = (each.of(element) for each in self._coordinates)

@@ -197,7 +197,6 @@ def test_threads_take_turns_at_a_run() -> None:
     "name, subgroup, sequence, said",
     [
         ("cube-3x3x3-htm", "<U,D,R2,L2>", "R", "that one has 19,508,428,800 positions; choose a larger"),
-        ("cube-3x3x3-qtm", "<U,D,R2,L2,F2,B2>", "R", "R2 is not a single move here"),
         ("megaminx", "<A>", "A", "points, expected at most 64"),
         ("8-puzzle", "<U>", "U", "of the family sliding; only permutation puzzles have cosets"),
         ("cube-2x2x2-htm", "U,R2", "R", "expected moves between < and >"),
