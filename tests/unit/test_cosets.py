@@ -157,7 +157,7 @@ def test_a_large_subgroup(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked.of.needs.all_threads
     monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: 2**34)
     assert asked.shares(7) == (1, 7)
-    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: 5 * 2**30)
+    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: 4 * 10**9)
     with pytest.raises(ResourceError, match="which is more than is free"):
         next(asked.stages(0, 1))
 
