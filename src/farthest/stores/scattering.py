@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from time import monotonic
@@ -70,6 +71,16 @@ def has_expander(space: ScatterSpace) -> bool:
     return getattr(space, "expander", None) is not None
 
 
+@contextmanager
+def answers(space: ScatterSpace) -> Iterator[None]:
+    """Wrong answers of a user's compiled function, in the block, are errors of the puzzle."""
+    try:
+        yield
+    except _kernel.AnswerError as error:
+        name = space.puzzle.name
+        raise PuzzleError(f"puzzle {name}: the compiled function of its class {error}") from None
+
+
 ALL = 2**64 - 1
 
 BOX_BYTES = 2**13
@@ -109,11 +120,8 @@ class Candidates:
         may raise. ``shards``: only those from the first to the one before the second, of a space with an expander."""
         expander: _kernel.Expander | None = getattr(self._space, "expander", None)
         if expander is not None:
-            try:
+            with answers(self._space):
                 self.boxes.expand(expander, runs, threads, *(shards or ()))
-            except _kernel.AnswerError as error:
-                name = self._space.puzzle.name
-                raise PuzzleError(f"puzzle {name}: the compiled function of its class {error}") from None
             return
         width = self._space.code_bytes
         codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))
