@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         submit,
     )
     from farthest.api.searches import compare, heuristic_values, solve, solve_many
+    from farthest.api.surveys import Survey, open_survey, survey, surveys
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.settings import Outcome
     from farthest.errors import (
@@ -71,6 +72,7 @@ __all__ = [
     "SearchOutcome",
     "SettingError",
     "StorageError",
+    "Survey",
     "UnreachableError",
     "Walker",
     "__version__",
@@ -85,6 +87,7 @@ __all__ = [
     "jobs",
     "load_puzzle",
     "open_map",
+    "open_survey",
     "pattern_map",
     "puzzle_names",
     "random_boards",
@@ -92,6 +95,8 @@ __all__ = [
     "solve",
     "solve_many",
     "submit",
+    "survey",
+    "surveys",
 ]
 
 _HOMES = {
@@ -109,6 +114,7 @@ _HOMES = {
         "submit",
     ),
     "farthest.api.searches": ("compare", "heuristic_values", "solve", "solve_many"),
+    "farthest.api.surveys": ("Survey", "open_survey", "survey", "surveys"),
     "farthest.errors": (
         "BoardError",
         "FarthestError",

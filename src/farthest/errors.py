@@ -108,6 +108,10 @@ class LateStepError(StorageError):
     """A step of a layer that is not under way any more, or of an attempt that has ended: there is nothing to do."""
 
 
+class BusyError(FarthestError):
+    """Work that this process cannot do now: another one may, or this one later."""
+
+
 class VersionError(FarthestError):
     """Two processes that are to work together are of different versions."""
 

@@ -11,7 +11,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import farthest
+from farthest.coordinator.survey import survey_by_threads
+from farthest.cosets import Drawn, cosets_named
 from farthest.models.database import open_database
+from farthest.models.surveys import Surveys
+from farthest.starts import starts_named
 from farthest.web.app import application
 from farthest.web.gate import WebSettings
 from farthest.web.server import CrossOrigin
@@ -19,6 +23,8 @@ from farthest.web.server import CrossOrigin
 TOKEN = "0123456789abcdef-token"
 THREE, KINDS, BLOCKS, ONE_WAY, CUT, LAYERS, QUEUED, SEARCH = range(1, 9)
 """The jobs, by number."""
+SURVEY, SURVEYED_BLOCKS, BEGUN, COSETS, DRAWN = range(1, 6)
+"""The surveys."""
 
 Client = Callable[..., TestClient]
 
@@ -51,6 +57,15 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         enumerate_puzzle(farthest.load_puzzle("8-puzzle"), database, Settings(histogram_only=True))
     farthest.submit("3-puzzle", database=file)
     farthest.solve("8-puzzle", "123456078", all_solutions=True, database=file, store=True)
+    farthest.survey("rush-hour-4x4", database=file).close()
+    farthest.survey("pennant", boards=["start"], database=file).close()
+    with open_database(file, create=False) as database:
+        surveys, begun = Surveys(database), starts_named("rush-hour-3x3", keep="solvable")
+        surveys.store(surveys.begin(begun, 3).id, [(1, begun.survey(1, 3), 0.5)])
+        cosets = cosets_named("pyraminx<U,L>", "<U>", 3, ("L",))
+        survey_by_threads(cosets, database, threads=1, watch=lambda _: None)
+        drawn = cosets_named("pyraminx<U,L,R>", "<U,L>", 6, Drawn(30, 7))
+        survey_by_threads(drawn, database, threads=1, watch=lambda _: None)
     return file
 
 

@@ -12,7 +12,21 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 import farthest
-from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, TOKEN, Client
+from explorer.conftest import (
+    BLOCKS,
+    COSETS,
+    CUT,
+    DRAWN,
+    KINDS,
+    LAYERS,
+    ONE_WAY,
+    QUEUED,
+    SEARCH,
+    SURVEY,
+    THREE,
+    TOKEN,
+    Client,
+)
 from farthest.cli.app import cli
 from farthest.web.api_routes import API
 from farthest.web.change_routes import CHANGES
@@ -40,6 +54,11 @@ CALLS: list[tuple[str, str, dict[str, Any]]] = [
     ("get", "/api/puzzles/klotski", {}),
     ("get", "/api/puzzles/cube-3x3x3", {}),
     ("get", "/api/puzzles/sliding-3x4/estimate", {}),
+    ("get", f"/api/surveys/{SURVEY}", {}),
+    ("get", f"/api/surveys/{COSETS}", {}),
+    ("get", f"/api/surveys/{DRAWN}/estimate", {}),
+    ("get", f"/api/surveys/{COSETS}/estimate", {}),
+    ("get", "/api/surveys/77", {}),
     ("get", "/api/jobs/77", {}),
     ("get", f"/api/jobs/{KINDS}/state?board=nonsense", {}),
     ("post", f"/api/jobs/{KINDS}/distances", {"content": b"[]"}),

@@ -17,7 +17,23 @@ from starlette.testclient import TestClient
 
 import farthest
 from cases import for_each
-from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, TOKEN, Client
+from explorer.conftest import (
+    BEGUN,
+    BLOCKS,
+    COSETS,
+    CUT,
+    DRAWN,
+    KINDS,
+    LAYERS,
+    ONE_WAY,
+    QUEUED,
+    SEARCH,
+    SURVEY,
+    SURVEYED_BLOCKS,
+    THREE,
+    TOKEN,
+    Client,
+)
 from farthest.models.database import open_database
 from farthest.puzzles import catalogue
 from farthest.puzzles.puzzle import Origin
@@ -98,6 +114,11 @@ ALL = [
     "/own",
     "/puzzles/sliding-3x5/1 0 2 3 4 | 5 6 7 8 9 | 10 11 12 13 14",
     "/puzzles/cube-3x3x3%3CU2%2CA%3DL'R%3E@edges",
+    "/surveys",
+    f"/surveys/{SURVEY}",
+    f"/surveys/{BEGUN}",
+    f"/surveys/{COSETS}",
+    f"/surveys/{DRAWN}",
     "/workers",
     "/sign-in",
 ]
@@ -150,6 +171,39 @@ def test_the_list_of_jobs_has_the_newest_first(client: Client) -> None:
     page = shown(client, "/jobs")
     jobs = [int(link.rpartition("/")[2]) for link in page.links if re.fullmatch(r"/jobs/\d+", link)]
     assert jobs[::2] == sorted(jobs[::2], reverse=True) == list(range(SEARCH, 0, -1))
+
+
+def test_surveys(client: Client) -> None:
+    """The newest first; what one has found, its hardest boards as links, and its rows as files."""
+    listed = shown(client, "/surveys")
+    assert [link for link in listed.links if re.fullmatch(r"/surveys/\d", link)][::2] == [
+        f"/surveys/{number}" for number in (DRAWN, COSETS, BEGUN, SURVEYED_BLOCKS, SURVEY)
+    ]
+    assert "1 of 3" in listed.text
+    page = shown(client, f"/surveys/{SURVEY}")
+    assert "all 1,349 880 493 32 9,304 7" in page.text
+    assert "7 moves, 34 states" in page.text
+    assert "/puzzles/rush-BBoCAAoCDEEEDoFF" in page.links
+    assert not any("renew" in each for each in page.loaded)
+    assert any("renew" in each for each in shown(client, f"/surveys/{BEGUN}").loaded)
+    assert "/puzzles/pennant/" in "".join(shown(client, f"/surveys/{SURVEYED_BLOCKS}").links)
+    asked = client()
+    (first, *_) = asked.get(f"/surveys/{SURVEY}/rows.jsonl").text.splitlines()
+    assert json.loads(first)["pieces"] == 1
+    assert asked.get(f"/surveys/{SURVEY}/rows.csv").text.count("\n") == 33
+    assert asked.get(f"/surveys/{COSETS}/rows.csv").text.startswith("coset,")
+    for missing in ("/surveys/77", "/surveys/77/rows.csv", f"/surveys/{SURVEY}/rows.txt", "/surveys/x"):
+        assert asked.get(missing).status_code == 404
+
+
+def test_surveys_of_cosets(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = shown(client, f"/surveys/{DRAWN}").text
+    assert "distance mean positions +- regression" in drawn
+    assert "cosets 30 at random, of 576" in drawn
+    assert "weight seconds 1 2 3 " in shown(client, f"/surveys/{COSETS}").text
+    assert "distance mean" not in shown(client, f"/surveys/{COSETS}").text
+    monkeypatch.setattr(page_routes, "MOST_COSETS", 5)
+    assert "distance mean" not in shown(client, f"/surveys/{DRAWN}").text
 
 
 def test_the_catalogue_has_all_puzzles_by_kind(client: Client) -> None:

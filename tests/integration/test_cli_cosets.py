@@ -1,5 +1,7 @@
 """`farthest cosets` on the command line: tables, JSON, what is stored, wrong input."""
 
+import csv
+import json
 import signal
 import subprocess
 import sys
@@ -33,7 +35,22 @@ def test_all_cosets(run: Run, run_json: RunJson) -> None:
     assert sum(each["weight"] for each in told["cosets"]) == int(rows[-1].split()[1])
     assert told["done"] == told["parts"] == len(told["cosets"])
     assert "survey 1 is of cosets" in run("surveys", "1", "--top", "1", status=2).stderr
-    assert "survey 1 is of cosets" in run("surveys", "1", "--export", "x.csv", status=2).stderr
+    assert (
+        run("surveys", "1", "--export", "cosets.csv").stdout
+        == f"Wrote {told['done']} cosets to cosets.csv.\n"
+    )
+    with open("cosets.csv", encoding="utf-8", newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [each["layers"] for each in written] == [
+        " ".join(map(str, each["layers"])) for each in told["cosets"]
+    ]
+    assert run_json("surveys", "1", "--export", "cosets.jsonl")["cosets"] == told["done"]
+    lines = Path("cosets.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == told["cosets"]
+    assert "positions" in run("surveys", "1", "--estimate").stdout
+    assert [each["positions"] for each in run_json("surveys", "1", "--estimate")["estimates"]] == told[
+        "layers"
+    ]
     assert run("surveys", "1", "--delete").stdout == "Deleted survey 1.\n"
 
 
@@ -48,6 +65,34 @@ def test_some_cosets(run: Run, run_json: RunJson) -> None:
     drawn = run_json("cosets", SMALL, "--subgroup", "<U>", "--depth", "2", "--random", "3", "--seed", "5")
     assert drawn["starts_of"]["cosets"] == {"random": 3, "seed": 5}
     assert drawn["done"] == 3
+
+
+def test_estimates(run: Run, run_json: RunJson) -> None:
+    run("cosets", "pyraminx<U,L,R>", "--subgroup", "<U,L>", "--depth", "7", "--random", "30", "--seed", "7")
+    shown = run("surveys", "1", "--estimate", "--known", "6=5724", "--known", "7=20318").stdout
+    table, facts = (part.splitlines() for part in shown.split("\n\n"))
+    assert table[0].split() == [
+        "distance",
+        "mean",
+        "positions",
+        "+-",
+        "regression",
+        "+-",
+        "on",
+        "known",
+        "off",
+    ]
+    assert table[-1].split()[-3:-1] == ["6", "20,318"]
+    assert facts[1].split(maxsplit=1) == ["cosets", "30 at random, of 576"]
+    assert facts[2].split(maxsplit=1)[1].startswith("in 30 of 30 cosets each position is within ")
+    told = run_json("surveys", "1", "--estimate", "--known", "6=5724")
+    last = told["estimates"][7]
+    assert last["controls"] == [6]
+    assert last["known"] is None
+    assert abs(last["regression"] - 20318) < 3 * last["regression_error"]
+    assert (told["sampled"], told["cosets"], told["exact"]) == (30, 576, False)
+    assert "--known needs --estimate" in run("surveys", "1", "--known", "6=5724", status=2).stderr
+    assert "expected DEPTH=COUNT" in run("surveys", "1", "--estimate", "--known", "6=", status=2).stderr
 
 
 @pytest.mark.slow

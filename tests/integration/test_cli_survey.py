@@ -12,7 +12,7 @@ import pytest
 
 from farthest.models.database import open_database
 from farthest.models.surveys import Surveys
-from farthest.survey import RushHour
+from farthest.starts import RushHour
 from integration.conftest import Run, RunJson
 
 
@@ -84,8 +84,14 @@ def test_wrong_input(run: Run) -> None:
         (("surveys", "1", "--pieces", "3"), "--pieces needs --top"),
         (("surveys", "1", "--by", "moves"), "--by needs --top"),
         (("surveys", "1", "--force", "--delete"), "--force needs --export"),
-        (("surveys", "1", "--export", "x.csv", "--delete"), "Give one of --top, --export and --delete"),
-        (("surveys", "1", "--top", "1", "--export", "x.csv"), "Give one of --top, --export and --delete"),
+        (
+            ("surveys", "1", "--export", "x.csv", "--delete"),
+            "Give one of --top, --export, --estimate and --delete",
+        ),
+        (
+            ("surveys", "1", "--top", "1", "--export", "x.csv"),
+            "Give one of --top, --export, --estimate and --delete",
+        ),
         (("surveys", "1", "--top", str(10**20)), "is not in the range"),
         (("surveys", "1", "--top", "1", "--pieces", str(10**20)), "is not in the range"),
         (("surveys", "--database", "none.db"), "make one with `farthest survey SET --database none.db`"),

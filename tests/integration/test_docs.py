@@ -104,6 +104,7 @@ def test_every_public_name_is_described() -> None:
     assert set(farthest.__all__) <= words
     of_maps = {name for name in vars(DistanceMap) if not name.startswith("_")}
     assert of_maps - {"named", "solutions_of", "solution_graph", "way"} <= words
+    assert {name for name in vars(farthest.Survey) if not name.startswith("_")} - {"stored"} <= words
 
 
 @pytest.mark.slow

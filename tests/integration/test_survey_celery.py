@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,11 +20,15 @@ from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
 from farthest.cosets import Drawn, cosets_named
 from farthest.environment import LEASE_SECONDS
-from farthest.errors import JobError
+from farthest.errors import JobError, LateStepError
 from farthest.models.database import Database, open_database
-from farthest.models.surveys import Surveys
+from farthest.models.surveys import StoredSurvey, Surveys
+from farthest.starts import Found, RushHour, surveyed
+from farthest.stores.redis.attempts import PROTOCOL, new_attempt
 from farthest.stores.redis.connections import RedisNodes
-from farthest.survey import RushHour
+from farthest.subgroups import Needs
+from farthest.worker import survey as worker_survey
+from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.survey import SurveyWork
 from farthest.worker.work import WorkerProcess
 
@@ -123,16 +128,78 @@ def test_cosets(nodes: RedisNodes, tmp_path: Path) -> None:
     assert digests[0] == digests[1]
 
 
-def test_a_coset_that_a_worker_has_no_memory_for(
+COSETS = cosets_named("pyraminx<U,L>", "<U>", 8, Drawn(6, 1))
+
+
+def cosets_by_workers(nodes: RedisNodes, database: Database, told: list[str]) -> StoredSurvey:
+    own = RedisNodes(nodes.urls)
+    return survey_by_workers(COSETS, database, watch=lambda _: None, notice=told.append, nodes=own)
+
+
+def test_a_coset_that_a_worker_has_no_memory_for_now(
     nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    free = iter([0, 0, 0])
     monkeypatch.setattr("farthest.cosets.UNCHECKED_BYTES", 0)
-    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: 0)
-    asked = cosets_named("pyraminx<U,L>", "<U>", 3, ("L",))
-    with worker(nodes), pytest.raises(JobError, match="which is more than is free"):
-        survey_by_workers(
-            asked, database, watch=lambda _: None, notice=lambda _: None, nodes=RedisNodes(nodes.urls)
-        )
+    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: next(free, 2**30))
+    monkeypatch.setattr("farthest.worker.survey.BUSY_SECONDS", 0.01)
+    told: list[str] = []
+    with worker(nodes) as named:
+        assert cosets_by_workers(nodes, database, told).finished
+    assert len(named) == 6 + 3
+    (waits,) = (text for text in told if text.startswith("a worker waits: "))
+    assert "which is more than is free" in waits
+
+
+def test_no_worker_has_the_memory_for_a_coset(nodes: RedisNodes, database: Database) -> None:
+    small = WorkerRecord("farthest@small", "here", 1, "0.0.7", PROTOCOL, 1, "", memory=10_000)
+    Heartbeat(nodes, small, list).beat()
+    with pytest.raises(JobError, match=r"the largest worker had 9\.8 KiB free when it began"):
+        cosets_by_workers(nodes, database, [])
+    unknown = replace(small, name="farthest@unknown", memory=0)
+    Heartbeat(nodes, unknown, list).beat()
+    with worker(nodes):
+        assert cosets_by_workers(nodes, database, []).finished
+
+
+def test_cosets_that_take_all_threads_are_done_one_at_a_time(
+    nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once: list[int] = []
+    lock = threading.Lock()
+    whole = surveyed
+
+    def counted(*arguments: Any) -> Found:
+        assert lock.acquire(blocking=False)
+        time.sleep(0.05)
+        found = whole(*arguments)
+        lock.release()
+        at_once.append(arguments[1])
+        return found
+
+    monkeypatch.setattr("farthest.worker.survey.surveyed", counted)
+    monkeypatch.setattr(worker_survey, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(worker_survey, "needs_of", lambda starts: Needs(0, 0, all_threads=True))
+    with worker(nodes), worker(nodes):
+        assert cosets_by_workers(nodes, database, []).finished
+    assert sorted(at_once) == list(range(6))
+
+
+def test_a_long_coset_tells_how_far_it_is_and_ends_with_its_attempt(
+    nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_survey, "LOOK_SECONDS", 0.0)
+    work = SurveyWork(nodes, new_attempt("survey"))
+    work.create(COSETS, 6)
+    work.open(WorkerProcess("farthest@played"))
+    work.do(0, 3)
+    assert work.under_way_now([3]).keys() == {3}
+    assert work.under_way_now([3])[3].startswith("distance ")
+    assert work.under_way_now([2]) == {}
+    assert work.take_back([3])[0].found == COSETS.survey(3, 6)
+    work.drop()
+    with pytest.raises(LateStepError, match="has ended"):
+        work.do(0, 2)
 
 
 def test_lost_messages(nodes: RedisNodes, database: Database, expected: str) -> None:
@@ -228,6 +295,49 @@ def test_real_workers_and_kills(redis_url: str, tmp_path: Path) -> None:
         )
         with _fresh(tmp_path) as other:
             assert Surveys(other).digest(again.id) == digest
+
+
+@pytest.mark.slow
+def test_cosets_by_workers_of_which_one_is_killed_and_one_stands_still(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """Others do the cosets of a worker that stands still beyond its leases; what it finds later is left out."""
+    place = tmp_path / "f.db"
+    words = (
+        "cosets",
+        "skewb",
+        "--subgroup",
+        "<UBR,DFR>",
+        "--depth",
+        "9",
+        "--random",
+        "50",
+        "--workers",
+        "celery",
+    )
+    with (
+        Cluster(tmp_path / "cluster", redis_url, str(place), {"LEASE_SECONDS": 1}) as cluster,
+        open_database(place, create=True) as opened,
+    ):
+        surveys = Surveys(opened)
+        cluster.add_worker(2)
+        cluster.add_worker(2)
+        cluster.ready()
+        command = cluster.start(*words)
+        until(lambda: any(each.done >= 5 for each in surveys.all()) or None, 60, "5 cosets are stored")
+        still, killed = cluster.workers
+        still.freeze()
+        killed.kill_child()
+        until(lambda: surveys.all()[0].done >= 35 or None, 60, "35 cosets are stored")
+        still.thaw()
+        assert command.process.wait(120) == 0
+        (ended,) = surveys.all()
+        assert ended.finished
+        assert len(surveys.cosets(ended.id)) == 50
+        with _fresh(tmp_path) as other:
+            asked = cosets_named("skewb", "<UBR,DFR>", 9, Drawn(50, 0))
+            again = survey_by_threads(asked, other, threads=2, watch=lambda _: None)
+            assert Surveys(other).digest(again.id) == surveys.digest(ended.id)
 
 
 def _fresh(folder: Path) -> Database:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from cases import for_each
-from farthest import _kernel
 from farthest.coordinator.survey import survey_by_threads
 from farthest.cosets import CosetRow, Drawn, cosets_named
 from farthest.documents.surveys import cosets_document
@@ -18,7 +17,7 @@ from farthest.families.permutation.groups import Element, Points, product
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import Surveys
 from farthest.puzzles.catalogue import load
-from farthest.survey import starts_of
+from farthest.starts import starts_of
 
 SMALL = "pyraminx<U,L>"
 SUBGROUP = "<U>"
@@ -74,7 +73,7 @@ def test_all_cosets_add_up(database: Database) -> None:
     assert document["layers"] == [counted[at] for at in range(len(counted))]
     assert document["name"] == f"{SMALL} by <U>"
     rows = [row for row, _ in surveys.cosets(stored.id)]
-    assert sum(row.weight for row in rows) == asked.tables.kernel.count
+    assert sum(row.weight for row in rows) == asked.of.cosets
     assert len(rows) == stored.record.parts
     assert {row.coset for row in rows} == {row.representative for row in rows}
 
@@ -93,6 +92,15 @@ def test_bounds() -> None:
     assert exact.farthest == len(exact.layers) - 1
     far = cosets_named(SMALL, SUBGROUP, 0, ("L U L",)).survey(0, 1)
     assert (far.layers, far.bounds, far.unreached, far.farthest) == ([0], [], sum(exact.layers), None)
+
+
+def test_stages_are_the_distances() -> None:
+    asked = cosets_named(SMALL, SUBGROUP, 30, ("L U L",))
+    *stages, (row, share) = asked.stages(0, 1)
+    assert (row, share) == (asked.survey(0, 1), 0.0)
+    for at, (before, _) in enumerate(stages, 1):
+        assert before.layers == row.layers[:at]
+        assert sum(before.layers) + before.unreached == sum(row.layers)
 
 
 def test_cosets_at_random() -> None:
@@ -124,28 +132,28 @@ def test_fields() -> None:
 
 def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = cosets_named(SMALL, SUBGROUP, 5, None)
-    tables = asked.tables
-    assert asked.threads(3) == 3
-    monkeypatch.setattr(
-        "farthest.cosets.memory_limit", lambda asked: tables.table_bytes + 2 * tables.coset_bytes
-    )
-    assert asked.threads(3) == 2
-    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: tables.table_bytes)
+    needs = asked.of.needs
+    assert asked.bytes == needs.table_bytes + needs.coset_bytes
+    assert asked.shares(3) == (3, 1)
+    limit = needs.table_bytes + 2 * needs.coset_bytes
+    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: limit)
+    assert asked.shares(3) == (2, 1)
+    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: needs.table_bytes)
     with pytest.raises(ResourceError, match="which is more than is free"):
-        asked.threads(1)
+        asked.shares(1)
     monkeypatch.setattr("farthest.cosets.UNCHECKED_BYTES", 0)
     with pytest.raises(ResourceError, match="which is more than is free"):
         asked.survey(0, asked.parts)
 
 
 def test_threads_take_turns_at_a_run() -> None:
-    tables = cosets_named("cube-2x2x2-htm", "<U,R>", 0, None).tables
+    asked = cosets_named("cube-2x2x2-htm", "<U,R>", 0, None)
     for _ in range(20):
-        run = _kernel.CosetRun(tables.kernel, tables.way(0)[1])
+        run = asked.tables.begin("", 1)
         found = [run.advance(True)]  # alone: at a later distance it would list sequences without end
         with ThreadPoolExecutor(4) as pool:
             found += pool.map(run.advance, [False] * 30)
-        assert sum(fresh for fresh, _ in found) == tables.kernel.positions
+        assert sum(each[0] for each in found if each) == asked.of.positions
 
 
 @for_each(

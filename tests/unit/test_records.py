@@ -11,6 +11,7 @@ from cases import for_each
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
+from farthest.starts import Counts, RushHour
 
 DOCS = Path(__file__).parents[2] / "docs"
 RUNS = sorted((DOCS / "runs").glob("*.json"))
@@ -74,3 +75,20 @@ def test_the_smallest_is_found_again() -> None:
     run = json.loads((DOCS / "runs/rubiks-square-6.json").read_text())
     found = enumerate_puzzle(load(DOCS / "runs/rubiks-square-6.toml"), None, Settings(histogram_only=True))
     assert (list(found.layers), found.digest) == (run["layers"], run["digest"])
+
+
+def test_the_table_of_a_survey() -> None:
+    """It says what the file says; the rows that are published of few pieces are all there are."""
+    run = json.loads((DOCS / "runs/surveys/rush-hour-6x6.json").read_text())
+    text = (DOCS / "records.md").read_text().partition("## Surveys")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in re.findall(r"^\| \d.*", text, re.MULTILINE)]
+    names = ("pieces", "starts", "components", "solvable", "minimal", "states", "moves")
+    assert [row[:-1] for row in rows] == [[f"{each[name]:,}" for name in names] for each in run["totals"]]
+    assert sum(each["minimal"] for each in run["totals"]) == run["kept"]
+    assert f"{sum(each['starts'] for each in run['totals']):,} of them" in text
+    published = [int(row[-1]) for row in rows]
+    assert f"{sum(published):,} are of boards without walls" in text
+    assert all(found <= each["minimal"] for found, each in zip(published, run["totals"], strict=True))
+    few = RushHour(6, 3, 3, "minimal").survey(0, 1).totals
+    for each in run["totals"][:3]:
+        assert few[each["pieces"]] == Counts(**{name: each[name] for name in Counts.__struct_fields__})

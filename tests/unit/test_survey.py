@@ -15,7 +15,7 @@ from farthest.errors import FarthestError, JobError, ResourceError, SettingError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys, digest_of
 from farthest.puzzles.catalogue import load
-from farthest.survey import BlockBoards, Component, Counts, Keep, Part, RushHour, starts_named, starts_of
+from farthest.starts import BlockBoards, Component, Counts, Keep, Part, RushHour, starts_named, starts_of
 
 
 class Piece(NamedTuple):
@@ -157,12 +157,12 @@ def test_as_the_model(size: int, row: int, pieces: int) -> None:
         of_pieces = [each for each in expected if each.pieces == int(pieces)]
         solvable = [each for each in of_pieces if each.layers]
         minimal = [each for each in solvable if each.minimal]
-        assert counts["components"] == len(of_pieces)
-        assert (counts["solvable"], counts["minimal"]) == (len(solvable), len(minimal))
-        assert counts["states"] == sum(each.states for each in of_pieces)
-        assert counts["solvable_states"] == sum(each.states for each in solvable)
-        assert counts["minimal_states"] == sum(each.states for each in minimal)
-        assert counts["moves"] == max((each.moves or 0 for each in solvable), default=0)
+        assert counts.components == len(of_pieces)
+        assert (counts.solvable, counts.minimal) == (len(solvable), len(minimal))
+        assert counts.states == sum(each.states for each in of_pieces)
+        assert counts.solvable_states == sum(each.states for each in solvable)
+        assert counts.minimal_states == sum(each.states for each in minimal)
+        assert counts.moves == max((each.moves or 0 for each in solvable), default=0)
 
 
 @pytest.fixture
@@ -180,7 +180,8 @@ def surveyed(
 def sums(surveys: Surveys, number: int) -> dict[str, int]:
     totals = surveys.totals(number).values()
     return {
-        name: sum(each[name] for each in totals) for name in ("starts", "components", "solvable", "minimal")
+        name: sum(getattr(each, name) for each in totals)
+        for name in ("starts", "components", "solvable", "minimal")
     }
 
 
@@ -248,7 +249,7 @@ def test_what_is_kept(keep: Keep) -> None:
     found = RushHour(4, 2, 18, keep).survey(0, 1)
     kept = {"minimal": 32, "solvable": 493, "all": 880}[keep]
     assert len(found.components) == kept
-    assert sum(counts["components"] for counts in found.totals.values()) == 880
+    assert sum(counts.components for counts in found.totals.values()) == 880
 
 
 def test_a_survey_goes_on(database: Database) -> None:
@@ -281,7 +282,7 @@ def test_damage_is_told(database: Database) -> None:
         connection.exec_driver_sql("UPDATE component SET layers = 'x' WHERE part = 1 AND number = 0")
     with pytest.raises(StorageError, match="table component"):
         list(surveys.components(stored.id))
-    counts = dict.fromkeys(Counts.__annotations__, 1)
+    counts = dict.fromkeys(Counts.__struct_fields__, 1)
     wrong: list[object] = [[], {"a": counts}, {"1": {"moves": 1}}, {"1": {**counts, "moves": -1}}]
     for totals in wrong:
         with database.write() as connection:
@@ -345,13 +346,13 @@ def test_all_placements_of_blocks(name: str, tmp_path: Path) -> None:
     puzzle = PUZZLES[name]()
     found = BlockBoards(puzzle, None, "all").survey(0, 1)
     (counts,) = found.totals.values()
-    assert counts["components"] == len(found.components)
-    assert counts["starts"] == counts["states"] == sum(each.states for each in found.components)
+    assert counts.components == len(found.components)
+    assert counts.starts == counts.states == sum(each.states for each in found.components)
     solvable = [each for each in found.components if each.layers]
     assert BlockBoards(puzzle, None, "solvable").survey(0, 1).components == solvable
     with farthest.enumerate(puzzle, origin="to goal", database=tmp_path / "f.db") as opened:
-        assert counts["solvable_states"] == opened.states
-        assert counts["moves"] == opened.eccentricity
+        assert counts.solvable_states == opened.states
+        assert counts.moves == opened.eccentricity
         layers = [sum(layer) for layer in zip_longest(*(each.layers for each in solvable), fillvalue=0)]
         assert tuple(layers) == opened.layers
         assert [opened.distance(each.board) for each in solvable] == [each.moves for each in solvable]
@@ -383,7 +384,7 @@ def test_wrong_sets_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         with pytest.raises(FarthestError, match=said):
             starts_named(*arguments)
-    monkeypatch.setattr("farthest.survey.MOST_STATES", 100)
+    monkeypatch.setattr("farthest.starts.MOST_STATES", 100)
     for boards in (None, ("AABB/AACC/12../DEFF/DEGG",)):
         with pytest.raises(ResourceError, match="more than 100 states"):
             BlockBoards(load("pennant"), boards, "all").survey(0, 1)
@@ -393,7 +394,7 @@ def test_wrong_sets_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_classic_box_of_klotski() -> None:
     """65,880 placements; the hardest board takes 126 unit moves, 116 those of the usual start."""
     (counts,) = BlockBoards(load("hakoiri-musume-step"), None, "all").survey(0, 1).totals.values()
-    assert (counts["states"], counts["components"], counts["moves"]) == (65_880, 898, 126)
+    assert (counts.states, counts.components, counts.moves) == (65_880, 898, 126)
 
 
 def test_digests_are_of_what_was_found() -> None:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import comb
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from numpy.typing import NDArray
 
 import naive
 from cases import for_each
-from farthest.errors import BoardError, ResourceError, StorageError
+from farthest.errors import BoardError, NoRoomError, StorageError
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.verify import maps
 from farthest.verify import sliding as verifier
-from farthest.verify.local import MapInMemory
+from farthest.verify.local import GatheredMap, Means
 from farthest.verify.models import NO_KEY, LayoutError
 from farthest.verify.models.ranking import Ranking
 from farthest.verify.models.sliding import SlidingModel
@@ -47,11 +48,12 @@ def verify_map(
     unit = unit or (distances.dtype.name if isinstance(distances, np.ndarray) else "uint8")
     chunks = [distances] if isinstance(distances, np.ndarray) else distances
     pieces = ((None, chunk) for chunk in chunks)
-    return maps.verify_map(Stored(puzzle, layout, origin, **stored), pieces, unit=unit, length=0)
+    means = Means(2**28, Path(), 2)
+    return maps.verify_map(Stored(puzzle, layout, origin, **stored), pieces, means, unit=unit, length=0)
 
 
 def map_digest(layers: Sequence[int], distances: Map, stored: str | None = None) -> str:
-    return MapInMemory(None, distances, None).digest(layers, stored)
+    return GatheredMap(None, distances, None).digest(layers, stored)
 
 
 def plain_layout(puzzle: Puzzle, parity: bool = False) -> Layout:
@@ -351,7 +353,7 @@ def test_the_digest_that_older_versions_stored_is_accepted_for_the_map_that_it_n
 )
 def test_the_same_of_a_sparse_map(codes: NDArray[Any], written: bytes) -> None:
     def digest(codes: NDArray[Any], distances: Map, stored: str) -> str:
-        return MapInMemory(codes, distances, None).digest([1, 1], stored)
+        return GatheredMap(codes, distances, None).digest([1, 1], stored)
 
     distances = np.array([0, 1], dtype=np.uint8)
     lines = f"{len(written) // 2}\n{sha256(written)}\n{sha256(bytes(distances))}\n"
@@ -466,7 +468,7 @@ def test_errors_that_are_not_the_maps(puzzle: Puzzle, layout: Layout, good: Map)
     with pytest.raises(BoardError):
         verify_map(puzzle, layout, Origin("to", "no board"), good)
     huge = make_puzzle(rows=grid_rows(4, 4), goals=[list(range(16))])
-    with pytest.raises(ResourceError, match="whole map in memory"):
+    with pytest.raises(NoRoomError, match=r"the working files of the proof, 19\.0 TiB"):
         verify_map(huge, plain_layout(huge), huge.origin, [b""])
     eight_by_eight = make_puzzle(
         rows=grid_rows(8, 8), goals=[[*range(20)] * 3 + [1, 2, 3, 4]], tokens=[chr(65 + i) for i in range(20)]

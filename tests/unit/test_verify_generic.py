@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import toy
-from farthest.errors import ResourceError
+from farthest.errors import StorageError
 from farthest.models.chunks import Chunk, Unit, digest_of
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.verify import local
+from farthest.verify.local import Means
 from farthest.verify.maps import verify_map
 from farthest.verify.report import Report
 from farthest.verify.report import Stored as StoredJob
@@ -92,7 +94,11 @@ class Stored:
             facts=self.facts,
             rows=self.rows or None,
         )
-        options: dict[str, Any] = {"unit": "uint8", "length": len(self.distances)}
+        options: dict[str, Any] = {
+            "unit": "uint8",
+            "length": len(self.distances),
+            "means": Means(2**28, Path(), 2),
+        }
         return verify_map(stored, pieces, **{**options, **more})
 
 
@@ -288,6 +294,32 @@ def test_known_answers_are_compared() -> None:
         assert "but a book has" in report.failures[0].detail
 
 
-def test_a_map_that_does_not_fit_in_memory() -> None:
-    with pytest.raises(ResourceError, match="needs the whole map in memory"):
-        Stored("numbers").verify(length=2**60)
+def test_a_map_that_fits_neither_in_memory_nor_in_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(
+        StorageError, match=r"the working files of the proof, .* allow more memory with --memory"
+    ):
+        Stored("numbers").verify(length=2**50, means=Means(2**28, tmp_path, 2))
+
+
+@pytest.mark.parametrize("codes", CODES)
+def test_a_map_larger_than_the_memory_is_proved_from_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, codes: str
+) -> None:
+    """In many passes, each of many ranges; a wrong state is found, whichever range it and its successors are in."""
+    monkeypatch.setattr(local, "BLOCK_STATES", 8)
+    monkeypatch.setattr(local, "RANGE_STATES", 4)
+    monkeypatch.setattr(local, "TOGETHER", 2)
+    means, right = Means(64, tmp_path, 2), Stored(codes, 100)
+    report = right.verify(means=means)
+    assert report.ok, report.failures
+    assert report.digest == right.digest
+    in_memory = [(check.name, check.checked) for check in right.verify().checks]
+    assert [(check.name, check.checked) for check in report.checks] == in_memory
+    for key, distance, _ in right.rows[::7]:
+        stored = Stored(codes, 100)
+        stored.distances[key] = distance + 1
+        stored.renew()
+        found, expected = (one.failures for one in (stored.verify(means=means), stored.verify()))
+        assert found == expected
+        assert {check.name for check in found} & {"origin", "nearer", "jump"}
+    assert not list(tmp_path.iterdir())

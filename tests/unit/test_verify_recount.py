@@ -16,10 +16,11 @@ from farthest.errors import ResourceError, StorageError
 from farthest.map_files.form import SECTION
 from farthest.queries.distance_map import DistanceMap
 from farthest.verify import recount as block_moves
+from farthest.verify.local import Means
 from farthest.verify.models import Codes, Model, model_of
 from farthest.verify.recount import BASE_BYTES, BitOrder, NoTablesError, block_size, block_tables
 from farthest.verify.report import Report, Stored
-from farthest.verify.residues import Means, verify_residues
+from farthest.verify.residues import verify_residues
 from farthest.verify.rows import Facts
 
 PLENTY = 2**30

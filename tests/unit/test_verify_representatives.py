@@ -16,12 +16,15 @@ from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from farthest.queries.distance_map import DistanceMap, open_map
 from farthest.verify import representatives
+from farthest.verify.local import Means
 from farthest.verify.maps import verify_map
 from farthest.verify.models.representatives import Representatives
 from farthest.verify.report import Proof, Stored
 from farthest.verify.representatives import prove_codes
-from farthest.verify.residues import Means, verify_residues
+from farthest.verify.residues import verify_residues
 from symmetric_puzzles import symmetric_puzzle
+
+MEANS = Means(2**30, Path(), 2)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DistanceMap]:
 def failed(opened: DistanceMap, distances: NDArray[np.unsignedinteger], **layout: int) -> set[str]:
     fields = {**opened.record.layout, **layout}
     stored = Stored(opened.puzzle, fields, opened.origin, layers=opened.layers)
-    report = verify_map(stored, [(None, distances)], unit="uint8", length=len(distances))
+    report = verify_map(stored, [(None, distances)], MEANS, unit="uint8", length=len(distances))
     return {check.name for check in report.failures}
 
 
@@ -112,7 +115,7 @@ def test_wrong_weights(opened: DistanceMap) -> None:
     fewer = np.array(opened.layers)
     fewer[3] -= 8
     stored = Stored(opened.puzzle, opened.record.layout, opened.origin, layers=fewer.tolist())
-    report = verify_map(stored, [(None, opened.array())], unit="uint8", length=opened.record.keys or 0)
+    report = verify_map(stored, [(None, opened.array())], MEANS, unit="uint8", length=opened.record.keys or 0)
     assert {check.name for check in report.failures} == {"layers"}
 
 
@@ -122,7 +125,7 @@ def test_samples_of_large_maps(opened: DistanceMap, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(representatives, "MOST_CODED", 470 * 19)
     right = opened.array()
     stored = Stored(opened.puzzle, opened.record.layout, opened.origin, layers=opened.layers)
-    report = verify_map(stored, [(None, right)], unit="uint8", length=len(right))
+    report = verify_map(stored, [(None, right)], MEANS, unit="uint8", length=len(right))
     assert report.ok
     for check in report.checks:
         told = f"(sampled: {check.checked:,} of {len(right):,} keys)" in check.proves

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +20,7 @@ from farthest.cli.options import (
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
-from farthest.errors import JobError, MissingDatabaseError, StorageError
+from farthest.errors import MissingDatabaseError, StorageError
 from farthest.machine import cores
 from farthest.wording import bytes_text, counted, seconds_text
 
@@ -31,19 +29,19 @@ if TYPE_CHECKING:
 
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
-    from farthest.documents.surveys import CosetsDocument, SurveyDocument
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
-    from farthest.survey import Component, Keep, Starts
+    from farthest.starts import Component, Keep, Starts
 
 
 MOST = 2**31 - 1
 """Of an integer that databases are asked for."""
 MOST_ROWS = 10**6
 """Cosets at random."""
+MOST_ALL = 2**22
+"""Cosets with --all."""
 SHOWN = 40
 """Cosets that a table has."""
-COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 
 
 workers_option = click.option(
@@ -114,7 +112,7 @@ def survey(
       farthest survey rush-hour-6x6 --pieces 10 --workers celery
     """
     from farthest.models.database import open_database
-    from farthest.survey import starts_named
+    from farthest.starts import starts_named
 
     _check(workers, threads)
     asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards))
@@ -188,18 +186,24 @@ def cosets(
     chosen = None if every else sequences if count is None else Drawn(count, seed or 0)
     asked = cosets_named(puzzle, subgroup, depth, chosen)
     with open_database(database, create=True) as opened:
-        tables = asked.tables
-        if count is not None and count > tables.kernel.count:
+        of, needs = asked.of, asked.of.needs
+        if count is not None and count > of.cosets:
             raise click.UsageError(
-                f"--random {count}: there are {counted(tables.kernel.count, 'coset')}; --all enumerates them."
+                f"--random {count}: there are {counted(of.cosets, 'coset')}; --all enumerates them."
             )
-        each = "process of a worker"
+        if every and of.cosets > MOST_ALL:
+            raise click.UsageError(
+                f"--all: there are {of.cosets:,} cosets, more than the {MOST_ALL:,} that are done as one task; take "
+                "--random or --coset."
+            )
+        each = "one of a worker's processes that is at one"
         if workers == "threads":
-            threads = asked.threads(min(threads or cores(), asked.parts))
-            each = f"of {counted(threads, 'thread')}"
+            threads = threads or cores()
+            at_a_time, by = asked.shares(threads)
+            each = f"of {counted(min(at_a_time, asked.parts), 'coset')} at a time, by {counted(by, 'thread')} each"
         note(
-            f"{counted(tables.kernel.count, 'coset')} of {counted(tables.kernel.positions, 'position')}; memory: "
-            f"{bytes_text(tables.table_bytes)}, and {bytes_text(tables.coset_bytes)} for each {each}"
+            f"{counted(of.cosets, 'coset')} of {counted(of.positions, 'position')}; memory: "
+            f"{bytes_text(needs.table_bytes)}, and {bytes_text(needs.coset_bytes)} for each {each}"
         )
         _do(asked, workers, threads, None, opened, as_json=as_json)
 
@@ -230,10 +234,7 @@ def _do(
 
         def watch(progress: SurveyProgress) -> None:
             done[:] = [progress]
-            kept = f", {progress.components:,} components kept" if progress.components else ""
-            told = f"{progress.done:,} of {counted(progress.parts, 'part')}{kept}"
-            by = "" if progress.workers is None else f", {counted(progress.workers, 'worker')}"
-            bar.tell(told + by, progress.done / progress.parts)
+            bar.tell(str(progress), progress.done / progress.parts)
 
         try:
             if workers == "celery":
@@ -264,10 +265,21 @@ def _do(
     "--export",
     "file",
     complete="file",
-    help="Write all components that are kept to FILE: .csv, or .jsonl, a JSON object on each line. Of cosets, take "
-    "--json.",
+    help="Write all components that are kept, or all cosets, to FILE: .csv, or .jsonl, a JSON object on each line.",
 )
 @force_option
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Of cosets at random: estimate the layers of the puzzle, with standard errors.",
+)
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="DEPTH=COUNT",
+    help="With --estimate: a layer of the puzzle that is known beside those published, or the number of a job that has "
+    "them. Better estimates of further layers are made by regression on them. May be repeated.",
+)
 @click.option("--delete", is_flag=True, help="Remove the survey from the database.")
 @database_option
 @json_option
@@ -278,6 +290,8 @@ def surveys(
     pieces: int | None,
     file: Path | None,
     force: bool,
+    estimate: bool,
+    known: tuple[str, ...],
     delete: bool,
     database: str | None,
     as_json: bool,
@@ -291,43 +305,50 @@ def surveys(
       farthest surveys
       farthest surveys 1 --top 10
       farthest surveys 1 --export boards.csv
+      farthest surveys 2 --estimate
     """
+    from farthest.api.surveys import Survey
     from farthest.models.surveys import Surveys
 
-    asked = [top is not None, file is not None, delete]
+    asked = [top is not None, file is not None, estimate, delete]
     if sum(asked) > 1:
-        raise click.UsageError("Give one of --top, --export and --delete.")
+        raise click.UsageError("Give one of --top, --export, --estimate and --delete.")
     for option, given, needed, there in (
         ("--by", by is not None, "--top", top is not None),
         ("--pieces", pieces is not None, "--top", top is not None),
         ("--force", force, "--export", file is not None),
+        ("--known", bool(known), "--estimate", estimate),
     ):
         if given and not there:
             raise click.UsageError(f"{option} needs {needed}.")
     if number is None and any(asked):
         raise click.UsageError("Which survey? Give its NUMBER; `farthest surveys` lists them.")
     with _there(database) as opened:
-        known = Surveys(opened)
+        stored = Surveys(opened)
         if number is None:
-            _list(known, as_json=as_json)
+            _list(stored, as_json=as_json)
         elif delete:
-            known.delete(number)
+            stored.delete(number)
             if as_json:
                 print_json({"survey": number, "deleted": True})
             else:
                 click.echo(f"Deleted survey {number}.")
-        elif (file is not None or top is not None) and known.get(number).of_cosets:
-            raise JobError(f"survey {number} is of cosets, which have no components; --json has its rows")
         elif file is not None:
-            written = _export(known, number, file, force=force)
+            written, what = Survey(opened, number).export(file, force=force), "component"
+            if stored.get(number).of_cosets:
+                what = "coset"
             if as_json:
-                print_json({"survey": number, "file": file, "components": written})
+                print_json({"survey": number, "file": file, f"{what}s": written})
             else:
-                click.echo(f"Wrote {counted(written, 'component')} to {file}.")
+                click.echo(f"Wrote {counted(written, what)} to {file}.")
+        elif estimate:
+            _estimate(stored, stored.get(number), known, opened, as_json=as_json)
         elif top is not None:
-            _print_top(number, known.top(known.get(number).id, by or "moves", top, pieces), as_json=as_json)
+            _print_top(
+                number, Survey(opened, number).top(top, by=by or "moves", pieces=pieces), as_json=as_json
+            )
         else:
-            _show(known, known.get(number), as_json=as_json)
+            _show(stored, stored.get(number), as_json=as_json)
 
 
 def _there(database: str | None) -> Database:
@@ -344,9 +365,11 @@ def _there(database: str | None) -> Database:
 
 
 def _list(known: Surveys, *, as_json: bool) -> None:
+    from farthest.documents.surveys import document_of
+
     found = known.all()
     if as_json:
-        listed = [_document(known, each) for each in found]
+        listed = [document_of(known, each) for each in found]
         print_json([{name: of for name, of in each.items() if name != "cosets"} for each in listed])
         return
     print_table(
@@ -375,15 +398,11 @@ def _name(stored: StoredSurvey) -> str:
     return stored.record.name
 
 
-def _document(known: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
-    from farthest.documents.surveys import cosets_document, survey_document
-
-    return cosets_document(known, stored) if stored.of_cosets else survey_document(known, stored)
-
-
 def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
+    from farthest.documents.surveys import document_of
+
     if as_json:
-        print_json(_document(known, stored))
+        print_json(document_of(known, stored))
         return
     facts = [
         ("survey", f"{stored.id}: {stored.record.name}"),
@@ -404,54 +423,19 @@ def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
 
 
 def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
-    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far. Their digest."""
-    from farthest.documents.surveys import cosets_document
+    """Returns their digest."""
+    from farthest.documents.surveys import cosets_document, cosets_table
 
     document = cosets_document(known, stored)
-    rows = document["cosets"]
-    depth = document["starts_of"]["depth"]
-    counts = [[*each["layers"], *each["bounds"]] for each in rows]
-    first = min((next((at for at, new in enumerate(each) if new), len(each)) for each in counts), default=0)
-    distances = range(first, max(map(len, counts), default=0))
-
-    def cells(layers: list[int]) -> list[str]:
-        return [f"{layers[at]:,}" if at < len(layers) else "" for at in distances]
-
-    shown = [
-        (
-            each["coset"] or "(solved)",
-            f"{each['weight']:,}",
-            f"{each['seconds']:.1f}",
-            *cells(layers),
-            f"{each['unreached']:,}",
-        )
-        for each, layers in zip(rows[:SHOWN], counts, strict=False)
-    ]
-    if len(rows) > SHOWN:
-        shown.append((f"{len(rows) - SHOWN:,} more: --json", *("" for _ in shown[0][1:])))
-    if document["layers"] is not None:
-        shown.append(
-            (
-                "all",
-                f"{sum(each['weight'] for each in rows):,}",
-                f"{document['seconds']:.1f}",
-                *cells(document["layers"]),
-                f"{sum(each['weight'] * each['unreached'] for each in rows):,}",
-            )
-        )
-    heads = [str(at) if at <= depth else f"<={at}" for at in distances]
-    print_table(("coset", "weight", "seconds", *heads, "left"), shown, right="l" + "r" * (len(heads) + 3))
+    heads, rows = cosets_table(document, SHOWN)
+    print_table(heads, rows, right="l" + "r" * (len(heads) - 1))
     return document["digest"]
 
 
 def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
-    totals = known.totals(stored.id)
-    whole = {name: sum(counts[name] for counts in totals.values()) for name in COUNTS}
-    whole["moves"] = max((counts["moves"] for counts in totals.values()), default=0)
-    rows = [(str(pieces), *(f"{counts[name]:,}" for name in COUNTS)) for pieces, counts in totals.items()]
-    print_table(
-        ("pieces", *COUNTS), [*rows, ("all", *(f"{whole[name]:,}" for name in COUNTS))], right="r" * 7
-    )
+    from farthest.documents.surveys import COUNTS, totals_rows
+
+    print_table(("pieces", *COUNTS), totals_rows(known.totals(stored.id)), right="r" * 7)
 
 
 def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
@@ -476,22 +460,17 @@ def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
     )
 
 
-def _export(known: Surveys, number: int, file: Path, *, force: bool) -> int:
-    from farthest.documents.surveys import ComponentDocument, component_document
-    from farthest.queries.output_files import form_of, text_cell, written_file
+def _estimate(
+    known: Surveys, stored: StoredSurvey, layers: tuple[str, ...], opened: Database, *, as_json: bool
+) -> None:
+    from farthest.documents.surveys import estimates_document, estimates_facts, estimates_table
+    from farthest.queries.coset_estimates import estimates, known_layers
 
-    form = form_of(file, (".csv", ".jsonl"))
-    components = known.components(known.get(number).id)
-    with written_file(file, force=force) as part, part.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        if form == ".csv":
-            writer.writerow(ComponentDocument.__annotations__)
-        written = 0
-        for each in components:
-            if form == ".jsonl":
-                stream.write(json.dumps(component_document(each)) + "\n")
-            else:
-                layers = " ".join(map(str, each.layers))
-                writer.writerow((*each[:4], text_cell(each.board), layers))
-            written += 1
-    return written
+    found = estimates(known, stored, known_layers(layers, stored, opened))
+    if as_json:
+        print_json(estimates_document(stored, found))
+        return
+    heads, rows = estimates_table(found)
+    print_table(heads, rows, right="r" * len(heads))
+    click.echo()
+    print_facts([("survey", f"{stored.id}: {stored.record.name}"), *estimates_facts(found)])

@@ -350,7 +350,7 @@ DISPROVED = 1
 
 @click.command()
 @job_argument
-@memory_option("Memory for the proof of a large residue map, such as 4GiB.  [default: 4/5 of what is free]")
+@memory_option("Memory for the proof of a large map, such as 4GiB.  [default: 4/5 of what is free]")
 @scratch_option
 @usual_options
 @click.pass_context

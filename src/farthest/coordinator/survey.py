@@ -2,41 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
+from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from farthest.errors import LostStateError, StorageError
+from farthest.cosets import CosetSet
+from farthest.errors import JobError, LostStateError, StorageError
 from farthest.models.surveys import Done, StoredSurvey, Surveys
-from farthest.survey import Part
+from farthest.starts import Part, needs_of, surveyed
+from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
     from farthest.coordinator.workers import Workers
     from farthest.models.database import Database
+    from farthest.starts import Starts
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.survey import Starts
 
 AHEAD = 2
 """Parts that are begun or wait for each process of a worker."""
 THREAD_AHEAD = 32
 """The same for each thread: of parts that take less time than a transaction many are stored in one."""
 LEAST_AHEAD = 4
+TELL_SECONDS = 1.0
+"""After so long it is told how far parts are that take longer."""
+TOLD = 3
+"""So many of them."""
 LOSSES_ALLOWED = 5
 """How often in a row Redis may lose an attempt of which no part was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyProgress:
-    """Of so many ``parts`` so many are ``done``; ``components``: that these have kept now; ``workers`` that live."""
+    """Of so many ``parts`` so many are ``done``; ``components``: that these have kept now; ``workers`` that live.
+    ``under_way``: how far long parts are, by their numbers."""
 
     parts: int
     done: int
     components: int
     workers: int | None = None
+    under_way: Mapping[int, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        kept = f", {self.components:,} components kept" if self.components else ""
+        by = "" if self.workers is None else f", {counted(self.workers, 'worker')}"
+        far = list(self.under_way.values())[:TOLD]
+        at = f"; at {', at '.join(far)}" if far else ""
+        return f"{self.done:,} of {counted(self.parts, 'part')}{kept}{by}{at}"
 
 
 Watch = Callable[[SurveyProgress], None]
@@ -54,6 +70,7 @@ class _Survey:
         self._done, self._components = begun.done, begun.components
         self._watch = watch
         self.workers: int | None = None
+        self.under_way: dict[int, str] = {}
 
     def missing(self) -> list[int]:
         """The parts that are not stored."""
@@ -70,7 +87,8 @@ class _Survey:
 
     def tell(self) -> None:
         """Tells the progress."""
-        self._watch(SurveyProgress(self.parts, self._done, self._components, self.workers))
+        under_way = dict(sorted(self.under_way.items()))
+        self._watch(SurveyProgress(self.parts, self._done, self._components, self.workers, under_way))
 
     def ended(self) -> StoredSurvey:
         """The survey as it is stored."""
@@ -81,29 +99,46 @@ def survey_by_threads(
     starts: Starts, database: Database, *, threads: int, parts: int | None = None, watch: Watch
 ) -> StoredSurvey:
     """Does the parts of a survey that are not stored; ``parts``: into how many a new one is divided. Nothing of a part
-    that is under way is kept at an interrupt. Raises JobError where the survey is deleted meanwhile."""
+    that is under way is kept at an interrupt. Raises JobError where the survey is deleted meanwhile, ResourceError
+    where memory is too scarce for a part."""
     survey = _Survey(starts, database, parts, watch)
+    at_a_time, each = starts.shares(threads) if isinstance(starts, CosetSet) else (threads, 1)
+    stopped = Event()
 
     def do(part: int) -> Done:
         began = perf_counter()
-        found = starts.survey(part, survey.parts)
+
+        def heed(told: str) -> None:
+            if stopped.is_set():
+                raise JobError("stopped")
+            if perf_counter() - began > TELL_SECONDS:
+                survey.under_way[part] = told
+
+        try:
+            found = surveyed(starts, part, survey.parts, each, heed)
+        finally:
+            survey.under_way.pop(part, None)
         return part, found, perf_counter() - began
 
     missing = iter(survey.missing())
     survey.tell()
-    pool = ThreadPoolExecutor(threads)
+    pool = ThreadPoolExecutor(at_a_time)
     try:
         waiting: set[Future[Done]] = set()
         while True:
-            while len(waiting) < THREAD_AHEAD * threads and (part := next(missing, None)) is not None:
+            while len(waiting) < THREAD_AHEAD * at_a_time and (part := next(missing, None)) is not None:
                 waiting.add(pool.submit(do, part))
             if not waiting:
                 return survey.ended()
-            ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            survey.store([each.result() for each in ended if each.exception() is None])
-            for each in ended:
-                each.result()
+            ended, waiting = wait(waiting, TELL_SECONDS, return_when=FIRST_COMPLETED)
+            if not ended:
+                survey.tell()
+                continue
+            survey.store([one.result() for one in ended if one.exception() is None])
+            for one in ended:
+                one.result()
     finally:
+        stopped.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -117,7 +152,8 @@ def survey_by_workers(
     nodes: RedisNodes | None = None,
 ) -> StoredSurvey:
     """The same, by `farthest worker` processes on any hosts, through Redis. ``notice`` hears that no worker is alive,
-    or that Redis is away. Raises UnavailableError where Redis stays away, JobError where workers cannot do a part."""
+    or that Redis is away. Raises UnavailableError where Redis stays away, JobError where workers cannot do a part, or
+    none has the memory for one."""
     from farthest.coordinator.workers import Workers
     from farthest.environment import REDIS_WAIT_SECONDS
     from farthest.stores.redis.attempts import drop_dead
@@ -157,26 +193,45 @@ def _attempt(
     work = SurveyWork(nodes, new_attempt("survey"))
     work.create(survey.starts, survey.parts)
     outstanding = Outstanding(work, 0, workers.publisher)
-    waiting, ahead = iter(missing), LEAST_AHEAD
+    needs = needs_of(survey.starts)
+    waiting, ahead, noted = iter(missing), LEAST_AHEAD, False
     workers.count_soon()
     try:
         while True:
             alive = workers.count()
             if alive is not None:
                 outstanding.alive = alive.workers > 0
-                ahead = max(LEAST_AHEAD, AHEAD * alive.processes)
+                at_a_time = alive.workers if needs and needs.all_threads else alive.processes
+                ahead = max(LEAST_AHEAD, AHEAD * at_a_time)
                 if alive.certain:
+                    if (
+                        needs
+                        and alive.memory is not None
+                        and alive.memory < needs.table_bytes + needs.coset_bytes
+                    ):
+                        raise JobError(
+                            f"{survey.starts.name}: a coset needs {bytes_text(needs.coset_bytes)} of memory beside "
+                            f"{bytes_text(needs.table_bytes)} of tables; the largest worker had "
+                            f"{bytes_text(alive.memory)} free when it began"
+                        )
                     survey.workers = alive.workers
+                    survey.under_way = work.under_way_now(outstanding)
                     survey.tell()
                 if alive.note:
                     notice(alive.note)
             outstanding.send(list(islice(waiting, max(0, ahead - len(outstanding)))))
             if not outstanding:
                 return
-            for part in sorted(outstanding.wait()):
-                done = work.take_back(part)
-                survey.store([(part, done.found, done.seconds)])
-                work.forget(part)
+            parts = sorted(outstanding.wait())
+            if outstanding.busy and not noted:
+                noted = True
+                notice(f"a worker waits: {outstanding.busy}")
+            if parts:
+                found = work.take_back(parts)
+                survey.store(
+                    [(part, done.found, done.seconds) for part, done in zip(parts, found, strict=True)]
+                )
+                work.forget(parts)
     finally:
         with suppress(StorageError), nodes.hurried():  # a later coordinator removes what is left
             work.drop()

@@ -108,7 +108,7 @@ class _Sent:
 
 class Outstanding:
     """The items of one depth that were sent. ``alive``: whether any worker is alive. ``resent``: messages sent
-    again."""
+    again. ``busy``: why a process could not do one at its time, which another does, or it later; for users."""
 
     def __init__(
         self,
@@ -132,9 +132,13 @@ class Outstanding:
         self._looked = monotonic()
         self.alive = True
         self.resent = 0
+        self.busy = ""
 
     def __len__(self) -> int:
         return len(self._sent)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._sent
 
     def send(self, items: list[int]) -> None:
         """Sends items for the first time."""
@@ -189,6 +193,11 @@ class Outstanding:
         elif report.error == "no base" and report.block in self._sent:
             self._provide(report.block)
             self._send_again([report.block], monotonic())
+        elif report.error == "busy" and report.block in self._sent:
+            sent = self._sent[report.block]
+            sent.moment, sent.taken, sent.missed = monotonic(), False, False
+            self.busy = report.message or self.busy
+            self._publish([report.block])
         elif report.error == "lost":
             raise LostStateError(report.message)
         elif report.error == "full":
@@ -269,12 +278,13 @@ ALONE_SECONDS = 6.0
 @dataclass(frozen=True, slots=True)
 class LiveWorkers:
     """How many workers of this version are alive, and processes of theirs. ``certain``: enough to be reported;
-    ``note``: for the user, once, else ''."""
+    ``note``: for the user, once, else ''. ``memory``: bytes that the largest had; None where one does not say."""
 
     workers: int
     processes: int
     certain: bool = True
     note: str = ""
+    memory: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +378,8 @@ class Workers:
         if able:
             self._alone_since = None
             self._noted = False
-            return LiveWorkers(len(able), sum(worker.concurrency for worker in able))
+            memory = None if any(not each.memory for each in able) else max(each.memory for each in able)
+            return LiveWorkers(len(able), sum(each.concurrency for each in able), memory=memory)
         if self._alone_since is None:
             self._alone_since = monotonic()
         if monotonic() - self._alone_since < ALONE_SECONDS:

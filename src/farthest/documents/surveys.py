@@ -1,15 +1,25 @@
-"""What is told of surveys: `farthest survey` and `farthest surveys`."""
+"""What is told of surveys: by `farthest survey`, `cosets` and `surveys`, and by the web, as JSON and as tables."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
+from farthest.queries.output_files import text_cell
+from farthest.starts import NOTHING, BlockBoards, RushHour
+from farthest.wording import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from farthest.cosets import CosetRow
     from farthest.models.surveys import StoredSurvey, Surveys
-    from farthest.survey import Component
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.queries.coset_estimates import CosetEstimates, Estimate, LayerEstimate
+    from farthest.starts import Component, Counts, Starts
 
 
 class PiecesDocument(TypedDict):
@@ -61,20 +71,29 @@ class CosetDocument(TypedDict):
     digest: Annotated[str, "SHA-256 of the counts `[layers, bounds, unreached]`"]
 
 
-class CosetsDocument(TypedDict):
-    """Cosets of a subgroup, as far as they are enumerated."""
+class _Surveyed(TypedDict):
+    """What is told of every survey."""
 
     survey: Annotated[int, "its number, for `farthest surveys`"]
-    name: Annotated[str, "the puzzle and the subgroup"]
+    name: Annotated[str, "the set of starts; of cosets the puzzle and the subgroup"]
+    parts: int
+    done: Annotated[
+        int, "into how many parts it is divided, a coset each or many boards, and how many are stored"
+    ]
+    seconds: Annotated[float, "of all these parts together"]
+    digest: Annotated[
+        str, "equal for equal results, however the survey was divided and whoever did the parts"
+    ]
+
+
+class CosetsDocument(_Surveyed):
+    """Cosets of a subgroup, as far as they are enumerated."""
+
     starts_of: Annotated[
         dict[str, Any],
         "what decides the cosets: `kind`, the definition `puzzle`, `subgroup`, `depth`, and `cosets`: null for all, "
         "`random` and `seed`, or a list of sequences",
     ]
-    parts: int
-    done: Annotated[int, "how many cosets are asked for, and how many are stored"]
-    seconds: Annotated[float, "of all these together"]
-    digest: Annotated[str, "equal for equal results, whoever enumerated the cosets"]
     layers: Annotated[
         list[int] | None,
         "with all cosets, when all are done: positions of the puzzle at each distance, up to the depth",
@@ -82,39 +101,72 @@ class CosetsDocument(TypedDict):
     cosets: Annotated[list[CosetDocument], "those that are stored"]
 
 
-class SurveyDocument(TypedDict):
-    """A survey, and what it has found so far."""
+class LayerEstimateDocument(TypedDict):
+    """How many positions of a puzzle are at a distance, estimated."""
+
+    distance: int
+    mean: Annotated[float, "the distance, and how many positions a coset has at it on average"]
+    positions: Annotated[float, "that the puzzle has there: the mean times the number of cosets"]
+    error: Annotated[float, "its standard error; 0 where it is exact"]
+    regression: Annotated[
+        float | None, "the positions by regression on known layers; null where none was made"
+    ]
+    regression_error: Annotated[float | None, "its standard error"]
+    controls: Annotated[list[int], "the distances of these layers"]
+    known: Annotated[int | None, "the layer where it is known, published or by `--known`"]
+
+
+class EstimatesDocument(TypedDict):
+    """A puzzle's layers, estimated from cosets at random."""
 
     survey: Annotated[int, "its number"]
-    name: Annotated[str, "the set of starts"]
+    name: Annotated[str, "the puzzle and the subgroup"]
+    cosets: Annotated[int, "how many there are"]
+    sampled: Annotated[int, "from how many the layers are estimated"]
+    exact: Annotated[bool, "whether these are all, and the layers exact"]
+    within: Annotated[int | None, "the most moves to any position that has a bound"]
+    bounded: Annotated[int, "the cosets, of those sampled, of which each position has a bound"]
+    estimates: Annotated[list[LayerEstimateDocument], "a distance each, from 0 to the depth"]
+
+
+class SurveyDocument(_Surveyed):
+    """A survey, and what it has found so far."""
+
     starts_of: Annotated[
         dict[str, Any],
         "what decides the set: `kind`, `keep`, of rush-hour `size`, `row`, `pieces`, of a puzzle its definition "
         "`puzzle` and `boards`, a list or null",
     ]
-    parts: int
-    done: Annotated[int, "into how many parts it is divided, and how many are stored"]
-    seconds: Annotated[float, "of all these parts together"]
     kept: Annotated[int, "components that have a row"]
-    digest: Annotated[
-        str, "equal for equal results, however the survey was divided and whoever did the parts"
-    ]
     totals: Annotated[list[PiecesDocument], "counts for each number of pieces"]
+
+
+def _surveyed(stored: StoredSurvey, digest: str) -> _Surveyed:
+    return filled(
+        _Surveyed,
+        stored,
+        survey=stored.id,
+        name=stored.record.name,
+        parts=stored.record.parts,
+        digest=digest,
+    )
+
+
+def document_of(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
+    """The JSON object of any survey."""
+    return cosets_document(surveys, stored) if stored.of_cosets else survey_document(surveys, stored)
 
 
 def survey_document(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument:
     """The JSON object."""
-    totals = surveys.totals(stored.id)
     return {
-        "survey": stored.id,
-        "name": stored.record.name,
+        **_surveyed(stored, surveys.digest(stored.id)),
         "starts_of": stored.starts.fields(),
-        "parts": stored.record.parts,
-        "done": stored.done,
-        "seconds": stored.seconds,
         "kept": stored.components,
-        "digest": surveys.digest(stored.id),
-        "totals": [{"pieces": pieces, **counts} for pieces, counts in totals.items()],  # type: ignore[typeddict-item]
+        "totals": [
+            filled(PiecesDocument, counts, pieces=pieces)
+            for pieces, counts in surveys.totals(stored.id).items()
+        ],
     }
 
 
@@ -129,13 +181,8 @@ def cosets_document(surveys: Surveys, stored: StoredSurvey) -> CosetsDocument:
             for at in range(longest)
         ]
     return {
-        "survey": stored.id,
-        "name": stored.record.name,
+        **_surveyed(stored, surveys.digest_of_cosets(rows)),
         "starts_of": stored.starts.fields(),
-        "parts": stored.record.parts,
-        "done": stored.done,
-        "seconds": stored.seconds,
-        "digest": surveys.digest_of_cosets(rows),
         "layers": layers,
         "cosets": [coset_document(*each) for each in rows],
     }
@@ -146,6 +193,162 @@ def coset_document(row: CosetRow, seconds: float) -> CosetDocument:
     return filled(CosetDocument, row, seconds=seconds)
 
 
+def estimates_document(stored: StoredSurvey, found: CosetEstimates) -> EstimatesDocument:
+    """The JSON object."""
+
+    def of(estimate: Estimate | None) -> dict[str, Any]:
+        return {
+            "regression": None if estimate is None else estimate.positions,
+            "regression_error": None if estimate is None else estimate.error,
+            "controls": [] if estimate is None else list(estimate.controls),
+        }
+
+    rows = [
+        filled(
+            LayerEstimateDocument,
+            each,
+            positions=each.plain.positions,
+            error=each.plain.error,
+            **of(each.regression),
+        )
+        for each in found.layers
+    ]
+    return filled(EstimatesDocument, found, survey=stored.id, name=stored.record.name, estimates=rows)
+
+
 def component_document(component: Component) -> ComponentDocument:
     """The JSON object."""
     return component._asdict()  # type: ignore[return-value]
+
+
+def exported(surveys: Surveys, stored: StoredSurvey, form: str) -> Iterator[str]:
+    """All components that are kept, or all cosets, as parts of a file, one each, and a head of the form ``.csv``; of
+    ``.jsonl`` each is an object on a line."""
+    fields = (CosetDocument if stored.of_cosets else ComponentDocument).__annotations__
+    rows: Iterable[Mapping[str, Any]] = map(component_document, surveys.components(stored.id))
+    if stored.of_cosets:
+        rows = (coset_document(*each) for each in surveys.cosets(stored.id))
+    line = io.StringIO()
+    writer = csv.writer(line, lineterminator="\n")
+    if form == ".csv":
+        yield ",".join(fields) + "\n"
+    for row in rows:
+        if form == ".jsonl":
+            yield json.dumps(row) + "\n"
+            continue
+        writer.writerow(_cell(row[name]) for name in fields)
+        yield line.getvalue()
+        line.seek(line.truncate(0))
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return text_cell(value) if isinstance(value, str) else value
+
+
+COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
+"""Of totals, what tables have."""
+
+
+def totals_rows(totals: Mapping[int, Counts]) -> list[tuple[str, ...]]:
+    """The number of pieces and ``COUNTS``, and at last the sums."""
+    rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
+    return [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows]
+
+
+def boards_of(
+    starts: Starts, components: Iterable[Component]
+) -> Iterator[tuple[str, Puzzle, tuple[int, ...]]]:
+    """What is told of each component, and its board: the puzzle that it is one of, and its labels."""
+    if isinstance(starts, RushHour | BlockBoards):  # cosets have no components
+        for each in components:
+            puzzle = starts.puzzle_of(each.board)
+            moves = "no goal" if each.moves is None else counted(each.moves, "move")
+            caption = f"{moves}, {counted(each.states, 'state')}"
+            yield caption, puzzle, puzzle.definition.parse_board(each.board, name=puzzle.name)
+
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+"""Headings, and a row of texts for each line."""
+
+
+def cosets_table(document: CosetsDocument, most: int) -> Table:
+    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far; of so many cosets
+    at most, and of all together."""
+    rows = document["cosets"]
+    depth = document["starts_of"]["depth"]
+    counts = [[*each["layers"], *each["bounds"]] for each in rows]
+    first = min((next((at for at, new in enumerate(each) if new), len(each)) for each in counts), default=0)
+    distances = range(first, max(map(len, counts), default=0))
+
+    def cells(layers: list[int]) -> list[str]:
+        return [f"{layers[at]:,}" if at < len(layers) else "" for at in distances]
+
+    shown = [
+        (
+            each["coset"] or "(solved)",
+            f"{each['weight']:,}",
+            f"{each['seconds']:.1f}",
+            *cells(layers),
+            f"{each['unreached']:,}",
+        )
+        for each, layers in zip(rows[:most], counts, strict=False)
+    ]
+    if len(rows) > most:
+        shown.append((f"{len(rows) - most:,} more: --json", *("" for _ in shown[0][1:])))
+    if document["layers"] is not None:
+        shown.append(
+            (
+                "all",
+                f"{sum(each['weight'] for each in rows):,}",
+                f"{document['seconds']:.1f}",
+                *cells(document["layers"]),
+                f"{sum(each['weight'] * each['unreached'] for each in rows):,}",
+            )
+        )
+    heads = [str(at) if at <= depth else f"<={at}" for at in distances]
+    return ("coset", "weight", "seconds", *heads, "left"), shown
+
+
+def estimates_table(found: CosetEstimates) -> Table:
+    """The layers, exact or with standard errors."""
+    if found.exact:
+        return ("distance", "positions", "known"), [
+            (f"{each.distance}", f"{each.plain.positions:,}", _known(each.known)) for each in found.layers
+        ]
+    heads = ("distance", "mean", "positions", "+-", "regression", "+-", "on", "known", "off")
+    return heads, [_estimate_cells(each) for each in found.layers]
+
+
+def estimates_facts(found: CosetEstimates) -> list[tuple[str, str]]:
+    """Names and values: from which cosets, and what bound they prove."""
+    sample = f"{found.sampled:,} at random, of {found.cosets:,}"
+    bound = f"in {found.bounded:,} of {counted(found.sampled, 'coset')} each position is within {found.within} moves"
+    facts = [("cosets", f"all {found.cosets:,}" if found.exact else sample), ("bound", bound)]
+    return facts if found.bounded else facts[:1]
+
+
+def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
+    by, best = each.regression, each.regression or each.plain
+    off = (
+        "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
+    )
+    return (
+        f"{each.distance}",
+        f"{each.mean:,.1f}",
+        *_rough(each.plain),
+        *(("", "", "") if by is None else (*_rough(by), ",".join(map(str, by.controls)))),
+        _known(each.known),
+        off,
+    )
+
+
+def _rough(estimate: Estimate) -> tuple[str, str]:
+    if estimate.positions < 1e9:
+        return f"{estimate.positions:,.0f}", f"{estimate.error:,.0f}"
+    return f"{estimate.positions:.4e}", f"{estimate.error:.1e}"
+
+
+def _known(layer: int | None) -> str:
+    return "" if layer is None else f"{layer:,}"

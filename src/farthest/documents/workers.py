@@ -17,8 +17,9 @@ class WorkersDocument:
 
     workers: Annotated[
         list[WorkerRecord],
-        "objects with `name`, `host`, `pid`, `version`, `protocol`, `concurrency`, `started` (time), `pids` (of its "
-        "processes), `silent` (seconds since its last sign of life) and `busy`, the steps under way: `process`, "
+        "objects with `name`, `host`, `pid`, `version`, `protocol`, `concurrency`, `started` (time), `memory` (bytes "
+        "that it might use then), `pids` (of its processes), `silent` (seconds since its last sign of life) and "
+        "`busy`, the steps under way: `process`, "
         "`attempt` (the coordinator's try at the job), `depth`, `block`, `seconds` (since when) and `kind`: `step`, or "
         "`search` for a batch of pieces of a search, where `depth` is the bound and `block` the number of the batch",
     ]

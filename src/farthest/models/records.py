@@ -431,7 +431,7 @@ class JobRecord:
 
 @dataclass(frozen=True, slots=True)
 class SurveyRecord:
-    """A row of ``survey``. ``starts_of``: JSON of the set of starts (``farthest.survey``), which is done in so many
+    """A row of ``survey``. ``starts_of``: JSON of the set of starts (``farthest.starts``), which is done in so many
     ``parts``."""
 
     name: str

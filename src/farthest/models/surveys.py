@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, literal, select
 
 from farthest.cosets import CosetRow
 from farthest.errors import JobError, StorageError
@@ -16,7 +17,7 @@ from farthest.models.database import Database
 from farthest.models.records import ComponentRecord, SurveyPartRecord, SurveyRecord, fields_of, now
 from farthest.models.sealing import canonical, damaged
 from farthest.models.tables import component, lock_schema, survey, survey_part
-from farthest.survey import Component, Counts, Found, Part, Starts, starts_of
+from farthest.starts import NOTHING, Component, Counts, Found, Part, Starts, starts_of
 from farthest.untrusted_json import read_json_object
 
 By = Literal["moves", "states"]
@@ -79,6 +80,7 @@ class Surveys:
                 if found is None:
                     row = asdict(SurveyRecord(starts.name, text, divided, now()))
                     found = connection.execute(insert(survey).values(row)).inserted_primary_key[0]  # type: ignore[index]
+                    _take_over(connection, starts, found, divided)
         return self.get(found)
 
     def missing(self, survey_id: int) -> list[int]:
@@ -121,28 +123,38 @@ class Surveys:
 
     def all(self) -> list[StoredSurvey]:
         """All surveys, the oldest first."""
+        return self._stored(None)
+
+    def get(self, survey_id: int) -> StoredSurvey:
+        """Raises JobError where there is none of that number."""
+        found = self._stored(survey_id)
+        if not found:
+            raise JobError(
+                f"{self._database.place} has no survey {survey_id}; `farthest surveys` lists those that it has"
+            )
+        return found[0]
+
+    def _stored(self, survey_id: int | None) -> list[StoredSurvey]:
+        """The survey of that number, or all."""
+        wanted = [] if survey_id is None else [survey_id]
+        surveys = select(*_SURVEY).order_by(survey.c.id)
+        sums = select(survey_part.c.survey_id, func.count(), func.sum(survey_part.c.seconds))
+        counts = select(component.c.survey_id, func.count())
         with self._database.read() as connection:
-            rows = connection.execute(select(*_SURVEY).order_by(survey.c.id)).all()
-            sums = select(survey_part.c.survey_id, func.count(), func.sum(survey_part.c.seconds))
+            rows = connection.execute(surveys.where(*(survey.c.id == one for one in wanted))).all()
+            of_parts = sums.where(*(survey_part.c.survey_id == one for one in wanted))
             done = {
                 one: (int(parts), float(seconds))
-                for one, parts, seconds in connection.execute(sums.group_by(survey_part.c.survey_id))
+                for one, parts, seconds in connection.execute(of_parts.group_by(survey_part.c.survey_id))
             }
-            counts = select(component.c.survey_id, func.count()).group_by(component.c.survey_id)
-            kept: dict[int, int] = dict(row for row in connection.execute(counts))
+            of_rows = counts.where(*(component.c.survey_id == one for one in wanted))
+            kept: dict[int, int] = dict(
+                row for row in connection.execute(of_rows.group_by(component.c.survey_id))
+            )
         found = []
         for number, *fields in rows:
             parts, seconds = done.get(number, (0, 0.0))
             found.append(StoredSurvey(number, SurveyRecord(*fields), parts, seconds, kept.get(number, 0)))
-        return found
-
-    def get(self, survey_id: int) -> StoredSurvey:
-        """Raises JobError where there is none of that number."""
-        found = next((one for one in self.all() if one.id == survey_id), None)
-        if found is None:
-            raise JobError(
-                f"{self._database.place} has no survey {survey_id}; `farthest surveys` lists those that it has"
-            )
         return found
 
     def delete(self, survey_id: int) -> None:
@@ -151,14 +163,12 @@ class Surveys:
         with self._database.write() as connection:
             connection.execute(delete(survey).where(survey.c.id == survey_id))
 
-    def totals(self, survey_id: int) -> dict[int, dict[str, int]]:
-        """The sums of the parts that are done, for each number of pieces; of ``moves`` the most."""
-        sums: dict[int, dict[str, int]] = {}
+    def totals(self, survey_id: int) -> dict[int, Counts]:
+        """The sums of the parts that are done, for each number of pieces."""
+        sums: dict[int, Counts] = {}
         for record in self._parts(survey_id):
             for pieces, counts in _read_totals(survey_id, record).items():
-                found = sums.setdefault(pieces, dict.fromkeys(Counts.__annotations__, 0))
-                most = max(found["moves"], counts["moves"])
-                found.update({name: found[name] + counts[name] for name in found}, moves=most)  # type: ignore[literal-required]
+                sums[pieces] = sums.get(pieces, NOTHING) + counts
         return dict(sorted(sums.items()))
 
     def digest(self, survey_id: int) -> str:
@@ -171,8 +181,8 @@ class Surveys:
                 rows += int(record.digest, 16)
             except (TypeError, ValueError):
                 raise _damaged_part(survey_id, record, "column digest: expected 64 hex digits") from None
-            rows -= _hashed(_read_totals(survey_id, record))
-        return f"{_hashed([rows % _MODULUS, self.totals(survey_id)]):064x}"
+            rows -= _hashed(msgspec.to_builtins(_read_totals(survey_id, record)))
+        return f"{_hashed([rows % _MODULUS, msgspec.to_builtins(self.totals(survey_id))]):064x}"
 
     @staticmethod
     def digest_of_cosets(rows: list[tuple[CosetRow, float]]) -> str:
@@ -228,6 +238,30 @@ class Surveys:
             return [SurveyPartRecord(*row) for row in connection.execute(statement)]
 
 
+def _take_over(connection: Connection, starts: Starts, survey_id: int, parts: int) -> None:
+    """Of cosets at random the first ones are those of fewer, or of more, with the same seed: what other surveys have
+    found of them counts in a new one too."""
+    source = _source(starts.fields())
+    others = select(survey.c.id, survey.c.starts_of).where(survey.c.name == starts.name)
+    names = [one.name for one in fields_of(SurveyPartRecord)]
+    for other, text in connection.execute(others.where(survey.c.id != survey_id)).all():
+        with suppress(ValueError):  # who asks for that survey is told that it is damaged
+            if source and _source(read_json_object(text)) == source:
+                done = select(survey_part.c.part).where(survey_part.c.survey_id == survey_id)
+                rows = (
+                    select(literal(survey_id), *(survey_part.c[name] for name in names))
+                    .where(survey_part.c.survey_id == other, survey_part.c.part < parts)
+                    .where(survey_part.c.part.not_in(done))
+                )
+                connection.execute(insert(survey_part).from_select(["survey_id", *names], rows))
+
+
+def _source(fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What cosets at random are the first of."""
+    drawn = fields.get("cosets")
+    return {**fields, "cosets": drawn.get("seed")} if isinstance(drawn, dict) else None
+
+
 def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[int, Counts]:
     try:
         return msgspec.json.decode(record.totals, type=dict[int, Counts])
@@ -249,7 +283,7 @@ def _hashed(value: Any) -> int:
 
 def _totals_of(found: Found) -> Any:
     """What the column ``totals`` has."""
-    return found.totals if isinstance(found, Part) else msgspec.to_builtins(found)
+    return msgspec.to_builtins(found.totals if isinstance(found, Part) else found)
 
 
 def digest_of(found: Found) -> str:

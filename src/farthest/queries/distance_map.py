@@ -328,7 +328,7 @@ class DistanceMap(StoredMap):
     def verify(self, memory: int | None = None, scratch: Path | None = None) -> Report:
         """Prove the whole map, and what is stored with it, by the separate program of `farthest verify`.
 
-        ``memory``: bytes that the proof of a large residue map may use, four fifths of what is free by default;
+        ``memory``: bytes that the proof of a large map may use, four fifths of what is free by default;
         ``scratch``: the folder for what is more than that, as for `farthest enumerate --scratch`.
         """
         from farthest.queries.proof import prove

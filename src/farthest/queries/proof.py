@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from dataclasses import replace
 from time import monotonic
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.environment import scratch_folder
 from farthest.errors import StorageError
-from farthest.machine import memory_limit
+from farthest.machine import cores, memory_limit
 from farthest.models.job_reader import JobReader
 from farthest.models.jobs import Jobs
 from farthest.models.map_reader import MapReader
@@ -18,9 +17,10 @@ from farthest.models.records import SEARCH, Proved, Verification, now
 from farthest.models.searches import Searches
 from farthest.models.stored_job import origin_of, puzzle_of, search_parameters
 from farthest.models.structure import structure_problems
+from farthest.verify.local import Means
 from farthest.verify.maps import verify_map
 from farthest.verify.report import PROVES, Check, Report, Stored, verify_layers, verify_search
-from farthest.verify.residues import Means, verify_residues
+from farthest.verify.residues import verify_residues
 from farthest.verify.rows import Facts
 from farthest.version import __version__
 
@@ -39,8 +39,8 @@ UNSEALED = "an older version of farthest stored the job: nothing says whether al
 
 
 def prove(distance_map: StoredMap, memory: int | None = None, scratch: Path | None = None) -> Report:
-    """The report of ``farthest verify`` for a job with a map. ``memory``: bytes that the proof of a large residue map
-    may use, four fifths of what is free by default; ``scratch``: the folder for its layers."""
+    """The report of ``farthest verify`` for a job with a map. ``memory``: bytes that the proof may use, four
+    fifths of what is free by default; ``scratch``: the folder for what is more."""
     return _proved(
         distance_map.database,
         distance_map.record,
@@ -142,17 +142,20 @@ def _player(record: JobRecord) -> Any:
 
 
 class Progress:
-    """Tells how far the proof of a residue map is, now and then. ``layers``: the states of each."""
+    """Tells how far a proof is, now and then. ``layers``: the states of each."""
 
     def __init__(self, told: Callable[[str], None], layers: Sequence[int]) -> None:
         self._told = told
         self._layers = layers
         self._next = monotonic() + TOLD_SECONDS
 
-    def __call__(self, depth: int, share: float) -> None:
+    def __call__(self, depth: int | None, share: float) -> None:
         if monotonic() < self._next:
             return
         self._next = monotonic() + TOLD_SECONDS
+        if depth is None:
+            self._told(f"proved {share:.0%} of the states")
+            return
         if not depth:
             self._told(f"working out the moves of blocks of keys: {share:.0%}")
             return
@@ -173,17 +176,17 @@ def _prove_map(distance_map: StoredMap, memory: int | None, scratch: Path | None
         facts=Facts(record.states, record.eccentricity, record.depth, record.unit),
         rows=((row.key, row.distance, row.board) for row in rows),
     )
+    means = Means(
+        memory_limit(memory),
+        scratch_folder(scratch, distance_map.database.folder),
+        cores(),
+        progress=Progress(distance_map.told, distance_map.layers),
+    )
     if not record.keeps_residues:
         pieces = (
             (chunk.code_array(), chunk.distance_array())
             for chunk in MapReader(distance_map.database).chunks(record.id, any_unit=True)
         )
-        return verify_map(stored, pieces, unit=distance_map.unit.name, length=record.keys or 0)
-    means = Means(
-        memory_limit(memory),
-        scratch_folder(scratch, distance_map.database.folder),
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-        progress=Progress(distance_map.told, distance_map.layers),
-    )
+        return verify_map(stored, pieces, means, unit=distance_map.unit.name, length=record.keys or 0)
     with closing(distance_map.residue_bits()) as bits:
         return verify_residues(stored, bits, means)

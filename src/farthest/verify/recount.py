@@ -23,8 +23,6 @@ scratch folder where that is more than is allowed.
 from __future__ import annotations
 
 import mmap
-import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.errors import NoRoomError, ResourceError, StorageError, is_full
+from farthest.errors import ResourceError
+from farthest.verify.local import folder_error, memory_of
 from farthest.verify.models import Codes, Model
 from farthest.wording import bytes_text
 
@@ -355,7 +354,7 @@ class Recount:
         try:
             self.words = words.mapped(scratch, threads)
         except OSError as error:
-            raise _folder_error(scratch, words.fields["keys"] // 4, error) from error
+            raise folder_error(scratch, words.fields["keys"] // 4, error) from error
         self._planes = 1 if words.fields["modulus"] == 4 else 2
         self._threads = threads
         self._colours = _colours(tables, words.fields) if self._planes == 1 else None
@@ -372,7 +371,7 @@ class Recount:
         self._in_file = arrays * size > room - 64 * each
         self._bound = self._in_file or arrays * size + self.words.nbytes > room
         self._together = max(64, min(room // (2 * each), -(-tables.blocks // TURNS)))
-        self._memories = [_memory(size, scratch if self._in_file else None) for _ in range(arrays)]
+        self._memories = [memory_of(size, scratch if self._in_file else None) for _ in range(arrays)]
         self._layers = [np.frombuffer(one, dtype=np.uint64) for one in self._memories]
         self._counts = [np.zeros(tables.blocks, dtype=np.uint32) for _ in range(arrays)]
         self.depth = 0
@@ -471,26 +470,3 @@ def _colours(tables: BlockTables, fields: Mapping[str, Any]) -> NDArray[np.int64
         if (found[leads[here]] == found[here]).any():
             raise NoTablesError
     return found
-
-
-def _memory(size: int, scratch: Path | None) -> mmap.mmap:
-    """So many bytes of zeros: of memory, or of a file in a folder, which has no name and goes with the process."""
-    if scratch is None:
-        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    try:
-        with tempfile.TemporaryFile(prefix="farthest-verify-", dir=scratch) as file:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)  # else a full disk would end the process
-            else:
-                file.truncate(size)
-            return mmap.mmap(file.fileno(), size)
-    except OSError as error:
-        raise _folder_error(scratch, size, error) from error
-
-
-def _folder_error(scratch: Path, size: int, error: OSError) -> StorageError:
-    kind = NoRoomError if is_full(error) else StorageError
-    return kind(
-        f"{scratch}: the working files of the proof, {bytes_text(size)}, cannot be kept there ({error.strerror}); make "
-        "room, name another folder with --scratch, or allow more memory with --memory"
-    )

@@ -17,7 +17,8 @@ from farthest.verify.local import (
     BLOCK_STATES,
     Finding,
     Findings,
-    MapInMemory,
+    GatheredMap,
+    Means,
     StateProof,
     in_blocks,
     merge_findings,
@@ -49,10 +50,10 @@ class ReducedProof(StateProof):
 
     model: Representatives
 
-    def __init__(self, stored: Stored) -> None:
-        super().__init__(stored, Representatives(stored.puzzle, stored.origin, stored.layout))
+    def __init__(self, stored: Stored, means: Means) -> None:
+        super().__init__(stored, Representatives(stored.puzzle, stored.origin, stored.layout), means)
 
-    def prove(self, proof: Proof, whole: MapInMemory) -> None:
+    def prove(self, proof: Proof, whole: GatheredMap) -> None:
         keys_of, proof.counts = self._layers(whole)
         most = sample_size(self.model)
         codes = sample(self.model, most, _small_layers(whole, keys_of, most // 8))
@@ -61,11 +62,11 @@ class ReducedProof(StateProof):
         add_checks(proof, self.model, found, len(codes), lambda code: self.explain(whole, code))
         prove_codes(proof, self.model, whole.depth)
 
-    def _distances(self, whole: MapInMemory, codes: Codes) -> NDArray[np.int64]:
+    def _distances(self, whole: GatheredMap, codes: Codes) -> NDArray[np.int64]:
         places = whole.places_of(codes)
         return np.where(places < 0, -1, whole.distances[places].astype(np.int64))
 
-    def _layers(self, whole: MapInMemory) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+    def _layers(self, whole: GatheredMap) -> tuple[NDArray[np.int64], tuple[int, ...]]:
         """The keys and the states of each layer; the weight of each key is that of its shard."""
         keys, states = np.zeros((2, whole.unreachable + 1), dtype=np.int64)
         for weight, shard in zip(
@@ -78,13 +79,13 @@ class ReducedProof(StateProof):
             states[: len(here)] += here * weight
         return keys[:-1], tuple(np.trim_zeros(states[:-1], "b").tolist())
 
-    def nearest_goal(self, whole: MapInMemory) -> int | None:
+    def nearest_goal(self, whole: GatheredMap) -> int | None:
         return nearest(self._distances(whole, self.model.goals()))
 
-    def boards_at(self, whole: MapInMemory, places: NDArray[np.int64]) -> Boards:
+    def boards_at(self, whole: GatheredMap, places: NDArray[np.int64]) -> Boards:
         return self.model.members(whole.codes_at(places))
 
-    def compare_rows(self, whole: MapInMemory, rows: Rows, counts: Sequence[int]) -> RowsFinding:
+    def compare_rows(self, whole: GatheredMap, rows: Rows, counts: Sequence[int]) -> RowsFinding:
         return compare_members(
             rows,
             self.puzzle.definition,
@@ -98,7 +99,7 @@ def nearest(distances: NDArray[np.int64]) -> int | None:
     return min(distances[distances >= 0].tolist(), default=None)
 
 
-def _small_layers(whole: MapInMemory, keys: NDArray[np.int64], most: int) -> Codes:
+def _small_layers(whole: GatheredMap, keys: NDArray[np.int64], most: int) -> Codes:
     """The keys of the first and of the last layers that have at most so many. ``keys``: how many each layer has."""
     last = len(np.trim_zeros(keys, "b"))
     first = int((np.cumsum(keys[:last]) <= most).sum())

@@ -18,15 +18,15 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from farthest.verify.local import Finding as ProofFinding
+from farthest.verify.local import Means
 from farthest.verify.models import Boards, Codes, LayoutError, Model, model_of
 from farthest.verify.models.representatives import Representatives
 from farthest.verify.recount import (
@@ -169,22 +169,6 @@ def among(codes: Codes, ascending: Codes) -> NDArray[np.bool_]:
 
 
 BLOCK_STATES = 1 << 15
-
-PLAIN_KEYS = 2**26
-"""Most keys of a map that is proved by the plain model alone: it takes some minutes on two cores."""
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What a proof may use. ``memory``: bytes; ``scratch``: the folder for what is more. ``plain_keys``: maps of more
-    keys are proved by the moves of blocks. ``progress``: called with (depth, share of the step to it that is done), and
-    may raise an exception; the depth is 0 while these moves are worked out."""
-
-    memory: int
-    scratch: Path
-    threads: int
-    plain_keys: int = PLAIN_KEYS
-    progress: Callable[[int, float], None] = lambda depth, share: None
 
 
 class Bits(MapWords, Protocol):

@@ -26,7 +26,16 @@ from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.grid import WILDCARD_TOKEN
 from farthest.puzzles.origin import names_of
 from farthest.puzzles.puzzle import Origin
-from farthest.verify.local import Finding, Findings, MapInMemory, MapProof, StateProof, check_blocks
+from farthest.verify.local import (
+    Finding,
+    Findings,
+    GatheredMap,
+    MapProof,
+    Means,
+    StateProof,
+    check_blocks,
+    count_layers,
+)
 from farthest.verify.models import LayoutError
 from farthest.verify.models.ranking import Slots
 from farthest.verify.models.sliding import SlidingModel
@@ -40,9 +49,9 @@ BLOCK_KEYS = 1 << 16
 class SlidingProof(StateProof):
     """The proof of a full map. Raises LayoutError."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: Stored, means: Means) -> None:
         self.sliding = SlidingModel(stored.puzzle, stored.origin, stored.layout)
-        super().__init__(stored, self.sliding)
+        super().__init__(stored, self.sliding, means)
         self.ranking = self.sliding.ranking
         self.layout_detail = f"{self.ranking.keys:,} keys"
         self._require_closed()
@@ -66,10 +75,10 @@ class SlidingProof(StateProof):
             if last != first ^ (len(path) - 1) & 1:
                 raise LayoutError(f"the move along cells {path} leads to boards without keys in the layout")
 
-    def findings(self, whole: MapInMemory) -> tuple[tuple[int, ...], Findings]:
+    def findings(self, whole: GatheredMap) -> Findings:
         return check_blocks(whole, BLOCK_KEYS, lambda first, last: self._check(whole, first, last))
 
-    def _check(self, whole: MapInMemory, first: int, last: int) -> Findings:
+    def _check(self, whole: GatheredMap, first: int, last: int) -> Findings:
         """Check the states with keys first <= key < last."""
         slots = self.ranking.slots(np.arange(first, last, dtype=self.ranking.key_type))
         own = whole.distances[first:last]
@@ -96,7 +105,7 @@ class SlidingProof(StateProof):
             findings["depth"] = found(states, reached & (own > whole.depth))
         return findings
 
-    def _nearest_neighbour(self, whole: MapInMemory, slots: Slots) -> Distances:
+    def _nearest_neighbour(self, whole: GatheredMap, slots: Slots) -> Distances:
         """The least distance among the neighbours of each board; ``unreachable`` where there is none."""
         nearest = np.full(slots.shape[1], whole.unreachable, dtype=whole.distances.dtype)
         blanks = slots[: self.ranking.starts[1]]
@@ -118,7 +127,7 @@ class SlidingProof(StateProof):
                 nearest[applies] = np.minimum(nearest[applies], after)
         return nearest
 
-    def _distances_after(self, whole: MapInMemory, slots: Slots, route: list[int]) -> Distances:
+    def _distances_after(self, whole: GatheredMap, slots: Slots, route: list[int]) -> Distances:
         """The distances of the boards that a move makes of these, to all of which it applies."""
         before = slots[: self.ranking.ranked]
         after = before.copy()
@@ -152,12 +161,12 @@ class SlidingProof(StateProof):
             if content == label
         ]
 
-    def explain(self, whole: MapInMemory, place: int) -> BadState:
+    def explain(self, whole: GatheredMap, place: int) -> BadState:
         board = self.model.boards(whole.codes_at(np.array([place])))
         around = self.around(whole, self.sliding.moved(board, self.sliding.paths)[1])
         return BadState(place, self.puzzle.definition.texts(board)[0], whole.distance(place), around)
 
-    def texts(self, whole: MapInMemory, places: NDArray[np.int64]) -> list[str]:
+    def texts(self, whole: GatheredMap, places: NDArray[np.int64]) -> list[str]:
         """The texts of boards by code of the proof's own."""
         definition = self.sliding.definition
         # The text of a board that is all wildcards: cells between walls and marks.
@@ -204,7 +213,7 @@ class PatternProof(MapProof):
         if stored.layout != {"version": 1, "kind": "placements"}:
             raise LayoutError(f"unknown: {stored.layout}")
 
-    def prove(self, proof: Proof, whole: MapInMemory) -> None:
+    def prove(self, proof: Proof, whole: GatheredMap) -> None:
         true = PatternRecount(self.definition, self.origin).distances(whole.depth)
         wrong = np.flatnonzero(whole.distances != true)
         first = None
@@ -215,10 +224,9 @@ class PatternProof(MapProof):
                 key, board, whole.distance(key), ((f"{board} worked out again", int(true[key])),)
             )
         proof.check("recount", len(true), len(wrong), first=first)
-        counts = np.bincount(whole.distances, minlength=whole.unreachable + 1)[:-1]
-        proof.counts = tuple(map(int, np.trim_zeros(counts, "b")))
+        proof.counts = count_layers(whole)
 
-    def texts(self, whole: MapInMemory, places: NDArray[np.int64]) -> list[str]:
+    def texts(self, whole: GatheredMap, places: NDArray[np.int64]) -> list[str]:
         cells = cells_of(self.definition, places)
         boards = np.zeros((len(places), self.definition.cells), dtype=np.uint8)
         for piece in range(cells.shape[1]):

@@ -1,8 +1,9 @@
-"""Files to take along: the layers, the chart, the puzzle, how to cite the job, and maps that are not too large.
+"""Files to take along: the layers, the chart, the puzzle, how to cite the job, maps that are not too large, the rows of
+surveys.
 
-Maps are streamed: what a thread writes goes to the reader at once, and nothing of it is kept. The thread waits until
-the reader has taken what was written. When the reader leaves, or is too slow (``web.server``), the writing ends. A file
-that cannot be written to its end is cut off where the browser notices: the last part of the answer never comes.
+Maps and rows are streamed: what a thread writes goes to the reader at once, and nothing of it is kept. The thread waits
+until the reader has taken what was written. When the reader leaves, or is too slow (``web.server``), the writing ends.
+A file that cannot be written to its end is cut off where the browser notices: the last part of the answer never comes.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import farthest
+from farthest.documents.surveys import exported
 from farthest.errors import FarthestError
 from farthest.models.stored_job import puzzle_of
+from farthest.models.surveys import Surveys
 from farthest.queries.citation import citation_of
 from farthest.queries.exports import export_map, layers_csv, layers_npz, layers_parquet
 from farthest.queries.output_files import plot_layers
@@ -124,6 +127,7 @@ class Download:
 
 KINDS = {
     "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/jsonl; charset=utf-8",
     "npz": "application/zip",
     "parquet": "application/vnd.apache.parquet",
     "svg": "image/svg+xml",
@@ -205,6 +209,19 @@ async def _map(request: Request) -> Response | ASGIApp:
         return Download(request, partial(export_map, opened, format=form), headers)
 
 
+async def _rows(request: Request) -> Response | ASGIApp:
+    known, number, form = Surveys(shelf_of(request).database), number_in(request), request.path_params["form"]
+    if form not in ("csv", "jsonl"):
+        raise RefusalError(404, f"rows.{form}: expected csv or jsonl")
+    stored = await ask(request, lambda: known.get(number))
+
+    def write(stream: BinaryIO) -> None:
+        stream.writelines(row.encode() for row in exported(known, stored, f".{form}"))
+
+    name = f'attachment; filename="survey-{number}.{form}"'
+    return Download(request, write, {"content-type": KINDS[form], "content-disposition": name})
+
+
 def _file(content: bytes, form: str, name: str) -> Response:
     headers = {"content-disposition": f'attachment; filename="{safe(name)}.{form}"'}
     return Response(content, headers=headers, media_type=KINDS[form])
@@ -216,4 +233,5 @@ FILES = [
     Route("/jobs/{number}/map.{form}", _map),
     Route("/jobs/{number}/puzzle.json", answered(_definition)),
     Route("/jobs/{number}/cite.bib", answered(_citation)),
+    Route("/surveys/{number}/rows.{form}", _rows),
 ]

@@ -120,7 +120,8 @@ def page(title: str, *content: Node, scripts: Sequence[str] = (), heading: str |
         body[
             a(class_="skip", href="#content")["To the content"],
             header[nav(aria_label="Pages")[a(class_="brand", href="/")["farthest"], a(href=puzzles_page())["Puzzles"],
-                                          a(href=jobs_page())["Jobs"], a(href="/workers")["Workers"],
+                                          a(href=jobs_page())["Jobs"], a(href=surveys_page())["Surveys"],
+                                          a(href="/workers")["Workers"],
                                           a(href="/api/openapi.json")["API"]]],
             main(id="content")[h1[title if heading is None else heading], content],
         ],
@@ -294,6 +295,16 @@ def state_page(number: int, board: str, **query: str) -> str:
 def layer_page(number: int, depth: int, **query: str) -> str:
     """The states of one depth."""
     return _with(f"/jobs/{number}/layers/{depth}", query)
+
+
+def surveys_page() -> str:
+    """The surveys."""
+    return "/surveys"
+
+
+def survey_page(number: int) -> str:
+    """One survey."""
+    return f"{surveys_page()}/{number}"
 
 
 def random_state(number: int, depth: int | None = None, **query: str) -> str:

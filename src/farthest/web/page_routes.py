@@ -13,11 +13,13 @@ from starlette.routing import Route
 
 from farthest.coordinator.search.choice import map_to
 from farthest.documents.maps import path_of, state_of
+from farthest.documents.surveys import cosets_document
 from farthest.documents.workers import living_workers
-from farthest.errors import BoardError, FarthestError
+from farthest.errors import BoardError, FarthestError, JobError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of, search_parameters
+from farthest.models.surveys import Surveys
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import matching
 from farthest.puzzles.family import UndecidedError, board_given
@@ -26,7 +28,7 @@ from farthest.web.asking import answered
 from farthest.web.change_routes import comparison, local_jobs, solvings
 from farthest.web.gate import may_change
 from farthest.web.page import board_page, own_page, puzzle_page, state_page
-from farthest.web.pages import box, home, job, jobs, own, play, puzzles, search, solve, state
+from farthest.web.pages import box, home, job, jobs, own, play, puzzles, search, solve, state, surveys
 from farthest.web.pages.box import BoxFound
 from farthest.web.pages.puzzles import PuzzleFound
 from farthest.web.shelf import (
@@ -51,7 +53,9 @@ if TYPE_CHECKING:
 
     from farthest.coordinator.settings import Estimate
     from farthest.documents.maps import State
+    from farthest.models.database import Database
     from farthest.models.records import JobRecord
+    from farthest.models.surveys import StoredSurvey
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
@@ -80,6 +84,44 @@ def _jobs(request: Request) -> str:
     shelf, before, wanted = shelf_of(request), number_asked(request, "before"), _words(request)
     listed = shelf.jobs.page(JOBS_LISTED, before, lambda record: jobs.is_named(record, wanted))
     return jobs.jobs(listed, damages_told(shelf, listed), wanted, older_page=before is not None)
+
+
+def _surveys(request: Request) -> str:
+    return surveys.surveys(Surveys(shelf_of(request).database).all())
+
+
+def _survey(request: Request) -> str:
+    database, number = shelf_of(request).database, number_in(request)
+    known = Surveys(database)
+    stored = known.get(number)
+    if stored.of_cosets:
+        return surveys.survey(_cosets_found(known, stored, database))
+    found = surveys.SurveyFound(
+        stored,
+        stored.starts,
+        known.totals(number),
+        known.top(number, "moves", surveys.BOARDS_SHOWN),
+        known.digest(number) if stored.finished else None,
+    )
+    return surveys.survey(found)
+
+
+MOST_COSETS = 10_000
+"""Of a survey whose cosets a page shows: all are read."""
+
+
+def _cosets_found(known: Surveys, stored: StoredSurvey, database: Database) -> surveys.SurveyFound:
+    found = surveys.SurveyFound(stored, stored.starts, {}, [], None)
+    if stored.done > MOST_COSETS:
+        return found
+    from farthest.queries.coset_estimates import estimates, known_layers
+
+    estimated = None
+    with suppress(JobError):  # too few cosets, or such that are no sample
+        estimated = estimates(known, stored, known_layers((), stored, database))
+    document = cosets_document(known, stored)
+    digest = document["digest"] if stored.finished else None
+    return replace(found, digest=digest, cosets=document, estimates=estimated)
 
 
 def _puzzles(request: Request) -> str | Response:
@@ -280,6 +322,8 @@ PAGES = [
         ("/puzzles/{name}/solve", _solve),
         ("/puzzles/{name}/compare", _compare),
         ("/puzzles/{name}/{board:path}", _position),
+        ("/surveys", _surveys),
+        ("/surveys/{number}", _survey),
         ("/box", _box),
         (own_page(), _own),
         ("/workers", _workers),

@@ -83,6 +83,7 @@ class Work:
 @dataclass(frozen=True, slots=True)
 class WorkerRecord:
     """One worker: a main process ``pid`` on ``host`` and the processes ``pids`` that step. ``started``: UTC, ISO 8601.
+    ``memory``: bytes that it might use then; 0: not known.
 
     ``silent``: seconds since it has last written its record.
     """
@@ -97,6 +98,7 @@ class WorkerRecord:
     pids: tuple[Count, ...] = ()
     busy: tuple[Work, ...] = ()
     silent: float = 0.0
+    memory: Count = 0
 
 
 @dataclass(frozen=True, slots=True)

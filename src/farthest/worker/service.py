@@ -34,6 +34,7 @@ from farthest.environment import BLOBS, LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import FarthestError, SettingError, StorageError
 from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
+from farthest.machine import memory_limit
 from farthest.models.leases import host_name
 from farthest.retry import retry_while_away
 from farthest.stores.blobs.place import REDIS
@@ -183,7 +184,16 @@ class _Main:
         self._slots = [_Slot(number + 1) for number in range(concurrency)]
         self._all_slots = [*self._slots, *([_Slot(SERVER)] if listening else [])]
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        record = WorkerRecord(name, host_name(), os.getpid(), __version__, PROTOCOL, concurrency, started)
+        record = WorkerRecord(
+            name,
+            host_name(),
+            os.getpid(),
+            __version__,
+            PROTOCOL,
+            concurrency,
+            started,
+            memory=memory_limit(None),
+        )
         self._heartbeat = Heartbeat(nodes, record, self._pids)
         self._stopping = False
         self._beating = False

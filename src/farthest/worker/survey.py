@@ -4,27 +4,48 @@ In Redis, with the prefix of the attempt's keys (worker/work.py):
 
     meta        hash: the set of starts, and into how many parts the survey is divided
     found:0     hash, the records: what a part has found, and its seconds, until the coordinator has stored it
+    told:0      hash: how far a long part is, for people
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from time import perf_counter
+import os
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
+from tempfile import gettempdir
+from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from farthest.errors import LateStepError, LostStateError, VersionError
+from farthest.errors import (
+    BusyError,
+    LateStepError,
+    LostStateError,
+    ResourceError,
+    StorageError,
+    VersionError,
+)
+from farthest.machine import cores
+from farthest.starts import Found, Starts, needs_of, starts_of, surveyed
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, read_meta, touch, unbelieved
 from farthest.stores.redis.records import recorded, with_checksum
-from farthest.survey import Found, Starts, starts_of
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
 from farthest.worker.work import Work, WorkerProcess
 
 if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
+
+
+LOOK_SECONDS = 5.0
+"""After so long a process that is at a part tells how far it is, and asks whether anybody waits for it."""
+TOLD_SECONDS = 60
+MOST_TOLD = 100
+BUSY_SECONDS = 1.0
+"""A process that cannot do a part waits so long before it says so: the part is sent again at once."""
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -70,16 +91,35 @@ class SurveyWork(Work):
 
         self.nodes.call(write)
 
-    def take_back(self, part: int) -> Done:
-        """What a part that is done has found. Raises LostStateError where that is missing or damaged."""
-        text: Any = self.nodes.call(lambda: self.nodes.main.hget(self.records_key(0), str(part)))
-        if text is None:
-            raise LostStateError(f"attempt {self.attempt}: what {self.name(0, part)} has found is missing")
-        return recorded(text, _place(part), self.name(0, part), Done)
+    def take_back(self, parts: Sequence[int]) -> list[Done]:
+        """What parts that are done have found. Raises LostStateError where that of one is missing or damaged."""
+        fields = [str(part) for part in parts]
+        texts: Any = self.nodes.call(lambda: self.nodes.main.hmget(self.records_key(0), fields))
+        found = []
+        for part, text in zip(parts, texts, strict=True):
+            if text is None:
+                raise LostStateError(
+                    f"attempt {self.attempt}: what {self.name(0, part)} has found is missing"
+                )
+            found.append(recorded(text, _place(part), self.name(0, part), Done))
+        return found
 
-    def forget(self, part: int) -> None:
-        """Removes what a part has found: it is stored."""
-        self.nodes.call(lambda: self.nodes.main.hdel(self.records_key(0), str(part)))
+    def forget(self, parts: Sequence[int]) -> None:
+        """Removes what parts have found: it is stored."""
+        self.nodes.call(lambda: self.nodes.main.hdel(self.records_key(0), *map(str, parts)))
+
+    def under_way_now(self, parts: Container[int]) -> dict[int, str]:
+        """How far those of the parts are that take long."""
+        told: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self._told_key))
+        return {
+            int(part): text.decode(errors="replace")[:MOST_TOLD]
+            for part, text in told.items()
+            if part.isdigit() and int(part) in parts
+        }
+
+    @property
+    def _told_key(self) -> str:
+        return f"{prefix(self.attempt)}told:0"
 
     def drop(self) -> None:
         """Removes all keys of the attempt."""
@@ -99,11 +139,61 @@ class SurveyWork(Work):
         self._holder = process.holder
 
     def do(self, depth: int, item: int) -> None:
-        begun = perf_counter()
-        found = self._starts.survey(item, self._parts)
+        begun = looked = perf_counter()
+
+        def heed(told: str) -> None:
+            nonlocal looked
+            if perf_counter() - looked > LOOK_SECONDS:
+                looked = perf_counter()
+                if not self._tell(item, told):
+                    raise LateStepError(f"attempt {self.attempt} has ended")
+
+        found = self._survey(item, heed)
         text = msgspec.json.encode(Done(found, perf_counter() - begun)).decode()
         if not self.set_record(depth, item, with_checksum(_place(item), text), self._holder):
             raise LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(depth, item)}")
+
+    def _tell(self, part: int, told: str) -> bool:
+        """Tells how far a part is; whether anybody waits for it, as far as that is known."""
+
+        def write() -> bool:
+            pipe = self.nodes.main.pipeline()
+            pipe.exists(self.keys.meta_key)
+            pipe.hset(self._told_key, str(part), told)
+            pipe.expire(self._told_key, TOLD_SECONDS)
+            return bool(pipe.execute()[0])
+
+        with suppress(StorageError):
+            return self.nodes.call(write)
+        return True
+
+    def _survey(self, part: int, heed: Callable[[str], None]) -> Found:
+        """Does a part. One that takes all threads is done where no other process of this user is at such a part. Raises
+        BusyError, which says what memory is too scarce for."""
+        needs = needs_of(self._starts)
+        if needs is None:
+            return self._starts.survey(part, self._parts)
+        try:
+            with _alone() if needs.all_threads else nullcontext():
+                return surveyed(self._starts, part, self._parts, cores(), heed)
+        except BlockingIOError:
+            problem = ""
+        except ResourceError as error:
+            problem = str(error)
+        sleep(BUSY_SECONDS)
+        raise BusyError(problem)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Raises BlockingIOError where another process of this user is in such a block, on this machine."""
+    name = os.path.join(gettempdir(), f"farthest-{os.getuid()}.lock")
+    file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        flock(file, LOCK_EX | LOCK_NB)
+        yield
+    finally:
+        os.close(file)
 
 
 def _place(part: int) -> str:

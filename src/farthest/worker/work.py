@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from farthest import metrics, tracing
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import (
+    BusyError,
     FarthestError,
     LateStepError,
     LostStateError,
@@ -164,7 +165,7 @@ class Work(ABC):
     def do(self, depth: int, item: int) -> None:
         """Does an item, whose lease this process has, and sets its record: by ``set_record``, or by a script of the
         store, as steps do, whose commit is one with that of their blobs. Raises LateStepError where nobody waits for
-        it."""
+        it, BusyError where it cannot be done now: it is then sent again."""
 
     def set_record(self, depth: int, item: int, record: str, holder: str, *wanted_in: str) -> bool:
         """Sets the record of an item, once, and reports it. Returns whether anyone waits for it, or it was set before.
@@ -267,9 +268,14 @@ class WorkerProcess:
         item = work.choose(depth, named, again)
         tracing.tell(block=item)
         leases = Leases(self.nodes, work.attempt, work.kind, self._lease_seconds)
-        if leases.take(depth, item, self.holder):
+        if not leases.take(depth, item, self.holder):
+            return
+        try:
             with renewed(leases, depth, item, self.holder):
                 work.do(depth, item)
+        except BusyError as busy:  # told when the lease is free
+            log.debug("%s: %s", work.name(depth, item), busy)
+            self._tell(work.attempt, Report(depth, item, self.holder, "busy", str(busy), work.kind))
 
     def _tell(self, attempt: str, report: Report) -> None:
         keys = AttemptKeys(attempt)

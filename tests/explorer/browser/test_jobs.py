@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,7 +15,7 @@ import farthest
 from explorer.browser.conftest import NewPage
 from explorer.browser.line import Line
 from explorer.browser.standing_run import stopped_in_its_midst
-from explorer.conftest import KINDS, TOKEN
+from explorer.conftest import BEGUN, KINDS, TOKEN
 from explorer.served import Served
 from farthest.web.page import job_page, puzzle_page
 from forked import started as started_process
@@ -147,3 +148,13 @@ def test_a_scrambled_cube_is_solved_and_played(own: Page) -> None:
     own.wait_for_function(
         "(was) => document.querySelector('[data-part=board] svg').innerHTML !== was", arg=scrambled
     )
+
+
+def test_a_survey_that_goes_on_is_followed(page: Page, maps: Path) -> None:
+    """The page reads itself again until all is done, and boards lead to their puzzles."""
+    page.goto(f"/surveys/{BEGUN}")
+    expect(page.get_by_text("1 of 3 done")).to_be_visible()
+    farthest.survey("rush-hour-3x3", keep="solvable", database=maps / "maps.db").close()
+    expect(page.get_by_text("3 of 3 done")).to_be_visible(timeout=15_000)
+    page.locator("figure", has_text="moves").first.get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rush Hour")

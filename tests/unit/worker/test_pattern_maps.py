@@ -22,6 +22,7 @@ from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.verify import sliding as proof
+from farthest.verify.local import Means
 from farthest.verify.maps import verify_map
 from farthest.verify.report import Stored
 
@@ -119,14 +120,14 @@ def test_the_proof_works_the_map_out_again(database: Database, monkeypatch: pyte
     changed = bytearray(of_job.array().tobytes())
     changed[100] += 1
     job = Stored(of_job.puzzle, of_job.record.layout, of_job.origin)
-    wrong = verify_map(job, [(None, changed)], unit="uint8", length=0)
+    wrong = verify_map(job, [(None, changed)], Means(2**30, Path(), 2), unit="uint8", length=0)
     assert [check.name for check in wrong.failures] == ["recount"]
     first = wrong.failures[0].first
     assert first is not None
     assert first.key == 100
     assert "worked out again" in str(first)
     job = replace(job, layout={"version": 2})
-    assert not verify_map(job, [(None, changed)], unit="uint8", length=0).ok
+    assert not verify_map(job, [(None, changed)], Means(2**30, Path(), 2), unit="uint8", length=0).ok
     monkeypatch.setattr(proof, "MOST_KEYS", 1000)
     with pytest.raises(ResourceError, match=r"3,024 placements would take hours .* at most 1,000 are proved"):
         of_job.verify()

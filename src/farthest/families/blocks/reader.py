@@ -1,9 +1,9 @@
 """The table of a sliding block puzzle in a puzzle's file; and boards that are one text: Klotski codes (foreign.py), and
-Rush Hour in 36 characters, as in M. Fogleman's database of all interesting ones.
+Rush Hour in 36 characters, as in M. Fogleman's database of all interesting ones, or 9, 16 or 25.
 
-A Rush Hour board has six rows of six without marks between them: ``o`` or ``.`` an empty cell, ``x`` or ``#`` a wall,
-each letter one car of two cells or more in a line, ``A`` the car that must get to the right end of its row. Cars go
-along their length only.
+A Rush Hour board has as many rows as columns, without marks between them: ``o`` or ``.`` an empty cell, ``x`` or ``#``
+a wall, each letter one car of two cells or more in a line, ``A`` the car that must get to the right end of its row.
+Cars go along their length only.
 """
 
 from __future__ import annotations
@@ -324,9 +324,9 @@ def _shape(cells: list[tuple[int, int]]) -> Shape:
 
 # Boards that are one text
 
-_SIDE = 6
+_SIDES = {side * side: side for side in (3, 4, 5, 6)}
 _NAME = re.compile(r"(?P<kind>rush|klotski)-(?P<board>[^-]+)")
-_BARE = re.compile(rf"[A-Zox.#]{{{_SIDE * _SIDE}}}")
+_BARE = re.compile(r"[A-Zox.#]{36}")
 _EXAMPLE = "BBoKMxDDDKMoIAALooIoJLEEooJFFNoGGoxN"
 
 
@@ -373,22 +373,23 @@ def _read_klotski(code: str, fail: Callable[[str], PuzzleError]) -> Blocks:
 
 
 def read_rush_hour(text: object, fail: Callable[[str], PuzzleError]) -> Blocks:
-    """The board of 36 characters. Raises what ``fail`` makes of what is wrong with it."""
+    """The board of 36 characters, or 9, 16 or 25. Raises what ``fail`` makes of what is wrong with it."""
     if not isinstance(text, str):
         raise fail(f'expected a text, got {shown(text)}; write board = "{_EXAMPLE}"')
-    if len(text) != _SIDE * _SIDE:
+    side = _SIDES.get(len(text))
+    if side is None:
         raise fail(
-            f"{len(text)} characters, expected {_SIDE * _SIDE}: {_SIDE} rows of {_SIDE} without marks between; "
+            f"{len(text)} characters, expected 36, six rows of six without marks between, or 9, 16 or 25; "
             f"write it like {_EXAMPLE}"
         )
-    rows = [text[i : i + _SIDE] for i in range(0, len(text), _SIDE)]
+    rows = [text[i : i + side] for i in range(0, len(text), side)]
     cars: dict[str, list[tuple[int, int]]] = {}
     for r, row in enumerate(rows):
         for c, sign in enumerate(row):
             if sign in "o.x#":
                 continue
             if not (sign.isascii() and sign.isalpha() and sign.isupper()):
-                where = f"character {r * _SIDE + c + 1} (row {r + 1}, column {c + 1})"
+                where = f"character {r * side + c + 1} (row {r + 1}, column {c + 1})"
                 raise fail(
                     f"{where} is {shown(sign)}, expected a letter A to Z, o or . (empty), x or # (wall); correct it"
                 )

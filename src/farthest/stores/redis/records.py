@@ -146,15 +146,15 @@ MOST_BYTES = 2**16
 MOST_OF_A_MESSAGE = 4000
 """Characters; what is longer is cut."""
 
-Error = Literal["", "lost", "full", "no room", "no base", "failed"]
+Error = Literal["", "lost", "full", "no room", "no base", "busy", "failed"]
 
 
 class Report(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """An item of work (worker/work.py): done ``by`` a holder, or with an ``error`` (and its ``message``): "lost" means
     that the attempt's working state is, "full" that Redis had no memory left, "no room" that the place of blobs or the
-    database was full, "no base" that the worker does not see the checkpoint that a part is made from, "failed" that the
-    work cannot be done. ``block``: the item's number, which is a block's number in steps. A report holds no count of
-    states: whoever waits reads that in the item's record."""
+    database was full, "no base" that the worker does not see the checkpoint that a part is made from, "busy" that this
+    process cannot do the work now, "failed" that it cannot be done. ``block``: the item's number, which is a block's
+    number in steps. A report holds no count of states: whoever waits reads that in the item's record."""
 
     depth: Number
     block: Number

@@ -108,47 +108,57 @@ class Packed:
             raise LayoutError(f"the key layout is {dict(layout)!r}, expected version 1 of the kind packed")
         self._radices = np.array(radices)
         self._total = total
-        self._bits: list[range] = []  # of each cell with bits, the highest first
+        bits: list[range] = []  # of each cell with bits, the highest first
         at = 0
         for radix in radices if total is None else radices[:-1]:
             size = max(1, len(f"{radix - 1:b}"))
             if at // 64 != (at + size - 1) // 64:
                 at = (at + 63) // 64 * 64
-            self._bits.append(range(at, at + size))
+            bits.append(range(at, at + size))
             at += size
+        self.code_bytes = 8
         if at < 64:
-            self._bits = [range(one.start + 64 - at, one.stop + 64 - at) for one in self._bits]
-            self.code_bytes = 8
+            bits = [range(one.start + 64 - at, one.stop + 64 - at) for one in bits]
         else:
-            full = sum(map(len, self._bits)) == at and at % 8 == 0
+            full = sum(map(len, bits)) == at and at % 8 == 0
             self.code_bytes = max(9, (at + 7) // 8 + full)
+        # Of each cell its word of 64 bits, how far its content is shifted there, and the content with all bits set.
+        self._places = [
+            (one.start // 64, np.uint64(-one.stop % 64), np.uint64((1 << len(one)) - 1)) for one in bits
+        ]
 
-    def codes(self, contents: NDArray[np.int64]) -> Codes:
-        """The codes of contents, shape (boards, cells)."""
-        none = ((contents < 0) | (contents >= self._radices)).any(axis=1)
+    def codes(self, contents: NDArray[np.integer[Any]]) -> Codes:
+        """The codes of contents, shape (boards, cells); several times faster where the contents of a cell are beside
+        each other in memory."""
+        count = len(contents)
+        words = np.zeros((-(-self.code_bytes // 8), count), dtype=np.uint64)
+        none, total = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.int64)
+        for column, radix in zip(contents.T, self._radices.tolist(), strict=True):
+            none |= (column < 0) | (column >= radix)
+            total += column
+        for column, (word, shift, _) in zip(contents.T, self._places, strict=False):
+            words[word] |= column.astype(np.uint64) << shift
         if self._total is not None:
-            none |= contents.sum(axis=1) != self._total
-        bits = np.zeros((len(contents), 8 * self.code_bytes), dtype=np.uint8)
-        for cell, places in enumerate(self._bits):
-            for weight, place in enumerate(reversed(places)):
-                bits[:, place] = contents[:, cell] >> weight & 1
-        bits[none] = 1
-        packed = np.packbits(bits, axis=1).reshape(-1)
+            none |= total != self._total
+        words[:, none] = NO_KEY
         if self.code_bytes == 8:
-            return packed.view(">u8").astype(np.uint64)
-        return packed.view(f"S{self.code_bytes}")
+            first: Codes = words[0]
+            return first
+        rows = np.ascontiguousarray(words.T, dtype=">u8").view(np.uint8)[:, : self.code_bytes]
+        return np.ascontiguousarray(rows).reshape(-1).view(f"S{self.code_bytes}")
 
     def contents(self, codes: Codes) -> NDArray[np.int64]:
-        """Inverse of ``codes``."""
-        rows = np.ascontiguousarray(codes.astype(">u8") if self.code_bytes == 8 else codes)
-        bits = np.unpackbits(rows.view(np.uint8).reshape(len(codes), self.code_bytes), axis=1)
-        contents = np.zeros((len(codes), len(self._radices)), dtype=np.int64)
-        for cell, places in enumerate(self._bits):
-            for place in places:
-                contents[:, cell] = 2 * contents[:, cell] + bits[:, place]
+        """Inverse of ``codes``; the contents of a cell are beside each other in memory."""
+        rows = np.zeros((len(codes), -(-self.code_bytes // 8)), dtype=">u8")
+        written = np.ascontiguousarray(codes.astype(">u8") if self.code_bytes == 8 else codes)
+        rows.view(np.uint8)[:, : self.code_bytes] = written.view(np.uint8).reshape(len(codes), -1)
+        words = np.ascontiguousarray(rows.T.astype(np.uint64))
+        contents = np.zeros((len(self._radices), len(codes)), dtype=np.int64)
+        for column, (word, shift, most) in zip(contents, self._places, strict=False):
+            column[:] = words[word] >> shift & most
         if self._total is not None:
-            contents[:, -1] = self._total - contents[:, :-1].sum(axis=1)
-        return np.clip(contents, 0, self._radices - 1)
+            contents[-1] = self._total - contents[:-1].sum(axis=0)
+        return np.clip(contents, 0, self._radices[:, None] - 1).T
 
 
 class MixedRadix:
@@ -161,7 +171,7 @@ class MixedRadix:
         self.keys = numbers if dense else None
         self.code_bytes = 8 if dense or numbers <= 2**64 else 16
 
-    def codes(self, contents: NDArray[np.int64]) -> Codes:
+    def codes(self, contents: NDArray[np.integer[Any]]) -> Codes:
         """The codes of contents, shape (boards, digits)."""
         right: NDArray[np.bool_] = np.all((contents >= 0) & (contents < np.array(self._radices)), axis=1)
         if self.code_bytes == 8:
@@ -208,7 +218,7 @@ class CodedModel(ABC):
         return self.coder.code_bytes
 
     @abstractmethod
-    def contents(self, boards: Boards) -> NDArray[np.int64]:
+    def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
         """For each cell, or digit, the number of its content; -1 where it is none."""
 
     @abstractmethod

@@ -7,6 +7,7 @@ cell goes to the cell before it, and ck becomes blank. The same path read backwa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -72,15 +73,18 @@ class SlidingMoves:
 
     def moved(self, boards: Boards, paths: Sequence[Path]) -> tuple[NDArray[np.intp], Boards]:
         """What the moves of these paths make of boards, and of which."""
+        boards, cells = np.ascontiguousarray(boards), np.ascontiguousarray(boards.T)
         parts = []
         for path in paths:
-            legal = boards[:, path[0]] == 0
+            legal = cells[path[0]] == 0
             for cell in path[1:]:
-                legal &= boards[:, cell] != 0
+                legal &= cells[cell] != 0
             rows = np.flatnonzero(legal)
-            after = boards[rows]
-            after[:, list(path)] = boards[rows][:, [*path[1:], path[0]]]
-            parts.append((rows, after))
+            after = np.ascontiguousarray(boards.take(rows, axis=0).T)
+            for to, cell in pairwise(path):
+                after[to] = after[cell]
+            after[path[-1]] = 0
+            parts.append((rows, after.T))
         return joined(parts, boards.shape[1])
 
 
@@ -93,8 +97,8 @@ class PackedSliding(SlidingMoves, CodedModel):
         total = sum(label * count for label, count in enumerate(counts))
         self.coder = Packed(layout, [len(counts)] * sum(counts), total)
 
-    def contents(self, boards: Boards) -> NDArray[np.int64]:
-        return boards.astype(np.int64)
+    def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
+        return boards
 
     def with_contents(self, contents: NDArray[np.int64]) -> Boards:
         return contents.astype(np.uint8)

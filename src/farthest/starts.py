@@ -8,26 +8,28 @@ some seconds of one thread, or one coset, and depends on nothing but its number.
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, cast, get_args
 
 import msgspec
 
 from farthest import _kernel
-from farthest.cosets import Chosen, CosetRow, CosetSet
+from farthest.cosets import Chosen, CosetRow, CosetSet, Stage
 from farthest.errors import BoardError, ForbiddenCodeError, PuzzleError, ResourceError, SettingError
-from farthest.families.user_input import board_given
-from farthest.puzzles.catalogue import load
+from farthest.families.user_input import board_given, puzzle_given
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from farthest.families.blocks.space import BlockSpace
+    from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.spaces.contract import Space
+    from farthest.subgroups import Needs
 
 Keep = Literal["minimal", "solvable", "all"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
@@ -50,8 +52,9 @@ class Component(NamedTuple):
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Counts(TypedDict):
-    """Of the components whose boards have one number of pieces; ``moves``: of the hardest board."""
+class Counts(msgspec.Struct, frozen=True):
+    """Of some components, such as those whose boards have one number of pieces; ``moves``: of the hardest board. Counts
+    of different components can be added."""
 
     starts: Count
     components: Count
@@ -61,6 +64,14 @@ class Counts(TypedDict):
     solvable_states: Count
     minimal_states: Count
     moves: Count
+
+    def __add__(self, other: Counts) -> Counts:
+        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
+        return Counts(**{**sums, "moves": max(self.moves, other.moves)})
+
+
+NOTHING = Counts(*[0] * len(Counts.__struct_fields__))
+"""No components."""
 
 
 class Part(msgspec.Struct, frozen=True, tag="components"):
@@ -93,6 +104,27 @@ class Starts(Protocol):
 
     def survey(self, part: int, parts: int) -> Found:
         """Does a part; takes as much of the processor as one thread."""
+
+
+def needs_of(starts: Starts) -> Needs | None:
+    """What a part takes, where that is more than some memory and a thread. Raises SettingError, ResourceError."""
+    return starts.of.needs if isinstance(starts, CosetSet) else None
+
+
+def surveyed(starts: Starts, part: int, parts: int, threads: int, heed: Callable[[str], None]) -> Found:
+    """Does a part, by so many threads where it takes more than one. ``heed`` hears now and then how far a long one is;
+    an exception that it raises ends the part."""
+    if not isinstance(starts, CosetSet):
+        return starts.survey(part, parts)
+    with closing(starts.stages(part, threads)) as stages:
+        for stage in stages:
+            heed(_told(stage))
+    return stage.row
+
+
+def _told(stage: Stage) -> str:
+    distance = len(stage.row.layers) + len(stage.row.bounds)
+    return f"distance {distance}, {stage.share:.0%}"
 
 
 @dataclass(frozen=True)
@@ -146,11 +178,15 @@ class RushHour:
         """See ``Starts``."""
         return {"kind": "rush-hour", **asdict(self)}
 
+    def puzzle_of(self, board: str) -> Puzzle:
+        """The puzzle that a component's board is a board of."""
+        return puzzle_given(f"rush-{board}")
+
     def survey(self, part: int, parts: int) -> Part:
         """See ``Starts``."""
         totals, rows = self._kernel.survey(part, parts, self.keep)
         return Part(
-            cast("dict[int, Counts]", totals),
+            {pieces: Counts(**counts) for pieces, counts in totals.items()},
             [
                 Component(pieces, states, len(layers) - 1 if layers else None, minimal, board, layers)
                 for pieces, states, board, layers, minimal in rows
@@ -197,6 +233,10 @@ class BlockBoards:
         boards = None if self.boards is None else list(self.boards)
         return {"kind": "blocks", "puzzle": self.puzzle.to_json(), "boards": boards, "keep": self.keep}
 
+    def puzzle_of(self, board: str) -> Puzzle:
+        """The puzzle that a component's board is a board of."""
+        return self.puzzle
+
     def survey(self, part: int, parts: int) -> Part:
         """See ``Starts``. All is in the first part. Raises ResourceError for more than ``MOST_STATES`` states."""
         import numpy
@@ -237,16 +277,16 @@ class BlockBoards:
                 Component(pieces, len(states), None if moves < 0 else moves, None, text, layers)
             )
         solvable = [each for each in components if each.layers]
-        counts: Counts = {
-            "starts": len(starts),
-            "components": len(components),
-            "solvable": len(solvable),
-            "minimal": 0,
-            "states": len(boards),
-            "solvable_states": sum(each.states for each in solvable),
-            "minimal_states": 0,
-            "moves": max((each.moves or 0 for each in solvable), default=0),
-        }
+        counts = Counts(
+            starts=len(starts),
+            components=len(components),
+            solvable=len(solvable),
+            minimal=0,
+            states=len(boards),
+            solvable_states=sum(each.states for each in solvable),
+            minimal_states=0,
+            moves=max((each.moves or 0 for each in solvable), default=0),
+        )
         return Part({pieces: counts}, components if self.keep == "all" else solvable)
 
 
@@ -254,39 +294,45 @@ _NAME = re.compile(r"rush-hour-(\d)x(\d)")
 
 
 def starts_named(
-    name: str, pieces: int | None, row: int | None, keep: Keep | None, lines: Sequence[str] | None = None
+    starts: GivenPuzzle,
+    pieces: int | None = None,
+    row: int | None = None,
+    keep: Keep | None = None,
+    boards: Sequence[GivenBoard] | None = None,
 ) -> Starts:
-    """The set of a name: ``rush-hour-NxN``, or a sliding block puzzle, of which ``lines`` are boards. ``keep``: None:
-    minimal components, or of a puzzle all. Raises SettingError, PuzzleError, BoardError."""
-    found = _NAME.fullmatch(name)
+    """The set that is called ``rush-hour-NxN``, or a sliding block puzzle, of which these are ``boards``; empty texts
+    are none. ``keep``: None: minimal components, or of a puzzle all. Raises SettingError, PuzzleError, BoardError."""
+    found = _NAME.fullmatch(starts) if isinstance(starts, str) else None
     if found:
         if found[1] != found[2]:
-            raise SettingError(f"{name}: expected a square, rush-hour-NxN, with N from 3 to 6")
-        if lines is not None:
-            raise SettingError(f"{name} is a set of boards already; give a puzzle, of which these are boards")
+            raise SettingError(f"{starts}: expected a square, rush-hour-NxN, with N from 3 to 6")
+        if boards is not None:
+            raise SettingError(
+                f"{starts} is a set of boards already; give a puzzle, of which these are boards"
+            )
         size = int(found[1])
         middle = (size + 1) // 2 if row is None else row
         return RushHour(size, middle, 18 if pieces is None else pieces, keep or "minimal")
     try:
-        puzzle = load(name)
+        puzzle = puzzle_given(starts)
     except ForbiddenCodeError:
         raise SettingError(
-            f"{shown(name)}: it is a class in Python; only sliding blocks are surveyed"
+            f"{shown(starts)}: it is a class in Python; only sliding blocks are surveyed"
         ) from None
     if pieces is not None or row is not None:
-        raise SettingError(f"{name} is one puzzle; a number of pieces and a row are for rush-hour-NxN")
-    if lines is None:
+        raise SettingError(f"{puzzle.name} is one puzzle; a number of pieces and a row are for rush-hour-NxN")
+    if boards is None:
         return BlockBoards(puzzle, None, keep or "all")
-    boards = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
+    texts = set()
+    for number, board in enumerate(boards, 1):
+        if not isinstance(board, str) or board.strip():
             try:
-                boards.append(puzzle.definition.format_board(board_given(puzzle, line.strip())))
+                texts.add(puzzle.definition.format_board(board_given(puzzle, board)))
             except BoardError as error:
                 raise BoardError(f"line {number}: {error}") from None
-    if not boards:
+    if not texts:
         raise BoardError("no boards: expected a board on each line")
-    return BlockBoards(puzzle, tuple(sorted(set(boards))), keep or "all")
+    return BlockBoards(puzzle, tuple(sorted(texts)), keep or "all")
 
 
 def starts_of(fields: dict[str, Any]) -> Starts:

@@ -1,0 +1,242 @@
+"""Surveys in Python: many small spaces as one task, and the questions to a stored survey."""
+
+from __future__ import annotations
+
+from operator import index
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self, SupportsIndex
+
+from msgspec.structs import asdict
+
+from farthest.api.maps import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from farthest.coordinator.survey import SurveyProgress
+    from farthest.cosets import CosetRow
+    from farthest.families.user_input import GivenBoard, GivenPuzzle
+    from farthest.models.database import Database
+    from farthest.models.surveys import By, StoredSurvey
+    from farthest.starts import Component, Counts, Keep, Starts
+
+
+DRAWN = 6
+"""Hardest boards that a notebook shows of a survey."""
+
+
+def survey(
+    starts: GivenPuzzle,
+    *,
+    boards: Sequence[GivenBoard] | None = None,
+    pieces: SupportsIndex | None = None,
+    row: SupportsIndex | None = None,
+    keep: Keep | None = None,
+    parts: SupportsIndex | None = None,
+    workers: Literal["threads", "celery"] = "threads",
+    threads: SupportsIndex | None = None,
+    database: str | Path | None = None,
+    progress: bool | None = None,
+) -> Survey:
+    """Find the components of many small spaces and the hardest board of each, store them, and return the survey.
+
+    ``starts``: ``rush-hour-6x6``, all boards of Rush Hour of that size; or a sliding block puzzle: all placements of
+    its pieces, or its ``boards``. ``pieces``: most pieces of a board, and ``row``: that of the piece that leaves, from
+    1, both of Rush Hour. ``keep``: which components have a row; None: minimal, of a puzzle all. ``parts``: into how
+    many a new survey is divided; None: some seconds each. ``workers``: who does them; ``threads``: None: one per
+    processor. ``database``: as for `open_map`; the file is made where there is none. ``progress``: as for `enumerate`.
+    A survey that was broken off is gone on with. Raises SettingError, PuzzleError, BoardError, ResourceError or
+    StorageError.
+    """
+    from farthest.models.database import open_database
+    from farthest.starts import starts_named
+
+    asked = starts_named(starts, whole("pieces", pieces), whole("row", row), keep, boards)
+    opened = open_database(database, create=True)
+    try:
+        return Survey(opened, _done(asked, opened, parts, workers, threads, progress).id)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _done(
+    asked: Starts,
+    database: Database,
+    parts: SupportsIndex | None,
+    workers: str,
+    threads: SupportsIndex | None,
+    progress: bool | None,
+) -> StoredSurvey:
+    from farthest.api.bars import progress_bar
+    from farthest.coordinator.survey import survey_by_threads, survey_by_workers
+    from farthest.machine import cores
+
+    if workers not in ("threads", "celery"):
+        raise ValueError(f"workers: expected threads or celery, got {workers!r}")
+    divided = whole("parts", parts)
+    with progress_bar(progress) as bar:
+
+        def watch(told: SurveyProgress) -> None:
+            bar.tell(str(told), told.done / told.parts)
+
+        if workers == "celery":
+            return survey_by_workers(asked, database, parts=divided, watch=watch, notice=bar.tell)
+        return survey_by_threads(
+            asked, database, threads=whole("threads", threads) or cores(), parts=divided, watch=watch
+        )
+
+
+def open_survey(number: SupportsIndex, database: str | Path | None = None) -> Survey:
+    """A stored survey, finished or not. ``database``: as for `open_map`. Raises JobError where there is none of that
+    number, or StorageError."""
+    from farthest.models.database import open_database
+
+    opened = open_database(database, create=False)
+    try:
+        return Survey(opened, index(number))
+    except BaseException:
+        opened.close()
+        raise
+
+
+def surveys(database: str | Path | None = None) -> list[StoredSurvey]:
+    """All surveys of a database, oldest first. ``database``: as for `open_map`. Raises StorageError."""
+    from farthest.models.database import open_database
+    from farthest.models.surveys import Surveys
+
+    with open_database(database, create=False) as opened:
+        return Surveys(opened).all()
+
+
+class Survey:
+    """A stored survey, read from the database when it is asked: one that is under way has what its finished parts have
+    found. ``close``, or leaving a ``with`` block, closes the database. All raise JobError where it was deleted, and
+    StorageError where it is damaged."""
+
+    def __init__(self, database: Database, number: int) -> None:
+        from farthest.models.surveys import Surveys
+
+        self.database = database
+        self.number = number
+        self._surveys = Surveys(database)
+        self.stored  # noqa: B018  # raises where there is none
+
+    @property
+    def stored(self) -> StoredSurvey:
+        """What is stored of it besides its results: its name, and how many parts are done."""
+        return self._surveys.get(self.number)
+
+    @property
+    def name(self) -> str:
+        """The set of starts."""
+        return self.stored.record.name
+
+    @property
+    def finished(self) -> bool:
+        """Whether all parts are done."""
+        return self.stored.finished
+
+    @property
+    def left(self) -> int:
+        """Parts that are not done."""
+        stored = self.stored
+        return stored.record.parts - stored.done
+
+    @property
+    def digest(self) -> str:
+        """Equal for equal results, however the survey was divided and whoever did the parts."""
+        return self._surveys.digest(self.number)
+
+    @property
+    def by_pieces(self) -> dict[int, Counts]:
+        """Counts of all components, also of those that have no row, for each number of pieces."""
+        return self._surveys.totals(self._of_starts)
+
+    @property
+    def totals(self) -> Counts:
+        """Counts of all components together."""
+        from farthest.starts import NOTHING
+
+        return sum(self.by_pieces.values(), NOTHING)
+
+    def components(self) -> Iterator[Component]:
+        """All components that have a row, part by part; the digests of the parts are checked."""
+        return self._surveys.components(self._of_starts)
+
+    def top(
+        self, count: SupportsIndex = 1, *, by: By = "moves", pieces: SupportsIndex | None = None
+    ) -> list[Component]:
+        """The components with the most moves, or with the most states, at most ``count``; of boards with so many
+        ``pieces``."""
+        if by not in ("moves", "states"):
+            raise ValueError(f"by: expected moves or states, got {by!r}")
+        return self._surveys.top(self._of_starts, by, index(count), whole("pieces", pieces))
+
+    def cosets(self) -> list[CosetRow]:
+        """Of a survey of cosets: those that are done."""
+        if not self.stored.of_cosets:
+            return []
+        return [row for row, _ in self._surveys.cosets(self.number)]
+
+    def export(self, file: str | Path, *, force: bool = False) -> int:
+        """Write all components that have a row, or all cosets, to a ``.csv`` file, or to ``.jsonl``, an object on each
+        line; how many. ``force``: replace the file. Raises OutputError too."""
+        from farthest.documents.surveys import exported
+        from farthest.queries.output_files import form_of, written_file
+
+        form = form_of(Path(file), (".csv", ".jsonl"))
+        written = -1 if form == ".csv" else 0
+        rows = exported(self._surveys, self.stored, form)
+        with (
+            written_file(Path(file), force=force) as part,
+            part.open("w", encoding="utf-8", newline="") as stream,
+        ):
+            for row in rows:
+                stream.write(row)
+                written += 1
+        return written
+
+    def delete(self) -> None:
+        """Remove the survey from the database."""
+        self._surveys.delete(self.number)
+
+    @property
+    def _of_starts(self) -> int:
+        """Its number. Raises JobError for a survey of cosets."""
+        from farthest.errors import JobError
+
+        if self.stored.of_cosets:
+            raise JobError(f"survey {self.number} is of cosets, which have no components")
+        return self.number
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _repr_html_(self) -> str:
+        from farthest.documents.surveys import boards_of
+        from farthest.drawing.svg import facts, image, svg
+        from farthest.puzzles.family import board_picture
+
+        stored = self.stored
+        rows = [("parts", f"{stored.done:,} of {stored.record.parts:,} done"), ("digest", self.digest)]
+        title = f"survey {self.number}: {self.name}"
+        if stored.of_cosets:
+            return facts(title, rows)
+        counts = asdict(self.totals).items()
+        rows[1:1] = [(name.replace("_", " "), f"{count:,}") for name, count in counts]
+        found = boards_of(stored.starts, self.top(DRAWN))
+        boards = [(caption, board_picture(puzzle, board)) for caption, puzzle, board in found]
+        told = f"Hardest boards: {', '.join(caption for caption, _ in boards)}"
+        return facts(title, rows) + (image(svg(boards, title), told) if boards else "")
+
+    def __repr__(self) -> str:
+        stored = self.stored
+        return f"<Survey {self.number}: {self.name}, {stored.done} of {stored.record.parts} parts>"

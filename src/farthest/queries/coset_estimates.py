@@ -1,0 +1,158 @@
+"""Estimates of a puzzle's layers from cosets at random (``farthest.cosets``).
+
+All cosets have equally many positions, and each is drawn with the same chance, again and again. So the mean of their
+counts at a distance, times the number of cosets, is an estimate of that layer without bias, and its standard error is
+that of a mean.
+
+Counts of a coset at neighbouring distances hang together. Where layers of the whole puzzle are known, they serve as
+*controls*: the counts are fitted by least squares to those at the controls' distances, and the fit is read where each
+control has its known mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from farthest.arrays import np
+from farthest.cosets import CosetSet, Drawn
+from farthest.errors import JobError, SettingError
+from farthest.models.job_reader import JobReader
+from farthest.wording import counted, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from farthest.models.database import Database
+    from farthest.models.surveys import StoredSurvey, Surveys
+
+LEAST_COSETS = 5
+"""With fewer there is no regression."""
+COSETS_FOR_A_CONTROL = 20
+MOST_CONTROLS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number of positions and its standard error, by regression on the layers at the distances ``controls``."""
+
+    positions: float
+    error: float
+    controls: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LayerEstimate:
+    """Of the layer at a distance: ``mean`` positions of a coset; ``known``: the layer, where it is."""
+
+    distance: int
+    mean: float
+    plain: Estimate
+    regression: Estimate | None
+    known: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CosetEstimates:
+    """From ``sampled`` of ``cosets`` cosets, or ``exact`` from all. In ``bounded`` of these each position is ``within``
+    so many moves; None without any."""
+
+    cosets: int
+    sampled: int
+    exact: bool
+    within: int | None
+    bounded: int
+    layers: list[LayerEstimate]
+
+
+def known_layers(texts: Iterable[str], stored: StoredSurvey, database: Database) -> dict[int, int]:
+    """The layers that are known of a survey's puzzle: published ones, then those that users give, ``DEPTH=COUNT`` or a
+    job of the same puzzle. Raises SettingError, JobError."""
+    puzzle = _cosets(stored).puzzle
+    known: dict[int, int] = {}
+    for answer in puzzle.known:
+        known.update(enumerate(answer.layers or answer.first_layers or ()))
+    for text in texts:
+        depth, sign, count = text.partition("=")
+        digits = count.replace(",", "").replace("_", "")
+        if not sign:
+            record = JobReader(database).find(text, complete=True)
+            if record.puzzle_digest != puzzle.digest:
+                raise JobError(
+                    f"--known {shown(text)}: job {record.id} is of {record.name}, not of {puzzle.name}"
+                )
+            known.update((layer.depth, layer.states) for layer in JobReader(database).layers(record.id))
+        elif depth.isdecimal() and digits.isdecimal() and len(depth) < 4 and len(digits) < 100:
+            known[int(depth)] = int(digits)
+        else:
+            raise SettingError(
+                f"--known {shown(text)}: expected DEPTH=COUNT, such as 15=91365146187124313, or a job"
+            )
+    return known
+
+
+def estimates(surveys: Surveys, stored: StoredSurvey, known: Mapping[int, int]) -> CosetEstimates:
+    """The layers up to the depth of a survey of cosets at random, or of all. Raises JobError for other cosets, and
+    where too few are done; StorageError where they are not what was stored."""
+    asked = _cosets(stored)
+    missing = surveys.missing(stored.id)
+    if not isinstance(asked.chosen, Drawn) and (asked.chosen is not None or missing):
+        raise JobError(
+            f"survey {stored.id} is of {asked}; estimates need cosets at random (--random K), or all of them, done"
+        )
+    exact = asked.chosen is None
+    # Cosets that take less time are done sooner: the sample is those before the first that is missing.
+    sample = [row for row, _ in surveys.cosets(stored.id)[: missing[0] if missing else None]]
+    if len(sample) < (1 if exact else 2):
+        raise JobError(f"survey {stored.id}: {counted(len(sample), 'coset')} done, expected at least 2")
+    cosets = asked.of.cosets
+    counts = list(zip_longest(*(row.layers for row in sample), fillvalue=0))
+    farthest = [row.farthest for row in sample if row.farthest is not None]
+    layers = []
+    for distance, column in enumerate(counts):
+        if exact:
+            weighted = (row.weight * count for row, count in zip(sample, column, strict=True))
+            plain, regression = Estimate(sum(weighted), 0.0), None
+        else:
+            plain = _fitted(column, [], cosets)
+            regression = _by_regression(counts, distance, known, cosets)
+        mean = plain.positions / cosets
+        layers.append(LayerEstimate(distance, mean, plain, regression, known.get(distance)))
+    return CosetEstimates(cosets, len(sample), exact, max(farthest, default=None), len(farthest), layers)
+
+
+def _cosets(stored: StoredSurvey) -> CosetSet:
+    starts = stored.starts
+    if not isinstance(starts, CosetSet):
+        raise JobError(f"survey {stored.id} is of {stored.record.name}; only cosets give estimates")
+    return starts
+
+
+def _by_regression(
+    counts: Sequence[Sequence[int]], distance: int, known: Mapping[int, int], cosets: int
+) -> Estimate | None:
+    """By the nearest known layers before this one. A layer that most cosets have nothing of is no control: a few cosets
+    would decide."""
+    sampled = len(counts[distance])
+    most = min(MOST_CONTROLS, max(1, sampled // COSETS_FOR_A_CONTROL)) if sampled >= LEAST_COSETS else 0
+    dense = [at for at in range(distance) if len(set(counts[at])) > 1 and counts[at].count(0) < sampled / 2]
+    controls = [at for at in reversed(dense) if at in known][:most]
+    if not controls:
+        return None
+    columns = [np.array(counts[at], dtype=float) - known[at] / cosets for at in controls]
+    return _fitted(counts[distance], columns, cosets, tuple(controls))
+
+
+def _fitted(
+    counts: Sequence[int], columns: Sequence[Any], cosets: int, controls: tuple[int, ...] = ()
+) -> Estimate:
+    """What is fitted where all ``columns`` are 0; without any it is the mean, and its error that of a mean."""
+    given = np.column_stack([np.ones(len(counts)), *(column / column.std() for column in columns)])
+    inverse = np.linalg.pinv(given)
+    wanted = np.array(counts, dtype=float)
+    solution = inverse @ wanted
+    left = wanted - given @ solution
+    variance = left @ left / (len(counts) - given.shape[1]) * (inverse[0] @ inverse[0])
+    return Estimate(cosets * float(solution[0]), cosets * sqrt(variance), controls)
