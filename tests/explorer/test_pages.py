@@ -200,7 +200,7 @@ def test_surveys_of_cosets(client: Client, monkeypatch: pytest.MonkeyPatch) -> N
     drawn = shown(client, f"/surveys/{DRAWN}").text
     assert "distance mean positions +- regression" in drawn
     assert "cosets 30 at random, of 576" in drawn
-    assert "weight seconds 1 2 3 " in shown(client, f"/surveys/{COSETS}").text
+    assert "weight seconds 1 2 left L 2" in shown(client, f"/surveys/{COSETS}").text
     assert "distance mean" not in shown(client, f"/surveys/{COSETS}").text
     monkeypatch.setattr(page_routes, "MOST_COSETS", 5)
     assert "distance mean" not in shown(client, f"/surveys/{DRAWN}").text

@@ -1,6 +1,8 @@
 """Surveys of Rush Hour: compared with a model that places all pieces and moves them one by one; published figures."""
 
 import json
+import re
+import threading
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -9,8 +11,10 @@ from typing import NamedTuple
 import pytest
 
 import farthest
+from cluster import until
 from families import PUZZLES
-from farthest.coordinator.survey import survey_by_threads
+from farthest.coordinator.survey import SurveyProgress, survey_by_threads
+from farthest.cosets import cosets_named
 from farthest.errors import FarthestError, JobError, ResourceError, SettingError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys, digest_of
@@ -401,3 +405,23 @@ def test_digests_are_of_what_was_found() -> None:
     found = RushHour(3, 2, 18, "all").survey(0, 1)
     other = Part(found.totals, found.components[1:])
     assert digest_of(found) == digest_of(RushHour(3, 2, 18, "all").survey(0, 1)) != digest_of(other)
+
+
+def test_an_interrupt_ends_cosets_inside(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farthest.coordinator.survey.TELL_SECONDS", 0.0)
+    told: list[str] = []
+
+    def watch(progress: SurveyProgress) -> None:
+        told.extend(progress.under_way.values())
+        if told:
+            assert str(progress).endswith(f"; at {told[0]}")
+            raise KeyboardInterrupt
+
+    asked = cosets_named("skewb", "<UBR,DFR>", 11, ("UFL",))
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        survey_by_threads(asked, database, threads=1, watch=watch)
+    assert re.fullmatch(r"distance \d+, \d+%", told[0])
+    until(lambda: threading.active_count() <= before or None, 5, "its thread ends")
+    (kept,) = Surveys(database).all()
+    assert kept.done == 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from farthest.documents import filled
 from farthest.queries.output_files import text_cell
 from farthest.starts import NOTHING, BlockBoards, RushHour
-from farthest.wording import counted
+from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -126,6 +126,7 @@ class EstimatesDocument(TypedDict):
     exact: Annotated[bool, "whether these are all, and the layers exact"]
     within: Annotated[int | None, "the most moves to any position that has a bound"]
     bounded: Annotated[int, "the cosets, of those sampled, of which each position has a bound"]
+    all_seconds: Annotated[float, "of a thread for all cosets, of symmetric ones one, as long as these took"]
     estimates: Annotated[list[LayerEstimateDocument], "a distance each, from 0 to the depth"]
 
 
@@ -325,8 +326,12 @@ def estimates_facts(found: CosetEstimates) -> list[tuple[str, str]]:
     """Names and values: from which cosets, and what bound they prove."""
     sample = f"{found.sampled:,} at random, of {found.cosets:,}"
     bound = f"in {found.bounded:,} of {counted(found.sampled, 'coset')} each position is within {found.within} moves"
-    facts = [("cosets", f"all {found.cosets:,}" if found.exact else sample), ("bound", bound)]
-    return facts if found.bounded else facts[:1]
+    facts = [
+        ("cosets", f"all {found.cosets:,}" if found.exact else sample),
+        ("all cosets", f"{'' if found.exact else 'about '}{seconds_text(found.all_seconds)} of a thread"),
+        ("bound", bound),
+    ]
+    return facts if found.bounded else facts[:-1]
 
 
 def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
