@@ -116,8 +116,8 @@ States merged(std::size_t width, const nb::sequence& runs, const nb::sequence& e
 }
 
 std::pair<std::vector<States>, States> found_thin(const Expander& expander, const nb::sequence& last,
-                                                   const nb::sequence& older, Key keys, std::uint64_t layers,
-                                                   std::uint64_t wide, std::uint64_t states) {
+                                                  const nb::sequence& older, Key keys, std::uint64_t layers,
+                                                  std::uint64_t wide, std::uint64_t states) {
   const ByteViews views(last), known(older);
   const ThinLayers thin = [&] {
     const nb::gil_scoped_release release;
@@ -317,8 +317,10 @@ void bind_runs(nb::module_& m) {
                 "], keys: int, layers: int, wide: int, states: int) -> tuple[list[tuple[int, bytes]], "
                 "tuple[int, bytes]]"),
         "expander"_a, "last"_a, "older"_a, "keys"_a, "layers"_a, "wide"_a, "states"_a,
-        "The layers that follow the last one, whose runs are `last`, among states that are in none of these, nor "
-        "of the runs `older`: the states and run of each, and of all of them. It stops after an empty layer, after `layers` "
+        "The layers that follow the last one, whose runs are `last`, among states that are in none of these, "
+        "nor "
+        "of the runs `older`: the states and run of each, and of all of them. It stops after an empty layer, "
+        "after `layers` "
         "of them, after one of more than `wide` states, and after `states` states in all. keys: of a dense "
         "space, else 0. Raises ValueError.");
 

@@ -23,7 +23,7 @@ class CodeBoxes {
     boxes_.resize(std::max(boxes_.size(), count()));
     old_.resize(boxes_.size());
     for (auto& box : old_) box.clear();
-    filters_ = count() > 1 && old > codes;
+    filters_ = count() > 1 && old > codes / 4;  // making a filter takes as long as keeping so many
     if (count() == 1) {
       if (boxes_[0].size() < codes) boxes_[0].resize(codes);
       return begin_table(codes);

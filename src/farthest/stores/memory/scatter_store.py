@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
 
 
-ROOM = 3 * 2**29
+ROOM = 3 * 2**30
 """Bytes of successors before repeated ones are removed early. More are not there at once, unless the layer before would
 have to be expanded more than PASSES times."""
 PASSES = 4
