@@ -66,9 +66,9 @@ def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int
     return stay, SortedRun(*_kernel.merge_runs(width, [one.data for one in (*runs[stay:], run)]))
 
 
-def has_expander(space: ScatterSpace) -> bool:
-    """Whether the kernel finds the successors of the space's states."""
-    return getattr(space, "expander", None) is not None
+def expander_of(space: ScatterSpace) -> _kernel.Expander | None:
+    """What finds the successors of the space's states in the kernel, if it does."""
+    return getattr(space, "expander", None)
 
 
 @contextmanager
@@ -118,7 +118,7 @@ class Candidates:
     ) -> None:
         """Puts the successors of all states of the sorted runs into the boxes; ``poll`` is called now and then, and
         may raise. ``shards``: only those from the first to the one before the second, of a space with an expander."""
-        expander: _kernel.Expander | None = getattr(self._space, "expander", None)
+        expander = expander_of(self._space)
         if expander is not None:
             with answers(self._space):
                 self.boxes.expand(expander, runs, threads, *(shards or ()))

@@ -35,7 +35,7 @@ from farthest.stores.scattering import (
     Candidates,
     SortedRun,
     answers,
-    has_expander,
+    expander_of,
     least_codes,
     map_of_runs,
     read_map,
@@ -263,7 +263,7 @@ class ScatterMemoryStore(LayersInMemory):
         """Whether the two layers before a depth have few states, and what is not new takes little memory."""
         allowed = THIN_BYTES if self._memory is None else min(THIN_BYTES, (self._memory - self._bytes) // 3)
         return (
-            has_expander(self.space)
+            expander_of(self.space) is not None
             and all(sum(self._counts[at].values()) <= THIN for at in range(max(depth - 2, 0), depth))
             and (self._states + THIN) * (2 * self._width + 16) <= allowed
         )
@@ -279,9 +279,11 @@ class ScatterMemoryStore(LayersInMemory):
             before = excluded_layers(self._excluded, depth)
             older = [run.data for at in before for run in self._layers[at].runs.values()]
         last = [run.data for run in self._layers[depth - 1].runs.values()]
+        expander = expander_of(self.space)
+        assert expander is not None, "its layers are thin"
         with answers(self.space):
             found, united = _kernel.thin_layers(
-                self.space.expander, last, older, self.space.keys or 0, layers, THIN, states
+                expander, last, older, self.space.keys or 0, layers, THIN, states
             )
         self._ahead.extend(SortedRun(*run) for run in found)
         if self._excluded == "all":
@@ -308,7 +310,7 @@ class ScatterMemoryStore(LayersInMemory):
             shards = max(shards, self._shards)
         if self._memory is not None:
             room = min(room, (self._memory - self._bytes) // 3)
-        passes = -(-expected // max(room, LEAST_ROOM)) if has_expander(self.space) else 1
+        passes = -(-expected // max(room, LEAST_ROOM)) if expander_of(self.space) is not None else 1
         boxes = self._candidates.divide(shards, self._room if passes <= 1 else max(self._room, 2 * room))
         if shards > 1:
             self._divide_older(depth, shards)
