@@ -2,9 +2,10 @@
 
 Starts a Redis server, a worker and a coordinator of their own, runs `farthest enumerate PUZZLE --workers celery`, and
 prints one line of JSON: wall seconds, processor seconds and most resident memory by kind of process, most bytes in
-Redis and in the place of blobs, bytes that Redis received and sent, also for each state found. PLACE: redis (the
-default), disk (a folder in --folder) or objects (SeaweedFS). Settings FARTHEST_... hold as given. Needs the packages
-of the tests.
+Redis and in the place of blobs, bytes that Redis received and sent, and that went through the connections of the
+coordinator (where `ss` tells, as root, but for its last quarter of a second), all three also for each state found.
+PLACE: redis (the default), disk (a folder in --folder) or objects (SeaweedFS). Settings FARTHEST_... hold as given.
+Needs the packages of the tests.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -40,6 +43,7 @@ class Watch:
         self._cpu: dict[tuple[str, int], float] = {}
         self.memory = dict.fromkeys(roots, 0)
         self.redis_bytes = self.blob_bytes = 0
+        self._sockets: dict[str, int] = {}
         self._thread = threading.Thread(target=self._run)
 
     def __enter__(self) -> Watch:
@@ -57,6 +61,18 @@ class Watch:
     def _seconds(self) -> dict[str, float]:
         return {kind: sum(n for (of, _), n in self._cpu.items() if of == kind) for kind in self._roots}
 
+    @property
+    def through_coordinator(self) -> int:
+        """Bytes that its connections have sent and received."""
+        return sum(self._sockets.values())
+
+    def _look_at_sockets(self) -> None:
+        said = subprocess.run(["ss", "-tnpiHO"], capture_output=True, text=True, check=False).stdout
+        for line in said.splitlines():
+            if f"pid={self._roots['coordinator']}," in line:
+                sizes = re.findall(r"bytes_(?:sent|received):(\d+)", line)
+                self._sockets[line.split()[3]] = sum(map(int, sizes))
+
     def _run(self) -> None:
         while not self._ended.wait(LOOK_SECONDS):
             self._look()
@@ -73,6 +89,7 @@ class Watch:
                 self._cpu[kind, one] = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
                 resident = int(stat[21]) * os.sysconf("SC_PAGE_SIZE")
                 self.memory[kind] = max(self.memory[kind], resident)
+        self._look_at_sockets()
         self.redis_bytes = max(self.redis_bytes, int(self._redis.info("memory")["used_memory"]))
         if self._folder is not None:
             self.blob_bytes = max(self.blob_bytes, _bytes_in(self._folder))
@@ -149,6 +166,7 @@ def _run(given: argparse.Namespace, base: Path, redis: RedisServer, url: str, fo
             sys.exit(f"exit status {status}:\n{cluster.logs()}")
         said = json.loads(coordinator.said()[coordinator.said().index("{") :])
         moved = {name: size - before[name] for name, size in _moved(cluster.redis).items()}
+        moved["coordinator"] = watch.through_coordinator
         states = sum(said["layers"])
         print(
             json.dumps(
@@ -160,8 +178,8 @@ def _run(given: argparse.Namespace, base: Path, redis: RedisServer, url: str, fo
                     "processor": watch.seconds,
                     "memory_mb": {kind: size // 10**6 for kind, size in watch.memory.items()},
                     "redis_mb": round(watch.redis_bytes / 1e6, 1),
-                    **{f"redis_{name}_mb": round(size / 1e6, 1) for name, size in moved.items()},
-                    **{f"{name}_a_state": round(size / states, 2) for name, size in moved.items()},
+                    **{f"{name}_mb": round(size / 1e6, 1) for name, size in moved.items()},
+                    **{f"{name}_a_state": round(size / states, 3) for name, size in moved.items()},
                     "blobs_mb": round(watch.blob_bytes / 1e6, 1),
                     "layers": len(said["layers"]),
                     "digest": said["digest"][:16],

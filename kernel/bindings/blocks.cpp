@@ -12,6 +12,7 @@
 
 #include "buffers.hpp"
 #include "codes.hpp"
+#include "farthest/block_lines.hpp"
 #include "farthest/blocks.hpp"
 
 namespace farthest::python {
@@ -105,8 +106,7 @@ nb::tuple moves(const Blocks& blocks, nb::handle buffer) {
 }
 
 nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors, std::uint64_t limit) {
-  if (anchors.size() != static_cast<std::size_t>(blocks.kinds()))
-    throw InvalidArgument("anchors: one a kind");
+  if (anchors.size() != blocks.kinds().size()) throw InvalidArgument("anchors: one a kind");
   Placement fixed;
   std::ranges::copy(anchors, fixed.anchors.begin());
   return with_code(blocks.width(), [&]<class Code>(Code) {
@@ -117,6 +117,31 @@ nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors,
     }
     return stored(codes, blocks.width());
   });
+}
+
+std::unique_ptr<BlockLines> lines_from(const Blocks& blocks, nb::handle buffer) {
+  const ByteView view(buffer);
+  const nb::gil_scoped_release release;
+  if (blocks.width() != sizeof(Key)) return nullptr;
+  return block_lines(blocks, load_codes<Key>(view.bytes(), sizeof(Key)));
+}
+
+bool expand_lines(BlockLines& lines, std::size_t most, int threads) {
+  const nb::gil_scoped_release release;
+  return lines.expand(most, threads);
+}
+
+std::uint64_t settle_lines(BlockLines& lines) {
+  const nb::gil_scoped_release release;
+  return lines.settle();
+}
+
+nb::bytes codes_of_layer(const BlockLines& lines, std::size_t layer) {
+  const std::vector<Key> codes = [&] {
+    const nb::gil_scoped_release release;
+    return lines.codes(layer);
+  }();
+  return nb::bytes(codes.data(), codes.size() * sizeof(Key));
 }
 
 }  // namespace
@@ -150,7 +175,22 @@ void bind_blocks(nb::module_& m) {
       .def(
           "placements", &placements, "anchors"_a, "limit"_a,
           "The codes of all states whose kinds have at least these anchors (a mask each); limit + 1 codes if "
-          "there are more. Raises ValueError when they overlap or do not fit.");
+          "there are more. Raises ValueError when they overlap or do not fit.")
+      .def("lines", &lines_from, nb::sig("def lines(self, origins: " BUFFER ") -> BlockLines | None"),
+           "origins"_a,
+           "A search for layers as bits of lines from these codes; None where codes are not uint64, or no "
+           "kind "
+           "has several pieces of one cell with few anchors left. Raises ValueError for codes that are no "
+           "state's.");
+  nb::class_<BlockLines>(m, "BlockLines", "Layers of sliding blocks as bits of lines.")
+      .def("expand", &expand_lines, "lines"_a, "threads"_a = 1,
+           "Expands the last layer, of it at most so many lines a call. Whether lines are left.")
+      .def("settle", &settle_lines,
+           "What `expand` found becomes the next layer: the states that are in none. Their number.")
+      .def("codes", &codes_of_layer, "layer"_a, "The codes of a layer, uint64, in any order.")
+      .def("forget", &BlockLines::forget, "layer"_a,
+           "Gives up what `codes` needs of a layer other than the last one.")
+      .def_prop_ro("bytes", &BlockLines::bytes, "Bytes of memory that it takes, about.");
 }
 
 }  // namespace farthest::python

@@ -109,9 +109,11 @@ void each_reached(const BlockKind& kind, int from, SlotMask others, Found found)
       ways |= static_cast<unsigned>((step(from, way) & ~bit(from)) != 0) << way;
     for (; ways != 0; ways &= ways - 1) {
       const auto way = static_cast<std::size_t>(std::countr_zero(ways));
-      for (SlotMask at = step(from, way); (at & ~reached) != 0; at = step(lowest(at), way)) {
-        found(lowest(at));
+      SlotMask ray = bit(from);
+      for (SlotMask at = step(from, way); (at & ~ray) != 0; at = step(lowest(at), way)) {
+        if ((at & ~reached) != 0) found(lowest(at));
         reached |= at;
+        ray |= at;
       }
     }
   } else {
@@ -243,11 +245,12 @@ Code Blocks::with_rank(Code code, std::size_t kind, std::uint64_t more) const {
 }
 
 template <class Code>
-bool Blocks::decode(const Code& code, Placement& placement) const {
+bool Blocks::decode(const Code& code, Placement& placement, std::size_t left_out) const {
   auto& ranks = placement.ranks;
   if (!read_ranks(code, ranks)) return false;
   placement.covered = 0;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    if (i == left_out) continue;
     const BlockKind& kind = kinds_[i];
     const BlockSet set = kind.sets.empty() ? set_of(kind, unrank_set(ranks[i], kind.count, kind.anchors))
                                            : kind.sets[ranks[i]];
@@ -413,7 +416,7 @@ std::vector<Code> Blocks::placements(const Placement& fixed, std::uint64_t limit
 }
 
 #define FARTHEST_BLOCKS_OF(Code)                                                               \
-  template bool Blocks::decode(const Code&, Placement&) const;                                 \
+  template bool Blocks::decode(const Code&, Placement&, std::size_t) const;                    \
   template Code Blocks::encode(const Placement&) const;                                        \
   template void Blocks::neighbours(std::span<const Code>, std::vector<Code>&) const;           \
   template void Blocks::moves(const Code&, std::vector<Code>&, std::vector<BlockMove>&) const; \

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -16,6 +15,8 @@ namespace farthest {
 
 namespace {
 
+constexpr std::size_t kSlack = 64;  // what is read from a block on
+constexpr std::size_t kMostOwn = 32;
 constexpr std::size_t kEight = 8, kFour = 4, kSecond = 16, kThird = 24;
 
 using Eight = std::array<std::uint8_t, kEight>;
@@ -196,12 +197,22 @@ struct SubgroupMoves {
   std::vector<SubgroupLanes> lower;
   std::vector<SubgroupShuffle> lower_shuffles;
   std::vector<SubgroupExchange> exchange;
-  std::vector<std::uint16_t> pages;  // by page and move
-  // Pages that uppers and lowers take to each other, one such set after another: they are made together, as
-  // most of what they read is then in the cache.
-  std::vector<std::uint16_t> order;
-  std::vector<std::size_t> sets;  // where they begin, and the end
+  std::vector<std::uint16_t> pages;  // by page and move: where it is made from
   SubgroupStep step = subgroup_step_portable;
+
+  // Pages that uppers and lowers take to each other are a set: they are made together, as most of what they
+  // read is then in the cache. Some sets, a batch, are made at a time, after their pages have been kept as
+  // they were; what is kept is no longer needed when all sets that read it are made. So sets come in an order
+  // in which few are kept.
+  std::vector<std::uint16_t> order;  // pages
+  std::vector<std::size_t> sets;     // where they begin in it, and the end
+  static constexpr std::size_t kBatch = 64;
+  std::vector<std::uint16_t> batch, place;  // by page: its batch, and where it is kept
+  std::size_t places = 0;
+  std::size_t batches() const { return (sets.size() + kBatch - 2) / kBatch; }
+
+ private:
+  void order_sets();
 };
 
 SubgroupMoves::SubgroupMoves(const SubgroupRanks& ranks, const std::vector<SubgroupBits::Bytes>& own,
@@ -212,6 +223,7 @@ SubgroupMoves::SubgroupMoves(const SubgroupRanks& ranks, const std::vector<Subgr
 #else
   static_cast<void>(isa);
 #endif
+  if (own.size() > kMostOwn) refuse("it has more than 32 moves");
   std::vector<Eight> contents(SubgroupBits::kPages);  // by rank
   Eight eight{0, 1, 2, 3, 4, 5, 6, 7};
   const auto rank = [&](const Eight& some) -> std::size_t {
@@ -275,20 +287,71 @@ SubgroupMoves::SubgroupMoves(const SubgroupRanks& ranks, const std::vector<Subgr
   for (const Eight& page : contents)
     for (const Parts& move : sorted)
       pages.push_back(static_cast<std::uint16_t>(rank(before(page, move.first))));
-  std::vector<bool> met(SubgroupBits::kPages);
-  for (std::size_t page = 0; page < met.size(); ++page) {
-    if (met[page]) continue;
+  order_sets();
+}
+
+// Next comes the set that reads most of those that are made; of several the one of which that has been true
+// for longest.
+void SubgroupMoves::order_sets() {
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::vector<std::uint16_t>> found;
+  std::vector<std::uint32_t> set_of(SubgroupBits::kPages, kNone);
+  const auto near = [&](std::size_t page, std::size_t move) { return pages[page * count() + move]; };
+  for (std::size_t page = 0; page < SubgroupBits::kPages; ++page) {
+    if (set_of[page] != kNone) continue;
+    const auto here = static_cast<std::uint32_t>(found.size());
+    auto& set = found.emplace_back(1, static_cast<std::uint16_t>(page));
+    set_of[page] = here;
+    for (std::size_t i = 0; i < set.size(); ++i)
+      for (std::size_t move = 0; move < upper.size() + lower.size(); ++move)
+        if (const std::uint16_t next = near(set[i], move); std::exchange(set_of[next], here) == kNone)
+          set.push_back(next);
+  }
+  std::vector<std::vector<std::uint32_t>> readers(found.size());
+  for (std::size_t page = 0; page < SubgroupBits::kPages; ++page)
+    for (std::size_t move = upper.size() + lower.size(); move < count(); ++move)
+      readers[set_of[near(page, move)]].push_back(set_of[page]);
+  for (auto& some : readers) {
+    std::ranges::sort(some);
+    some.erase(std::ranges::unique(some).begin(), some.end());
+  }
+  std::vector<std::size_t> made_before(found.size()), since(found.size()), number(found.size(), kNone);
+  std::vector<std::size_t> made;
+  while (made.size() < found.size()) {
+    std::size_t best = kNone;
+    for (std::size_t set = 0; set < found.size(); ++set)
+      if (number[set] == kNone && (best == kNone || made_before[set] > made_before[best] ||
+                                   (made_before[set] == made_before[best] && since[set] < since[best])))
+        best = set;
+    number[best] = made.size();
     sets.push_back(order.size());
-    met[page] = true;
-    order.push_back(static_cast<std::uint16_t>(page));
-    for (std::size_t at = sets.back(); at < order.size(); ++at)
-      for (std::size_t move = 0; move < upper.size() + lower.size(); ++move) {
-        const std::uint16_t next = pages[order[at] * sorted.size() + move];
-        if (!met[next]) order.push_back(next);
-        met[next] = true;
-      }
+    order.insert(order.end(), found[best].begin(), found[best].end());
+    for (const auto reader : readers[best]) {
+      ++made_before[reader];
+      since[reader] = made.size();
+    }
+    made.push_back(best);
   }
   sets.push_back(order.size());
+
+  batch.resize(SubgroupBits::kPages);
+  place.resize(SubgroupBits::kPages);
+  std::vector<std::uint16_t> free;
+  std::vector<std::vector<std::size_t>> last(batches());  // by batch: the sets that are read last in it
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (i % kBatch == 0 && i > 0)
+      for (const auto set : last[i / kBatch - 1])
+        for (const auto page : found[set]) free.push_back(place[page]);
+    std::size_t end = i / kBatch;
+    for (const auto reader : readers[made[i]]) end = std::max(end, number[reader] / kBatch);
+    last[end].push_back(made[i]);
+    for (const auto page : found[made[i]]) {
+      if (free.empty()) free.push_back(static_cast<std::uint16_t>(places++));
+      batch[page] = static_cast<std::uint16_t>(i / kBatch);
+      place[page] = free.back();
+      free.pop_back();
+    }
+  }
 }
 
 std::vector<std::uint8_t> SubgroupBits::places(const std::vector<std::vector<std::uint8_t>>& own) {
@@ -344,46 +407,61 @@ std::vector<std::uint8_t> SubgroupBits::places(const std::vector<std::vector<std
 }
 
 SubgroupBits::SubgroupBits(const std::vector<Bytes>& own, Isa isa)
-    : ranks_(make_ranks()), moves_(std::make_unique<SubgroupMoves>(ranks_, own, isa)), filled_(kPages) {
-  // 64 bytes are read of each block.
-  for (auto* bitmap : {&bits_, &before_}) *bitmap = std::make_unique<Pages>(kPages * kPageBytes + 64);
-}
+    : ranks_(make_ranks()),
+      moves_(std::make_unique<SubgroupMoves>(ranks_, own, isa)),
+      bits_(kPages * kPageBytes + kSlack),
+      kept_(moves_->places * kPageBytes + kSlack),
+      filled_(kPages) {}
 
 SubgroupBits::~SubgroupBits() = default;
 
 void SubgroupBits::clear(int threads) {
   in_parallel(kPages, threads, [&](std::uint64_t page) {
-    if (std::exchange(filled_[page], std::uint8_t{0}) == 0) return;
-    for (const auto* bitmap : {bits_.get(), before_.get()})
-      std::ranges::fill(bitmap->bytes().subspan(page * kPageBytes, kPageBytes), std::uint8_t{0});
+    if (std::exchange(filled_[page], std::uint8_t{0}) != 0)
+      std::ranges::fill(bits_.bytes().subspan(page * kPageBytes, kPageBytes), std::uint8_t{0});
   });
 }
 
 std::optional<std::uint64_t> SubgroupBits::step(int threads, const std::atomic<bool>& stop) {
-  std::swap(bits_, before_);
   const SubgroupMoves& moves = *moves_;
   const SubgroupTables tables = moves.tables();
   const std::size_t count = moves.count();
-  const std::uint8_t* from = before_->bytes().data();
-  std::uint8_t* to = bits_->bytes().data();
+  std::uint8_t* const bits = bits_.bytes().data();
+  std::uint8_t* const kept = kept_.bytes().data();
+  const std::vector<std::uint8_t> zeros(kPageBytes + kSlack);
   std::vector<std::uint8_t> after(kPages);
   std::atomic<std::uint64_t> ones{0};
-  in_parallel(moves.sets.size() - 1, threads, [&](std::uint64_t set) {
-    std::vector<const std::uint8_t*> sources(count + 1);
-    for (std::size_t i = moves.sets[set]; i < moves.sets[set + 1] && !stop.load(std::memory_order_relaxed);
-         ++i) {
-      const std::size_t page = moves.order[i];
+  for (std::size_t batch = 0; batch < moves.batches(); ++batch) {
+    const std::size_t first = batch * SubgroupMoves::kBatch;
+    const std::size_t size = std::min(SubgroupMoves::kBatch, moves.sets.size() - 1 - first);
+    const auto each_page = [&](const auto& work) {
+      in_parallel(size, threads, [&](std::uint64_t set) {
+        for (std::size_t i = moves.sets[first + set]; i < moves.sets[first + set + 1]; ++i)
+          if (!stop.load(std::memory_order_relaxed)) work(std::size_t{moves.order[i]});
+      });
+    };
+    each_page([&](std::size_t page) {
+      if (filled_[page] != 0)
+        std::memcpy(kept + moves.place[page] * kPageBytes, bits + page * kPageBytes, kPageBytes);
+    });
+    const auto source = [&](std::size_t page) -> const std::uint8_t* {
+      if (filled_[page] == 0) return zeros.data();
+      return moves.batch[page] <= batch ? kept + moves.place[page] * kPageBytes : bits + page * kPageBytes;
+    };
+    each_page([&](std::size_t page) {
+      std::array<const std::uint8_t*, kMostOwn + 1> sources;
       after[page] = filled_[page];
-      sources[0] = from + page * kPageBytes;
+      sources[0] = source(page);
       for (std::size_t move = 0; move < count; ++move) {
-        const std::size_t source = moves.pages[page * count + move];
-        after[page] |= filled_[source];
-        sources[move + 1] = from + source * kPageBytes;
+        const std::size_t from = moves.pages[page * count + move];
+        after[page] |= filled_[from];
+        sources[move + 1] = source(from);
       }
-      if (after[page] == 0) continue;
-      ones.fetch_add(moves.step(tables, sources.data(), to + page * kPageBytes), std::memory_order_relaxed);
-    }
-  });
+      if (after[page] != 0)
+        ones.fetch_add(moves.step(tables, sources.data(), bits + page * kPageBytes),
+                       std::memory_order_relaxed);
+    });
+  }
   // Where it has been stopped, other pages are filled too.
   if (stop.load()) {
     std::ranges::fill(filled_, std::uint8_t{1});

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "check.hpp"
+#include "farthest/block_lines.hpp"
 
 namespace farthest::test {
 namespace {
@@ -125,6 +126,98 @@ TEST(kinds_of_many_sets_move_as_others) {
     blocks.neighbours<Key>(std::span(&code, 1), next);
     CHECK(next.size() == expected.size() && std::set(next.begin(), next.end()) == expected);
   }
+}
+
+// Layers by the neighbours of single codes, each sorted.
+std::vector<std::vector<Key>> layers_of(const Blocks& blocks, const std::vector<Key>& origins) {
+  std::vector<std::vector<Key>> layers{origins};
+  std::set<Key> found(origins.begin(), origins.end());
+  while (!layers.back().empty()) {
+    std::vector<Key> next, fresh;
+    blocks.neighbours<Key>(layers.back(), next);
+    for (const Key code : next)
+      if (found.insert(code).second) fresh.push_back(code);
+    std::ranges::sort(fresh);
+    layers.push_back(fresh);
+  }
+  return layers;
+}
+
+void check_lines(const Blocks& blocks, std::size_t origins, int threads) {
+  std::vector<Key> from = blocks.placements<Key>(Placement{}, origins - 1);
+  std::ranges::sort(from);
+  const auto layers = layers_of(blocks, from);
+  for (const Isa isa : available_isas()) {
+    const auto lines = block_lines(blocks, from, isa);
+    for (std::size_t depth = 0; depth < layers.size(); ++depth) {
+      if (depth > 0) {
+        while (lines->expand(100, threads)) {
+        }
+        CHECK(lines->settle() == layers[depth].size());
+      }
+      std::vector<Key> codes = lines->codes(depth);
+      std::ranges::sort(codes);
+      CHECK(codes == layers[depth]);
+    }
+    CHECK(!lines->expand(100, threads) && lines->settle() == 0);
+  }
+}
+
+TEST(layers_of_lines_are_those_of_codes) {
+  for (const auto metric : {BlockMetric::step, BlockMetric::slide, BlockMetric::move})
+    for (const std::size_t origins : {1, 3}) {
+      check_lines(sample(metric), origins, 1);
+      // Squares on 10 free cells: 210 arrangements, frames of 4 lines.
+      check_lines(Blocks(12, two_rows(6), {1, 4}, {15, 15}, {flat(6), squares(12)}, metric), origins, 2);
+      // No room for squares on some cells, as on exits.
+      auto some = squares(12);
+      some[0] = some[7] = 0;
+      check_lines(Blocks(12, two_rows(6), {1, 3, 1}, {15, 15, 15}, {flat(6), some, squares(12)}, metric),
+                  origins, 1);
+    }
+}
+
+// Two rows whose ends are joined: above the left half of a row lies the left half of the other one, turned.
+TEST(rays_that_cross_lead_on) {
+  CellLinks turned = two_rows(4);
+  for (int cell = 0; cell < 4; ++cell) {
+    turned[0][static_cast<std::size_t>(cell)] = static_cast<std::int8_t>(7 - cell);
+    turned[1][static_cast<std::size_t>(7 - cell)] = static_cast<std::int8_t>(cell);
+  }
+  const Blocks blocks(8, turned, {1, 2}, {15, 15}, {squares(8), squares(8)}, BlockMetric::slide);
+  Placement placement{};
+  placement.anchors[0] = bit(1);
+  placement.anchors[1] = bit(4) | bit(7);
+  std::vector<Key> next;
+  blocks.neighbours<Key>(std::vector{blocks.encode<Key>(placement)}, next);
+  // The piece goes from 1 to the right by 2 to 3, though it gets to 2 by 6 too, upwards.
+  placement.anchors[0] = bit(3);
+  CHECK(std::ranges::count(next, blocks.encode<Key>(placement)) == 1);
+  check_lines(blocks, 1, 1);
+}
+
+TEST(threads_find_the_same_lines) {
+  // Layers of more lines than one thread expands alone.
+  check_lines(Blocks(14, two_rows(7), {2, 1, 1, 1}, {15, 15, 15, 15},
+                     {squares(14), squares(14), squares(14), squares(14)}, BlockMetric::slide),
+              1, 3);
+}
+
+TEST(lines_need_alike_squares_and_codes_of_64_bits) {
+  const std::vector covers{flat(3), squares(6)};
+  const std::vector<Key> none;
+  CHECK(block_lines(
+            Blocks(6, two_rows(3), {1, 2}, {15, 15}, covers, BlockMetric::step, {{0, 62, 2}, {1, 60, 4}}, 9),
+            none) == nullptr);
+  CHECK(block_lines(Blocks(6, two_rows(3), {1, 1}, {15, 15}, covers, BlockMetric::step), none) == nullptr);
+  CHECK(block_lines(Blocks(6, two_rows(3), {1, 2}, {15, 4}, covers, BlockMetric::step), none) == nullptr);
+  CHECK(
+      block_lines(Blocks(36, two_rows(18), {12, 1}, {15, 15}, {squares(36), squares(36)}, BlockMetric::step),
+                  none) == nullptr);
+  CHECK_THROWS(block_lines(sample(BlockMetric::step), std::vector<Key>{0}));
+  const auto lines = block_lines(sample(BlockMetric::step), none);
+  CHECK(!lines->expand(1, 1) && lines->settle() == 0 && lines->codes(1).empty());
+  CHECK_THROWS(lines->codes(2));
 }
 
 TEST(blocks_of_no_state_have_no_neighbours) {

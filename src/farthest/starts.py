@@ -449,7 +449,8 @@ def starts_of(fields: dict[str, Any]) -> Starts:
                 msgspec.convert(given["boards"], tuple[str, ...] | None),
                 msgspec.convert(given["keep"], Keep),
             )
-        kind = RushHourBoards if fields.get("kind") == "rush-hour-boards" else RushHour
-        return msgspec.convert(given, kind)
+        if fields.get("kind") == "rush-hour-boards":
+            return msgspec.convert(given, RushHourBoards)
+        return msgspec.convert(given, RushHour)
     except (msgspec.ValidationError, SettingError, PuzzleError, LookupError) as error:
         raise ValueError(str(error)) from None

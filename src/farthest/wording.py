@@ -43,14 +43,17 @@ def or_list(words: Iterable[str]) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """A duration: 0.0031 s, 12.3 s, 4 min 05 s, 2 h 03 min."""
+    """A duration: 0.0031 s, 12.3 s, 4 min 05 s, 2 h 03 min, 12 days, 4,210 years."""
     if seconds < 10:
         return f"{seconds:.2g} s" if seconds < 0.1 else f"{seconds:.2f} s"
     if seconds < 100:
         return f"{seconds:.1f} s"
     if seconds < 3600:
         return f"{int(seconds) // 60} min {int(seconds) % 60:02} s"
-    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
+    if seconds < 240 * 3600:
+        return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
+    days = seconds / 86400
+    return f"{days:,.0f} days" if days < 1000 else f"{days / 365.25:,.0f} years"
 
 
 def rate_text(rate: float) -> str:

@@ -17,8 +17,9 @@ from farthest.stores.folder import plan
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
 from farthest.stores.folder.scatter_store import ScatterFolderStore
-from farthest.stores.memory import scatter_store
+from farthest.stores.memory import line_store, scatter_store
 from farthest.stores.memory.gather_store import LayersInMemory, MemoryStore
+from farthest.stores.memory.line_store import store_in_memory
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
@@ -102,6 +103,16 @@ def scatter_memory(request: pytest.FixtureRequest) -> StoreFactory:
     return lambda of: ScatterMemoryStore(of.space, distances=True)
 
 
+def lines(request: pytest.FixtureRequest) -> StoreFactory:
+    return lambda of: store_in_memory(of.space, distances=True)
+
+
+def lines_then_runs(request: pytest.FixtureRequest) -> StoreFactory:
+    """Lines that have room for one layer."""
+    request.getfixturevalue("monkeypatch").setattr(line_store, "LINE_BYTES", 0)
+    return lines(request)
+
+
 def scatter_folder(memory: int) -> Callable[[pytest.FixtureRequest], StoreFactory]:
     """Stores of sorted runs in files, of five shards."""
 
@@ -160,6 +171,8 @@ STORES = {
     "redis blocks": redis_store(3, 2),
     "redis without a cache": redis_store(3, 2, memory="0"),
     "scatter memory": scatter_memory,
+    "lines": lines,
+    "lines, then runs": lines_then_runs,
     "scatter folder": scatter_folder(2**20),
     "scatter outboxes": scatter_folder(60_000),  # too little for the successors of a layer
     "scatter redis": scatter_redis(),
@@ -191,6 +204,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         + [(name, 3) for name in ("not bipartite", "one-way", "graded", "origins of both colours")],
         "redis without a cache": [(name, 2) for name in ("two colours", "not bipartite", "graded")],
         "scatter memory": [(name,) for name in SCATTER_NAMES],
+        "lines": [("sparse",)],
+        "lines, then runs": [("sparse",)],
         "scatter folder": [("dense one-way",), ("byte strings, graded",)],
         "scatter outboxes": [("dense",), ("byte strings",)],
         "scatter redis": [(name,) for name in ("dense", "byte strings", "byte strings, graded")],

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 import farthest
 from farthest.coordinator.survey import survey_by_threads
-from farthest.cosets import cosets_named
+from farthest.cosets import Drawn, cosets_named
 from farthest.models.database import open_database
 from farthest.models.surveys import Surveys
 from farthest.starts import starts_named
@@ -23,7 +23,7 @@ from farthest.web.server import CrossOrigin
 TOKEN = "0123456789abcdef-token"
 THREE, KINDS, BLOCKS, ONE_WAY, CUT, LAYERS, QUEUED, SEARCH = range(1, 9)
 """The jobs, by number."""
-SURVEY, SURVEYED_BLOCKS, BEGUN, COSETS = range(1, 5)
+SURVEY, SURVEYED_BLOCKS, BEGUN, COSETS, DRAWN = range(1, 6)
 """The surveys."""
 
 Client = Callable[..., TestClient]
@@ -64,6 +64,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         surveys.store(surveys.begin(begun, 3).id, [(1, begun.survey(1, 3), 0.5)])
         cosets = cosets_named("pyraminx<U,L>", "<U>", 3, ("L",))
         survey_by_threads(cosets, database, threads=1, watch=lambda _: None)
+        drawn = cosets_named("pyraminx<U,L,R>", "<U,L>", 6, Drawn(30, 7))
+        survey_by_threads(drawn, database, threads=1, watch=lambda _: None)
     return file
 
 

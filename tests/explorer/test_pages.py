@@ -22,6 +22,7 @@ from explorer.conftest import (
     BLOCKS,
     COSETS,
     CUT,
+    DRAWN,
     KINDS,
     LAYERS,
     ONE_WAY,
@@ -117,6 +118,7 @@ ALL = [
     f"/surveys/{SURVEY}",
     f"/surveys/{BEGUN}",
     f"/surveys/{COSETS}",
+    f"/surveys/{DRAWN}",
     "/workers",
     "/sign-in",
 ]
@@ -175,7 +177,7 @@ def test_surveys(client: Client) -> None:
     """The newest first; what one has found, its hardest boards as links, and its rows as files."""
     listed = shown(client, "/surveys")
     assert [link for link in listed.links if re.fullmatch(r"/surveys/\d", link)][::2] == [
-        f"/surveys/{number}" for number in (COSETS, BEGUN, SURVEYED_BLOCKS, SURVEY)
+        f"/surveys/{number}" for number in (DRAWN, COSETS, BEGUN, SURVEYED_BLOCKS, SURVEY)
     ]
     assert "1 of 3" in listed.text
     page = shown(client, f"/surveys/{SURVEY}")
@@ -192,6 +194,16 @@ def test_surveys(client: Client) -> None:
     assert asked.get(f"/surveys/{COSETS}/rows.csv").text.startswith("coset,")
     for missing in ("/surveys/77", "/surveys/77/rows.csv", f"/surveys/{SURVEY}/rows.txt", "/surveys/x"):
         assert asked.get(missing).status_code == 404
+
+
+def test_surveys_of_cosets(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = shown(client, f"/surveys/{DRAWN}").text
+    assert "distance mean positions +- regression" in drawn
+    assert "cosets 30 at random, of 576" in drawn
+    assert "weight seconds 1 2 left L 2" in shown(client, f"/surveys/{COSETS}").text
+    assert "distance mean" not in shown(client, f"/surveys/{COSETS}").text
+    monkeypatch.setattr(page_routes, "MOST_COSETS", 5)
+    assert "distance mean" not in shown(client, f"/surveys/{DRAWN}").text
 
 
 def test_the_catalogue_has_all_puzzles_by_kind(client: Client) -> None:

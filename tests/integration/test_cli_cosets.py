@@ -84,7 +84,8 @@ def test_estimates(run: Run, run_json: RunJson) -> None:
     ]
     assert table[-1].split()[-3:-1] == ["6", "20,318"]
     assert facts[1].split(maxsplit=1) == ["cosets", "30 at random, of 576"]
-    assert facts[2].split(maxsplit=1)[1].startswith("in 30 of 30 cosets each position is within ")
+    assert facts[2].startswith("all cosets")
+    assert facts[3].split(maxsplit=1)[1].startswith("in 30 of 30 cosets each position is within ")
     told = run_json("surveys", "1", "--estimate", "--known", "6=5724")
     last = told["estimates"][7]
     assert last["controls"] == [6]

@@ -256,12 +256,14 @@ def test_amounts() -> None:
         "1.5 GiB",
         "1,024 EiB",
     ]
-    assert [seconds_text(each) for each in (0.00312, 1.234, 12.34, 245, 7384)] == [
+    assert [seconds_text(each) for each in (0.00312, 1.234, 12.34, 245, 7384, 1e6, 1.3e11)] == [
         "0.0031 s",
         "1.23 s",
         "12.3 s",
         "4 min 05 s",
         "2 h 03 min",
+        "12 days",
+        "4,119 years",
     ]
     assert [rate_text(each) for each in (812, 15_300, 350e6, 2e12)] == ["812", "15.3 k", "350 M", "2e+03 G"]
 

@@ -26,6 +26,7 @@ from farthest.errors import NoRoomError, ResourceError, SettingError, StorageErr
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
+from farthest.stores.folder import journal
 from farthest.stores.folder.layer_files import LayerFiles
 from stopping import StoppedAt
 
@@ -187,6 +188,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(
         with monkeypatch.context() as patch:
             usage = shutil.disk_usage(disk)
             patch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10**9))
+            patch.setattr(journal, "HELD_SECONDS", 0)
             with pytest.raises(
                 NoRoomError, match=r"no room for the layers .*make room and give the same command"
             ):

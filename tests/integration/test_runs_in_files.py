@@ -338,7 +338,8 @@ def test_layers_are_those_of_a_plain_search(
 
 @pytest.mark.slow
 def test_killed_again_and_again(tmp_path: Path) -> None:
-    code = f"import sys; sys.path[:0] = {sys.path!r}; from farthest.cli.entry import main; main()"
+    often = "from farthest.stores.folder import journal; journal.HELD_SECONDS = 0.02"
+    code = f"import sys; sys.path[:0] = {sys.path!r}; {often}; from farthest.cli.entry import main; main()"
     command = [sys.executable, "-c", code, "enumerate", "hanoi-4-10", "--histogram-only", "--memory", "90MiB"]
     command += [
         "--database",

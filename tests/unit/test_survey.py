@@ -1,6 +1,8 @@
 """Surveys of Rush Hour: compared with a model that places all pieces and moves them one by one; published figures."""
 
 import json
+import re
+import threading
 from collections.abc import Iterator
 from itertools import combinations, zip_longest
 from pathlib import Path
@@ -9,8 +11,10 @@ from typing import NamedTuple
 import pytest
 
 import farthest
+from cluster import until
 from families import PUZZLES
-from farthest.coordinator.survey import survey_by_threads
+from farthest.coordinator.survey import SurveyProgress, survey_by_threads
+from farthest.cosets import cosets_named
 from farthest.errors import BoardError, FarthestError, JobError, ResourceError, SettingError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys, digest_of
@@ -24,6 +28,7 @@ from farthest.starts import (
     Part,
     RushHour,
     RushHourBoards,
+    Starts,
     starts_named,
     starts_of,
 )
@@ -218,20 +223,27 @@ ROWS = """
 """Rows of his database of 6 by 6 with walls."""
 
 
+def components_of(starts: Starts) -> list[Component]:
+    """Of all of them in one part."""
+    found = starts.survey(0, 1)
+    assert isinstance(found, Part)
+    return found.components
+
+
 def test_boards_of_a_file() -> None:
     """Each is as published, and minimal; of a component that is given twice one is told."""
     starts = starts_named("rush-hour-6x6", boards=ROWS.split("\n"))
     assert starts == starts_of(starts.fields())
-    found = starts.survey(0, 1).components
+    found = components_of(starts)
     rows = sorted(line.split() for line in ROWS.split("\n") if line)
     assert sorted((f"{each.moves:02}", str(each.states)) for each in found) == [
         (moves, states) for moves, _, states in rows
     ]
     assert all(each.minimal for each in found)
     twice = starts_named("rush-hour-4x4", boards=["BBoCAAoCDEEEDoFF", "BB.C.AACDEEED.FF"])
-    assert [(each.moves, each.board) for each in twice.survey(0, 1).components] == [(7, "BBoCAAoCDEEEDoFF")]
+    assert [(each.moves, each.board) for each in components_of(twice)] == [(7, "BBoCAAoCDEEEDoFF")]
     full = starts_named("rush-hour-4x4", boards=["BBCCAAoooooooooo"])
-    assert full.survey(0, 1).components[0].states == 3
+    assert components_of(full)[0].states == 3
     for boards, said in (
         (["BBoCAAoCDEEEDoFF", "AAB"], "line 2: 'rush-AAB': 3 characters, expected 36"),
         (["ooooooooAAoooooo"], "line 1: piece A is not 2 cells of row 2"),
@@ -484,3 +496,23 @@ def test_digests_are_of_what_was_found() -> None:
     found = RushHour(3, 2, 18, "all").survey(0, 1)
     other = Part(found.totals, found.components[1:])
     assert digest_of(found) == digest_of(RushHour(3, 2, 18, "all").survey(0, 1)) != digest_of(other)
+
+
+def test_an_interrupt_ends_cosets_inside(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farthest.coordinator.survey.TELL_SECONDS", 0.0)
+    told: list[str] = []
+
+    def watch(progress: SurveyProgress) -> None:
+        told.extend(progress.under_way.values())
+        if told:
+            assert str(progress).endswith(f"; at {told[0]}")
+            raise KeyboardInterrupt
+
+    asked = cosets_named("skewb", "<UBR,DFR>", 11, ("UFL",))
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        survey_by_threads(asked, database, threads=1, watch=watch)
+    assert re.fullmatch(r"distance \d+, \d+%", told[0])
+    until(lambda: threading.active_count() <= before or None, 5, "its thread ends")
+    (kept,) = Surveys(database).all()
+    assert kept.done == 0

@@ -80,15 +80,18 @@ class Blocks {
          BlockMetric metric, std::vector<PackedField> fields = {}, std::size_t width = sizeof(Key));
 
   int cells() const { return cells_; }
-  int kinds() const { return static_cast<int>(kinds_.size()); }
+  const std::vector<BlockKind>& kinds() const { return kinds_; }
+  BlockMetric metric() const { return metric_; }
+  bool packed() const { return !fields_.empty(); }
   // Bytes of a code: 8 (a number, never all ones), 16 (a number, the highest byte first), or of packed codes.
   std::size_t width() const { return width_; }
 
   // All functions of codes: Code is that of with_code(width()).
 
-  // Whether the code is a state's: in range, no two pieces on one cell.
+  // Whether the code is a state's: in range, no two pieces on one cell. left_out: a kind whose pieces do not
+  // count, whatever their rank.
   template <class Code>
-  bool decode(const Code& code, Placement& placement) const;
+  bool decode(const Code& code, Placement& placement, std::size_t left_out = kMaxSlots) const;
   template <class Code>
   Code encode(const Placement& placement) const;
 

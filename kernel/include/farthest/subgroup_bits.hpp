@@ -18,7 +18,8 @@
 // the lower slots, the *lane*. third: of the 4 * 3 ways to place two pieces of the third orbit; the parity
 // says where the other two are. So each move permutes a lane's bits in one way, whatever the parity.
 //
-// There are two bitmaps, of 2.44 GB: `bits`, and the ones of the step before.
+// A step is made in place, pages in an order in which few have to be kept as they were: of the cube's a
+// third.
 #pragma once
 
 #include <array>
@@ -48,8 +49,8 @@ class SubgroupBits {
   static constexpr std::uint64_t kPages = 40320, kBlocks = 1680, kLanes = 24, kLaneBits = 12;
   static constexpr std::uint64_t kBlockBytes = kLanes * kLaneBits / 8, kPageBytes = kBlocks * kBlockBytes;
   static constexpr std::uint64_t kPageBits = kPageBytes * 8, kPositions = kPages * kPageBits;
-  // Of both bitmaps; the rest is some MB.
-  static constexpr std::uint64_t kMemory = 2 * kPages * kPageBytes;
+  // Of the bits and of what a step of the cube keeps; the rest is some MB.
+  static constexpr std::uint64_t kMemory = kPages * kPageBytes / 3 * 4;
 
   // What stands where, as the listing has it (src/sequence_listing.hpp): the first orbit is bytes 0 to 7, the
   // second bytes 16 to 23, the upper half first, the third bytes 24 to 27. At the start byte i holds i % 16.
@@ -70,6 +71,7 @@ class SubgroupBits {
   SubgroupBits(const SubgroupBits&) = delete;
   SubgroupBits& operator=(const SubgroupBits&) = delete;
 
+  std::uint64_t memory() const { return bits_.bytes().size() + kept_.bytes().size(); }
   // All bits are 0 again.
   void clear(int threads);
 
@@ -82,13 +84,13 @@ class SubgroupBits {
 
   // For SubgroupMarks (src/subgroup_marks.hpp), which says which bit an element has, and sets bits.
   const SubgroupRanks& ranks() const { return ranks_; }
-  std::uint64_t* words() const { return reinterpret_cast<std::uint64_t*>(bits_->bytes().data()); }
+  std::uint64_t* words() const { return reinterpret_cast<std::uint64_t*>(bits_.bytes().data()); }
   std::uint8_t* filled() { return filled_.data(); }  // by page: 0 where all bits are 0
 
  private:
   SubgroupRanks ranks_;
   std::unique_ptr<SubgroupMoves> moves_;
-  std::unique_ptr<Pages> bits_, before_;
+  Pages bits_, kept_;
   std::vector<std::uint8_t> filled_;
 };
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from farthest.coordinator.survey import SurveyProgress
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey, Surveys
-    from farthest.queries.coset_estimates import Estimate, LayerEstimate
     from farthest.starts import Component, Keep, Starts
 
 
@@ -429,43 +428,12 @@ def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
 
 
 def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
-    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far. Their digest."""
-    from farthest.documents.surveys import cosets_document
+    """Returns their digest."""
+    from farthest.documents.surveys import cosets_document, cosets_table
 
     document = cosets_document(known, stored)
-    rows = document["cosets"]
-    depth = document["starts_of"]["depth"]
-    counts = [[*each["layers"], *each["bounds"]] for each in rows]
-    first = min((next((at for at, new in enumerate(each) if new), len(each)) for each in counts), default=0)
-    distances = range(first, max(map(len, counts), default=0))
-
-    def cells(layers: list[int]) -> list[str]:
-        return [f"{layers[at]:,}" if at < len(layers) else "" for at in distances]
-
-    shown = [
-        (
-            each["coset"] or "(solved)",
-            f"{each['weight']:,}",
-            f"{each['seconds']:.1f}",
-            *cells(layers),
-            f"{each['unreached']:,}",
-        )
-        for each, layers in zip(rows[:SHOWN], counts, strict=False)
-    ]
-    if len(rows) > SHOWN:
-        shown.append((f"{len(rows) - SHOWN:,} more: --json", *("" for _ in shown[0][1:])))
-    if document["layers"] is not None:
-        shown.append(
-            (
-                "all",
-                f"{sum(each['weight'] for each in rows):,}",
-                f"{document['seconds']:.1f}",
-                *cells(document["layers"]),
-                f"{sum(each['weight'] * each['unreached'] for each in rows):,}",
-            )
-        )
-    heads = [str(at) if at <= depth else f"<={at}" for at in distances]
-    print_table(("coset", "weight", "seconds", *heads, "left"), shown, right="l" + "r" * (len(heads) + 3))
+    heads, rows = cosets_table(document, SHOWN)
+    print_table(heads, rows, right="l" + "r" * (len(heads) - 1))
     return document["digest"]
 
 
@@ -500,57 +468,14 @@ def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:
 def _estimate(
     known: Surveys, stored: StoredSurvey, layers: tuple[str, ...], opened: Database, *, as_json: bool
 ) -> None:
-    from farthest.documents.surveys import estimates_document
+    from farthest.documents.surveys import estimates_document, estimates_facts, estimates_table
     from farthest.queries.coset_estimates import estimates, known_layers
 
     found = estimates(known, stored, known_layers(layers, stored, opened))
     if as_json:
         print_json(estimates_document(stored, found))
         return
-    if found.exact:
-        heads: tuple[str, ...] = ("distance", "positions", "known")
-        rows: list[tuple[str, ...]] = [
-            (f"{each.distance}", f"{each.plain.positions:,}", _known(each.known)) for each in found.layers
-        ]
-    else:
-        heads = ("distance", "mean", "positions", "+-", "regression", "+-", "on", "known", "off")
-        rows = [_estimate_cells(each) for each in found.layers]
+    heads, rows = estimates_table(found)
     print_table(heads, rows, right="r" * len(heads))
     click.echo()
-    sample = counted(found.sampled, "coset")
-    facts = [
-        ("survey", f"{stored.id}: {stored.record.name}"),
-        (
-            "cosets",
-            f"all {found.cosets:,}" if found.exact else f"{found.sampled:,} at random, of {found.cosets:,}",
-        ),
-        ("bound", f"in {found.bounded:,} of {sample} each position is within {found.within} moves"),
-    ]
-    print_facts(facts if found.bounded else facts[:2])
-
-
-def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
-    by, best = each.regression, each.regression or each.plain
-    off = (
-        "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
-    )
-    return (
-        f"{each.distance}",
-        f"{each.mean:,.1f}",
-        *_rough(each.plain),
-        *(("", "", "") if by is None else (*_rough(by), ",".join(map(str, by.controls)))),
-        _known(each.known),
-        off,
-    )
-
-
-def _rough(estimate: Estimate) -> tuple[str, str]:
-    exact = estimate.positions < 1e9
-    return (
-        f"{estimate.positions:,.0f}" if exact else f"{estimate.positions:.4e}",
-        f"{estimate.error:,.0f}" if exact else f"{estimate.error:.1e}",
-    )
-
-
-def _known(layer: int | None) -> str:
-    return "" if layer is None else f"{layer:,}"
+    print_facts([("survey", f"{stored.id}: {stored.record.name}"), *estimates_facts(found)])

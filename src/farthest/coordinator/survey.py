@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from farthest.starts import Starts
     from farthest.stores.redis.connections import RedisNodes
 
-AHEAD = 2
-"""Parts that are begun or wait for each process of a worker."""
-THREAD_AHEAD = 32
-"""The same for each thread: of parts that take less time than a transaction many are stored in one."""
+AHEAD, MOST_AHEAD = 2, 32
+"""Parts that are begun or wait for each process of a worker: of those that take less time than a transaction many are
+stored in one. For each thread it is the most."""
+AHEAD_SECONDS = 0.2
+"""The parts that wait for a process take so long, as far as these numbers allow."""
 LEAST_AHEAD = 4
 TELL_SECONDS = 1.0
 """After so long it is told how far parts are that take longer."""
@@ -126,7 +127,7 @@ def survey_by_threads(
     try:
         waiting: set[Future[Done]] = set()
         while True:
-            while len(waiting) < THREAD_AHEAD * at_a_time and (part := next(missing, None)) is not None:
+            while len(waiting) < MOST_AHEAD * at_a_time and (part := next(missing, None)) is not None:
                 waiting.add(pool.submit(do, part))
             if not waiting:
                 return survey.ended()
@@ -194,7 +195,7 @@ def _attempt(
     work.create(survey.starts, survey.parts)
     outstanding = Outstanding(work, 0, workers.publisher)
     needs = needs_of(survey.starts)
-    waiting, ahead, noted = iter(missing), LEAST_AHEAD, False
+    waiting, at_a_time, each, noted = iter(missing), 1, AHEAD, False
     workers.count_soon()
     try:
         while True:
@@ -202,7 +203,6 @@ def _attempt(
             if alive is not None:
                 outstanding.alive = alive.workers > 0
                 at_a_time = alive.workers if needs and needs.all_threads else alive.processes
-                ahead = max(LEAST_AHEAD, AHEAD * at_a_time)
                 if alive.certain:
                     if (
                         needs
@@ -219,6 +219,7 @@ def _attempt(
                     survey.tell()
                 if alive.note:
                     notice(alive.note)
+            ahead = max(LEAST_AHEAD, each * at_a_time)
             outstanding.send(list(islice(waiting, max(0, ahead - len(outstanding)))))
             if not outstanding:
                 return
@@ -232,6 +233,8 @@ def _attempt(
                     [(part, done.found, done.seconds) for part, done in zip(parts, found, strict=True)]
                 )
                 work.forget(parts)
+                seconds = sum(done.seconds for done in found) / len(found)
+                each = min(MOST_AHEAD, max(AHEAD, int(AHEAD_SECONDS / max(seconds, 0.001))))
     finally:
         with suppress(StorageError), nodes.hurried():  # a later coordinator removes what is left
             work.drop()

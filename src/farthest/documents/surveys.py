@@ -1,4 +1,4 @@
-"""What is told of surveys: `farthest survey` and `farthest surveys`."""
+"""What is told of surveys: by `farthest survey`, `cosets` and `surveys`, and by the web, as JSON and as tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from farthest.documents import filled
 from farthest.queries.output_files import text_cell
 from farthest.starts import NOTHING, BlockBoards, RushHour, RushHourBoards
-from farthest.wording import counted
+from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from farthest.cosets import CosetRow
     from farthest.models.surveys import StoredSurvey, Surveys
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.queries.coset_estimates import CosetEstimates, Estimate
+    from farthest.queries.coset_estimates import CosetEstimates, Estimate, LayerEstimate
     from farthest.starts import Component, Counts, Starts
 
 
@@ -126,6 +126,7 @@ class EstimatesDocument(TypedDict):
     exact: Annotated[bool, "whether these are all, and the layers exact"]
     within: Annotated[int | None, "the most moves to any position that has a bound"]
     bounded: Annotated[int, "the cosets, of those sampled, of which each position has a bound"]
+    all_seconds: Annotated[float, "of a thread for all cosets, of symmetric ones one, as long as these took"]
     estimates: Annotated[list[LayerEstimateDocument], "a distance each, from 0 to the depth"]
 
 
@@ -267,3 +268,92 @@ def boards_of(
             moves = "no goal" if each.moves is None else counted(each.moves, "move")
             caption = f"{moves}, {counted(each.states, 'state')}"
             yield caption, puzzle, puzzle.definition.parse_board(each.board, name=puzzle.name)
+
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+"""Headings, and a row of texts for each line."""
+
+
+def cosets_table(document: CosetsDocument, most: int) -> Table:
+    """Positions at each distance, a column each: exact, or below <=5 those that are at most so far; of so many cosets
+    at most, and of all together."""
+    rows = document["cosets"]
+    depth = document["starts_of"]["depth"]
+    counts = [[*each["layers"], *each["bounds"]] for each in rows]
+    first = min((next((at for at, new in enumerate(each) if new), len(each)) for each in counts), default=0)
+    distances = range(first, max(map(len, counts), default=0))
+
+    def cells(layers: list[int]) -> list[str]:
+        return [f"{layers[at]:,}" if at < len(layers) else "" for at in distances]
+
+    shown = [
+        (
+            each["coset"] or "(solved)",
+            f"{each['weight']:,}",
+            f"{each['seconds']:.1f}",
+            *cells(layers),
+            f"{each['unreached']:,}",
+        )
+        for each, layers in zip(rows[:most], counts, strict=False)
+    ]
+    if len(rows) > most:
+        shown.append((f"{len(rows) - most:,} more: --json", *("" for _ in shown[0][1:])))
+    if document["layers"] is not None:
+        shown.append(
+            (
+                "all",
+                f"{sum(each['weight'] for each in rows):,}",
+                f"{document['seconds']:.1f}",
+                *cells(document["layers"]),
+                f"{sum(each['weight'] * each['unreached'] for each in rows):,}",
+            )
+        )
+    heads = [str(at) if at <= depth else f"<={at}" for at in distances]
+    return ("coset", "weight", "seconds", *heads, "left"), shown
+
+
+def estimates_table(found: CosetEstimates) -> Table:
+    """The layers, exact or with standard errors."""
+    if found.exact:
+        return ("distance", "positions", "known"), [
+            (f"{each.distance}", f"{each.plain.positions:,}", _known(each.known)) for each in found.layers
+        ]
+    heads = ("distance", "mean", "positions", "+-", "regression", "+-", "on", "known", "off")
+    return heads, [_estimate_cells(each) for each in found.layers]
+
+
+def estimates_facts(found: CosetEstimates) -> list[tuple[str, str]]:
+    """Names and values: from which cosets, and what bound they prove."""
+    sample = f"{found.sampled:,} at random, of {found.cosets:,}"
+    bound = f"in {found.bounded:,} of {counted(found.sampled, 'coset')} each position is within {found.within} moves"
+    facts = [
+        ("cosets", f"all {found.cosets:,}" if found.exact else sample),
+        ("all cosets", f"{'' if found.exact else 'about '}{seconds_text(found.all_seconds)} of a thread"),
+        ("bound", bound),
+    ]
+    return facts if found.bounded else facts[:-1]
+
+
+def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
+    by, best = each.regression, each.regression or each.plain
+    off = (
+        "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
+    )
+    return (
+        f"{each.distance}",
+        f"{each.mean:,.1f}",
+        *_rough(each.plain),
+        *(("", "", "") if by is None else (*_rough(by), ",".join(map(str, by.controls)))),
+        _known(each.known),
+        off,
+    )
+
+
+def _rough(estimate: Estimate) -> tuple[str, str]:
+    if estimate.positions < 1e9:
+        return f"{estimate.positions:,.0f}", f"{estimate.error:,.0f}"
+    return f"{estimate.positions:.4e}", f"{estimate.error:.1e}"
+
+
+def _known(layer: int | None) -> str:
+    return "" if layer is None else f"{layer:,}"

@@ -57,13 +57,15 @@ class LayerEstimate:
 @dataclass(frozen=True, slots=True)
 class CosetEstimates:
     """From ``sampled`` of ``cosets`` cosets, or ``exact`` from all. In ``bounded`` of these each position is ``within``
-    so many moves; None without any."""
+    so many moves; None without any. ``all_seconds``: of a thread for all cosets, of symmetric ones one, as long as
+    these took."""
 
     cosets: int
     sampled: int
     exact: bool
     within: int | None
     bounded: int
+    all_seconds: float
     layers: list[LayerEstimate]
 
 
@@ -104,7 +106,8 @@ def estimates(surveys: Surveys, stored: StoredSurvey, known: Mapping[int, int]) 
         )
     exact = asked.chosen is None
     # Cosets that take less time are done sooner: the sample is those before the first that is missing.
-    sample = [row for row, _ in surveys.cosets(stored.id)[: missing[0] if missing else None]]
+    done = surveys.cosets(stored.id)[: missing[0] if missing else None]
+    sample = [row for row, _ in done]
     if len(sample) < (1 if exact else 2):
         raise JobError(f"survey {stored.id}: {counted(len(sample), 'coset')} done, expected at least 2")
     cosets = asked.of.cosets
@@ -120,7 +123,10 @@ def estimates(surveys: Surveys, stored: StoredSurvey, known: Mapping[int, int]) 
             regression = _by_regression(counts, distance, known, cosets)
         mean = plain.positions / cosets
         layers.append(LayerEstimate(distance, mean, plain, regression, known.get(distance)))
-    return CosetEstimates(cosets, len(sample), exact, max(farthest, default=None), len(farthest), layers)
+    # A class of symmetric cosets is drawn as often as it has cosets.
+    seconds = sum(took if exact else took / row.weight * cosets / len(done) for row, took in done)
+    within = max(farthest, default=None)
+    return CosetEstimates(cosets, len(sample), exact, within, len(farthest), seconds, layers)
 
 
 def _cosets(stored: StoredSurvey) -> CosetSet:

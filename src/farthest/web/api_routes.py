@@ -23,7 +23,7 @@ from farthest.documents.jobs import enumeration_document, job_summary, progress_
 from farthest.documents.maps import distance_answer, map_facts, path_document, state_of
 from farthest.documents.puzzles import estimate_document, puzzle_document, puzzle_summary
 from farthest.documents.searches import iteration_rows, search_document
-from farthest.documents.surveys import document_of
+from farthest.documents.surveys import document_of, estimates_document
 from farthest.documents.workers import living_workers
 from farthest.drawing.chart import Chart
 from farthest.errors import UnavailableError
@@ -31,6 +31,7 @@ from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.models.surveys import Surveys
 from farthest.puzzles import catalogue
+from farthest.queries.coset_estimates import estimates, known_layers
 from farthest.web.asking import (
     BATCH_BYTES,
     BoardsBody,
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
         StateDocument,
     )
     from farthest.documents.puzzles import EstimateDocument, PuzzlesDocument
-    from farthest.documents.surveys import CosetsDocument, SurveyDocument
+    from farthest.documents.surveys import CosetsDocument, EstimatesDocument, SurveyDocument
     from farthest.documents.workers import WorkersDocument
     from farthest.queries.distance_map import DistanceMap
     from farthest.web.shelf import Shelf
@@ -326,6 +327,13 @@ def _survey(request: Request) -> SurveyDocument | CosetsDocument:
     return document_of(known, known.get(number_in(request)))
 
 
+def _survey_estimate(request: Request) -> EstimatesDocument:
+    database = shelf_of(request).database
+    known = Surveys(database)
+    stored = known.get(number_in(request))
+    return estimates_document(stored, estimates(known, stored, known_layers((), stored, database)))
+
+
 def _workers(request: Request) -> WorkersDocument:
     if not settings_of(request).redis:
         raise RefusalError(
@@ -348,5 +356,6 @@ API = [
     Route("/api/puzzles/{name}", answered(_puzzle, json_answer)),
     Route("/api/puzzles/{name}/estimate", answered(_estimate, json_answer)),
     Route("/api/surveys/{number}", answered(_survey, json_answer)),
+    Route("/api/surveys/{number}/estimate", answered(_survey_estimate, json_answer)),
     Route("/api/workers", answered(_workers, json_answer)),
 ]

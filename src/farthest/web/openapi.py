@@ -20,7 +20,7 @@ from farthest.documents.maps import (
 )
 from farthest.documents.puzzles import DefinitionDocument, EstimateDocument, PuzzlesDocument
 from farthest.documents.searches import SearchDocument
-from farthest.documents.surveys import CosetsDocument, SurveyDocument
+from farthest.documents.surveys import CosetsDocument, EstimatesDocument, SurveyDocument
 from farthest.documents.workers import WorkersDocument
 from farthest.models.records import Progress
 from farthest.web.asking import BoardsBody, PuzzleBody
@@ -54,6 +54,7 @@ DECLARED = (
     EstimateDocument,
     SurveyDocument,
     CosetsDocument,
+    EstimatesDocument,
     WorkersDocument,
     PuzzleBody,
     BoardsBody,
@@ -91,6 +92,7 @@ def _parameter(name: str, where: str, schema: Schema, meaning: str) -> Schema:
 
 
 NUMBER_IN = _parameter("number", "path", WHOLE, "The job's number.")
+SURVEY_IN = _parameter("number", "path", WHOLE, "The survey's number.")
 NAME_IN = _parameter("name", "path", TEXT, "A name of the catalogue, or a parametric name.")
 BOARD = {
     **_parameter(
@@ -216,7 +218,14 @@ PATHS: dict[str, Schema] = {
         "get": _call(
             "One survey, finished or not: counts of components by pieces, or cosets.",
             (SurveyDocument, CosetsDocument),
-            _parameter("number", "path", WHOLE, "The survey's number."),
+            SURVEY_IN,
+        )
+    },
+    "/api/surveys/{number}/estimate": {
+        "get": _call(
+            "The puzzle's layers, estimated from cosets at random, or exact from all.",
+            EstimatesDocument,
+            SURVEY_IN,
         )
     },
     "/api/workers": {

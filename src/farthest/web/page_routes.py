@@ -13,8 +13,9 @@ from starlette.routing import Route
 
 from farthest.coordinator.search.choice import map_to
 from farthest.documents.maps import path_of, state_of
+from farthest.documents.surveys import cosets_document
 from farthest.documents.workers import living_workers
-from farthest.errors import BoardError, FarthestError
+from farthest.errors import BoardError, FarthestError, JobError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of, search_parameters
@@ -52,7 +53,9 @@ if TYPE_CHECKING:
 
     from farthest.coordinator.settings import Estimate
     from farthest.documents.maps import State
+    from farthest.models.database import Database
     from farthest.models.records import JobRecord
+    from farthest.models.surveys import StoredSurvey
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
@@ -88,16 +91,37 @@ def _surveys(request: Request) -> str:
 
 
 def _survey(request: Request) -> str:
-    known, number = Surveys(shelf_of(request).database), number_in(request)
+    database, number = shelf_of(request).database, number_in(request)
+    known = Surveys(database)
     stored = known.get(number)
+    if stored.of_cosets:
+        return surveys.survey(_cosets_found(known, stored, database))
     found = surveys.SurveyFound(
         stored,
         stored.starts,
-        {} if stored.of_cosets else known.totals(number),
-        [] if stored.of_cosets else known.top(number, "moves", surveys.BOARDS_SHOWN),
+        known.totals(number),
+        known.top(number, "moves", surveys.BOARDS_SHOWN),
         known.digest(number) if stored.finished else None,
     )
     return surveys.survey(found)
+
+
+MOST_COSETS = 10_000
+"""Of a survey whose cosets a page shows: all are read."""
+
+
+def _cosets_found(known: Surveys, stored: StoredSurvey, database: Database) -> surveys.SurveyFound:
+    found = surveys.SurveyFound(stored, stored.starts, {}, [], None)
+    if stored.done > MOST_COSETS:
+        return found
+    from farthest.queries.coset_estimates import estimates, known_layers
+
+    estimated = None
+    with suppress(JobError):  # too few cosets, or such that are no sample
+        estimated = estimates(known, stored, known_layers((), stored, database))
+    document = cosets_document(known, stored)
+    digest = document["digest"] if stored.finished else None
+    return replace(found, digest=digest, cosets=document, estimates=estimated)
 
 
 def _puzzles(request: Request) -> str | Response:

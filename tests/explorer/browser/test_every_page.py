@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR
-from explorer.conftest import BEGUN, BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, SURVEY
+from explorer.conftest import BEGUN, BLOCKS, CUT, DRAWN, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, SURVEY
 from farthest.web.page import layer_page, puzzle_page, solve_page, state_page
 
 pytestmark = pytest.mark.slow
@@ -41,6 +41,7 @@ PAGES = {
     "surveys": "/surveys",
     "survey": f"/surveys/{SURVEY}",
     "survey under way": f"/surveys/{BEGUN}",
+    "cosets": f"/surveys/{DRAWN}",
     "workers": "/workers",
     "sign in": "/sign-in",
 }

@@ -48,6 +48,8 @@ def test_all_cosets_are_exact_and_others_are_near(database: Database) -> None:
     known = [f"{at}={count}" for at, count in enumerate(layers)]
     drawn = found(database, stored(database, Drawn(60, 7)), *known)
     assert (drawn.exact, drawn.sampled, drawn.cosets) == (False, 60, whole.cosets)
+    assert whole.all_seconds == pytest.approx(sum(each.seconds for each in Surveys(database).all()[:1]))
+    assert whole.all_seconds / 10 < drawn.all_seconds < 10 * whole.all_seconds
     for at in range(4, DEPTH + 1):  # before, most cosets have no position
         plain, regression = drawn.layers[at].plain, drawn.layers[at].regression
         assert abs(plain.positions - layers[at]) < 3 * plain.error
@@ -116,6 +118,14 @@ def test_what_is_no_sample(database: Database) -> None:
     ):
         with pytest.raises(JobError, match=said):
             found(database, survey)
+
+
+def test_the_time_of_all_cosets(database: Database) -> None:
+    """Each took a second: there are as many classes as seconds."""
+    asked = cosets_named(PUZZLE, SUBGROUP, 2, Drawn(200, 2))
+    begun = Surveys(database).begin(asked, None)
+    Surveys(database).store(begun.id, [(part, asked.survey(part, 200), 1.0) for part in range(200)])
+    assert found(database, begun).all_seconds == pytest.approx(292, rel=0.1)
 
 
 def test_a_sample_ends_before_the_first_coset_that_is_missing(database: Database) -> None:

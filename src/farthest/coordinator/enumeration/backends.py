@@ -109,15 +109,15 @@ class BitmapsInMemory(Backend):
 
 
 class RunsInMemory(Backend):
-    """Sorted runs."""
+    """Sorted runs, or lines."""
 
     _store: ScatterMemoryStore
 
     def store(self, name: str) -> JobStore:
-        from farthest.stores.memory.scatter_store import ScatterMemoryStore
+        from farthest.stores.memory.line_store import store_in_memory
 
         settings = self.plan.settings
-        self._store = ScatterMemoryStore(
+        self._store = store_in_memory(
             scatter(self.plan.space),
             distances=not settings.histogram_only,
             memory=self.plan.needs.memory_limit,

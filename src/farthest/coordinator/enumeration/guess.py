@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from farthest.coordinator.enumeration.executors import ThreadsExecutor, next_layer
 from farthest.errors import MemoryUsedUpError
 from farthest.machine import cores
-from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.stores.memory.line_store import store_in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def guessed_states(space: ScatterSpace) -> Guess:
 
 def _counted(space: ScatterSpace) -> tuple[int, bool]:
     """The states of the layers that are found in time, and whether these are all."""
-    store = ScatterMemoryStore(space, distances=False, memory=COUNTED_BYTES, last=None)
+    store = store_in_memory(space, distances=False, memory=COUNTED_BYTES)
     executor, until = ThreadsExecutor(cores()), monotonic() + COUNTED_SECONDS
     total, depth = sum(store.counts(0).values()), 1
     try:

@@ -92,6 +92,10 @@ class BlockSpace:
     def successors(self, codes: Buffer, threads: int) -> Buffer:
         return _kernel.expand_codes(self.expander, codes, threads)
 
+    def lines(self) -> _kernel.BlockLines | None:
+        """A new search of the kernel that needs no codes; None where it has none for such pieces."""
+        return self._kernel.lines(self.origin_codes())
+
     def neighbours(self, boards: Boards, *, toward: bool) -> Iterator[tuple[str, NDArray[np.intp], Boards]]:
         """See Space. A move's name is the piece and its way (families/blocks/definition.py)."""
         codes = self.encode(boards)

@@ -17,6 +17,10 @@ A file of a unit:
 
 All numbers little endian. A file gets its name once it is complete and on the disk: a file with that name is the
 commit of its unit. Blobs have checksums of their own.
+
+Small files, and the journal's lines of their layers, are held in memory for a second at most, or until they are
+HELD_BYTES: of thousands of thin layers most files are of no use any more by then, and are never written. Files that the
+journal on the disk needs are removed only once it has been written again.
 """
 
 from __future__ import annotations
@@ -32,7 +36,8 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
-from time import perf_counter, process_time
+from threading import RLock
+from time import monotonic, perf_counter, process_time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -117,11 +122,10 @@ def table_of(sizes: Sequence[int], states: Sequence[int], classes: int | None = 
     return UnitTable(tuple(starts), tuple(sizes), tuple(states), classes)
 
 
-def write_unit(
-    folder: Path, place: UnitPlace, shards: Sequence[tuple[bytes, int]], classes: int | None = None
-) -> UnitTable:
-    """Writes a unit's file, of each shard the blob and its states, and waits until it is on the disk. Raises OSError;
-    then there is no such file."""
+def unit_file(
+    place: UnitPlace, shards: Sequence[tuple[bytes, int]], classes: int | None = None
+) -> tuple[UnitTable, list[bytes]]:
+    """A unit's file, of each shard the blob and its states: what it holds, and its bytes, piece by piece."""
     blobs = [blob for blob, _ in shards]
     table = table_of([len(blob) for blob in blobs], [states for _, states in shards], classes)
     numbers = [n for blob, states in shards for n in (len(blob), states)]
@@ -129,12 +133,17 @@ def write_unit(
     packed = struct.pack(f"<{len(numbers)}Q", *numbers)
     trailer = place.packed(len(shards))
     digest = blake2b(packed + trailer, digest_size=DIGEST_BYTES).digest()
-    final = folder / place.name
+    return table, [MAGIC if classes is None else COUNTED, *blobs, packed, digest, trailer]
+
+
+def write_unit(folder: Path, name: str, pieces: Sequence[bytes]) -> None:
+    """Writes a unit's file, and waits until it is on the disk. Raises OSError; then there is no such file."""
+    final = folder / name
     unfinished = final.with_suffix(f"{final.suffix}.part")
     file = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
         try:
-            _write_all(file, [MAGIC if classes is None else COUNTED, *blobs, packed, digest, trailer])
+            _write_all(file, pieces)
             os.fdatasync(file) if hasattr(os, "fdatasync") else os.fsync(file)
         finally:
             os.close(file)
@@ -143,7 +152,6 @@ def write_unit(
         with suppress(OSError):
             unfinished.unlink()
         raise
-    return table
 
 
 def _write_all(file: int, buffers: Sequence[Buffer]) -> None:
@@ -244,8 +252,8 @@ class LayerFigures:
 
 
 class EnumerationFolder:
-    """A folder that this process alone uses. ``layers``: those that are complete, where the folder was there already;
-    ``units``: of a layer, as it was begun. ``key`` (16 bytes) tells the enumeration.
+    """A folder that this process alone uses. ``layers``: those that are complete, of which the journal may not have the
+    last ones yet; ``units``: of a layer, as it was begun. ``key`` (16 bytes) tells the enumeration.
 
     Raises StorageError where another process uses it, it is of another enumeration, or it cannot be used;
     LostStateError where it is damaged.
@@ -254,6 +262,7 @@ class EnumerationFolder:
     def __init__(self, path: Path, identity: Mapping[str, Any], units: int) -> None:
         self.path = path
         self.units = units
+        self._journal_bytes = self._journal_layers = 0
         with self.errors():
             path.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -303,17 +312,25 @@ class EnumerationFolder:
                 lines[:-1]
             ):  # what follows the last line's end was not written to its end
                 yield _figures(line, depth, self.path)
+                self._journal_bytes += len(line) + 1
+                self._journal_layers += 1
 
-    def complete(self, layer: LayerFigures) -> None:
-        """Adds a complete layer to the journal. Raises StorageError."""
+    @property
+    def is_behind(self) -> bool:
+        """Whether the journal does not have all complete layers."""
+        return self._journal_layers < len(self.layers)
+
+    def write_journal(self) -> None:
+        """Adds the complete layers that the journal does not have. Raises StorageError."""
+        lines = b"".join(map(_line, self.layers[self._journal_layers :]))
         with self.errors(), (self.path / "journal").open("ab") as journal:
-            # A line that was cut off by a crash has no end: it would spoil this one.
-            whole = sum(len(_line(layer)) for layer in self.layers)
-            journal.truncate(whole)
-            journal.write(_line(layer))
+            # A line that was cut off by a crash has no end: it would spoil these.
+            journal.truncate(self._journal_bytes)
+            journal.write(lines)
             journal.flush()
             os.fsync(journal.fileno())
-        self.layers.append(layer)
+        self._journal_bytes += len(lines)
+        self._journal_layers = len(self.layers)
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -395,6 +412,10 @@ def _figures(line: bytes, depth: int, path: Path) -> LayerFigures:
     return layer
 
 
+HELD_BYTES, HELD_SECONDS = 2**20, 1.0
+"""How much, and how long, small files and the journal's lines are held in memory."""
+
+
 class UnitFiles:
     """The files of units of one enumeration: what they hold, and what was read and written of them.
 
@@ -410,6 +431,10 @@ class UnitFiles:
         self._read = self._written = 0
         self.counts_classes = False
         self._kept_bytes = 0  # of files that are not in `tables` any more
+        self._held: dict[str, bytes] = {}  # by name, files that are not on the disk yet
+        self._unwanted: list[str] = []  # files that go once the journal is written
+        self._flushed = monotonic()
+        self._flushing = RLock()
 
     def begin(self, depth: int) -> None:
         """The layer ``depth`` is stepped from now on."""
@@ -425,7 +450,7 @@ class UnitFiles:
         """Notes that all units of the layer are committed."""
         tables = self.tables[depth]
         wall, processor = self._started
-        self.folder.complete(
+        self.folder.layers.append(
             LayerFigures(
                 depth=depth,
                 states=sum(table.total for table in tables.values()),
@@ -440,6 +465,7 @@ class UnitFiles:
             )
         )
         self.depth = depth
+        self._flush_if_due()
 
     def check_last(self) -> None:
         """Raises LostStateError where the files of the last complete layer do not have its states."""
@@ -473,13 +499,38 @@ class UnitFiles:
     ) -> UnitTable:
         """Writes a file, of each shard the blob and the states, and in those of a layer the classes of all these."""
         counted = self.counts_classes and place.kind == KINDS[0]
-        with self.folder.errors():
-            table = write_unit(self.folder.path, place, shards, classes if counted else None)
+        table, pieces = unit_file(place, shards, classes if counted else None)
+        if table.file_bytes <= HELD_BYTES:
+            self._held[place.name] = b"".join(pieces)
+            self._flush_if_due()
+        else:
+            self.flush()
+            with self.folder.errors():
+                write_unit(self.folder.path, place.name, pieces)
         self._written += table.file_bytes
         return table
 
+    def _flush_if_due(self) -> None:
+        held = sum(map(len, list(self._held.values())))
+        if held > HELD_BYTES or monotonic() - self._flushed > HELD_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Writes the files and the lines of the journal that are held, and waits until they are on the disk."""
+        with self._flushing, self.folder.errors():
+            for name, data in list(self._held.items()):
+                write_unit(self.folder.path, name, [data])
+                self._held.pop(name, None)
+            if self.folder.is_behind:
+                self.folder.write_journal()
+            while self._unwanted:
+                self.folder.remove(self._unwanted.pop())
+            self._flushed = monotonic()
+
     def table_of_file(self, place: UnitPlace, shards: int | None = None) -> UnitTable:
         """The table of a file; ``shards``: so many it must have."""
+        if place.name in self._held:
+            self.flush()
         try:
             return read_table(self.folder.path, place, shards)
         except FileNotFoundError:
@@ -487,11 +538,20 @@ class UnitFiles:
 
     def remove_file(self, place: UnitPlace) -> None:
         """Removes a file, if it is there."""
-        self.folder.remove(place.name)
+        with self._flushing:
+            if self._held.pop(place.name, None) is not None:
+                return
+            self._unwanted.append(place.name)
+            if not self._held and not self.folder.is_behind:
+                self.flush()
 
     @contextmanager
-    def opened(self, place: UnitPlace) -> Iterator[int]:
-        """The descriptor of a file, to be read."""
+    def opened(self, place: UnitPlace) -> Iterator[int | bytes]:
+        """The descriptor of a file, to be read, or its bytes."""
+        held = self._held.get(place.name)
+        if held is not None:
+            yield held
+            return
         path = self.folder.path / place.name
         try:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -502,8 +562,10 @@ class UnitFiles:
         finally:
             os.close(file)
 
-    def bytes_at(self, file: int, start: int, size: int, room: Room) -> memoryview:
-        """``size`` bytes of a file from ``start`` on, in ``room``."""
+    def bytes_at(self, file: int | bytes, start: int, size: int, room: Room) -> memoryview:
+        """``size`` bytes of a file from ``start`` on, in ``room`` where it is on the disk."""
+        if isinstance(file, bytes):
+            return memoryview(file)[start : start + size]
         view = room.take(size)
         got = 0
         while got < len(view):

@@ -272,6 +272,6 @@ class LayerFiles(UnitFiles):
         with self.folder.errors(), self.opened(self.place(depth, unit)) as file:
             return self.blob_at(file, table, at, Room(table.sizes[at]))
 
-    def blob_at(self, file: int, table: UnitTable, at: int, room: Room) -> memoryview:
+    def blob_at(self, file: int | bytes, table: UnitTable, at: int, room: Room) -> memoryview:
         """The blob of the shard that is number ``at`` of the unit of an open file, in ``room``."""
         return self.bytes_at(file, table.starts[at], table.sizes[at], room)

@@ -243,6 +243,7 @@ class RunFiles(UnitFiles):
     def whole_layers(self, depth: int, memory: int) -> Iterator[tuple[int, memoryview]]:
         """(depth, run) of all shards at the depths up to ``depth``. Files that would take more than their share of
         ``memory`` bytes are mapped: the system reads what is looked at, and gives it up where it needs the room."""
+        self.flush()
         tables = [(at, first, table) for at in range(depth + 1) for first, table in self.tables[at].items()]
         share = memory // max(1, len(tables))
         large = sum(table.file_bytes > share for _, _, table in tables)
@@ -252,7 +253,7 @@ class RunFiles(UnitFiles):
         for at, first, table in tables:
             place = self.place(at, first)
             with self.folder.errors(), self.opened(place) as file:
-                if table.file_bytes > share:
+                if isinstance(file, int) and table.file_bytes > share:
                     data = memoryview(mmap.mmap(file, 0, access=mmap.ACCESS_READ))
                 else:
                     data = self.bytes_at(file, 0, table.end, Room(table.end))

@@ -232,6 +232,9 @@ SORTED_BYTES = 4
 """While the codes sent to a shard are merged, each is there so many times, besides in its file's form or in the boxes.
 Older runs are read code by code: they take no more."""
 
+THREADS_FROM = 2**20
+"""Bytes to be sorted: for fewer threads are not worth their start."""
+
 MOST_SORTED = 0.5
 """A shard that would take more of the memory to be sorted is refused."""
 
@@ -431,12 +434,15 @@ class ScatterFolderStore(StoreInFiles[RunFiles]):
     ) -> list[SortedRun]:
         """Of each shard the codes of any of its runs that none of the ``older`` ones has: as many at a time as the
         memory allows. Where they are ``counted`` their number, and the run of the least."""
-        together = at_once(threads, self._memory, max(self._loads[shard].sort for shard in shards))
+        sizes = [self._loads[shard].sort for shard in shards]
+        together = at_once(threads, self._memory, max(sizes))
 
         def merge(of: Sequence[Buffer], without: Sequence[Buffer]) -> SortedRun:
             run = SortedRun(*_kernel.merge_runs(self._width, of, without)) if of else NO_STATES
             return SortedRun(run.states, least_of(self._width, run).data) if counted else run
 
+        if together == 1 or sum(sizes) < THREADS_FROM:
+            return list(map(merge, runs, older))
         with ThreadPoolExecutor(together, "farthest-merge") as pool:
             return list(pool.map(merge, runs, older))
 

@@ -47,7 +47,8 @@ class StoreInFiles(JobStore, Generic[Files]):
             self.drop()
             raise
         except BaseException:
-            self.leave()
+            self._end_threads()
+            self.folder.close()
             raise
 
     # ShardStore
@@ -138,9 +139,12 @@ class StoreInFiles(JobStore, Generic[Files]):
     # The end
 
     def leave(self) -> None:
-        """Ends the attempt; the layers stay in the folder."""
+        """Ends the attempt; the layers stay in the folder. Raises StorageError where the last cannot be written."""
         self._end_threads()
-        self.folder.close()
+        try:
+            self._files.flush()
+        finally:
+            self.folder.close()
 
     def drop(self) -> None:
         """The folder goes."""

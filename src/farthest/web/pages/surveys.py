@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from htpy import a, code, div, figcaption, figure, fragment, h2, li, p, ul
 
-from farthest.documents.surveys import COUNTS, boards_of, totals_rows
+from farthest.documents.surveys import (
+    COUNTS,
+    boards_of,
+    cosets_table,
+    estimates_facts,
+    estimates_table,
+    totals_rows,
+)
 from farthest.starts import BlockBoards
 from farthest.web.page import (
     board,
@@ -27,21 +34,27 @@ if TYPE_CHECKING:
 
     from htpy import Node
 
+    from farthest.documents.surveys import CosetsDocument, Table
     from farthest.models.surveys import StoredSurvey
+    from farthest.queries.coset_estimates import CosetEstimates
     from farthest.starts import Component, Counts, Starts
 
 BOARDS_SHOWN = 12
+COSETS_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyFound:
-    """What the page is made of. ``hardest``: the components with the most moves; ``digest``: of a finished one."""
+    """What the page is made of. ``hardest``: the components with the most moves; ``digest``: of a finished one;
+    ``estimates``: of cosets that are a sample, or all."""
 
     stored: StoredSurvey
     starts: Starts
     totals: Mapping[int, Counts]
     hardest: Sequence[Component]
     digest: str | None
+    cosets: CosetsDocument | None = None
+    estimates: CosetEstimates | None = None
 
 
 def surveys(listed: Sequence[StoredSurvey]) -> str:
@@ -85,6 +98,8 @@ def survey(found: SurveyFound) -> str:
         facts(rows),
         _hardest(found) if found.hardest else None,
         _totals(found) if found.totals else None,
+        _cosets(found.cosets) if found.cosets else None,
+        _estimates(found.estimates) if found.estimates else None,
         h2["Files"],
         ul[
             (
@@ -107,6 +122,20 @@ def _totals(found: SurveyFound) -> Node:
     heads = ("pieces", *COUNTS)
     table = rows_of(heads, totals_rows(found.totals), numbers=range(len(heads)), second=(1, 5))
     return fragment[h2["Components by number of pieces"], table]
+
+
+def _cosets(found: CosetsDocument) -> Node:
+    return fragment[h2["Positions of each coset by distance"], _numbers(cosets_table(found, COSETS_SHOWN))]
+
+
+def _estimates(found: CosetEstimates) -> Node:
+    told = facts(estimates_facts(found))
+    return fragment[h2["The whole puzzle, by these cosets"], _numbers(estimates_table(found)), told]
+
+
+def _numbers(table: Table) -> Node:
+    heads, rows = table
+    return rows_of(heads, rows, numbers=range(1, len(heads)))
 
 
 def _hardest(found: SurveyFound) -> Node:
