@@ -20,7 +20,7 @@ from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
 from farthest.cosets import Drawn, cosets_named
 from farthest.environment import LEASE_SECONDS
-from farthest.errors import JobError, LateStepError
+from farthest.errors import BusyError, JobError, LateStepError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys
 from farthest.starts import Found, RushHour, surveyed
@@ -30,7 +30,7 @@ from farthest.subgroups import Needs
 from farthest.worker import survey as worker_survey
 from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.survey import SurveyWork
-from farthest.worker.work import WorkerProcess
+from farthest.worker.work import ENDING, WorkerProcess
 
 STARTS = RushHour(4, 2, 18, "solvable")
 PARTS = 9
@@ -197,6 +197,10 @@ def test_a_long_coset_tells_how_far_it_is_and_ends_with_its_attempt(
     assert work.under_way_now([3])[3].startswith("distance ")
     assert work.under_way_now([2]) == {}
     assert work.take_back([3])[0].found == COSETS.survey(3, 6)
+    ENDING.set()
+    with pytest.raises(BusyError):
+        work.do(0, 2)
+    ENDING.clear()
     work.drop()
     with pytest.raises(LateStepError, match="has ended"):
         work.do(0, 2)

@@ -45,6 +45,7 @@ from farthest.version import __version__
 from farthest.wording import shown
 from farthest.worker.app import KINDS, QUEUE, celery_app, node_name, task_name, work_class
 from farthest.worker.registry import Heartbeat, WorkerRecord, claim_name
+from farthest.worker.work import ENDING
 
 log = logging.getLogger(__name__)
 
@@ -378,6 +379,7 @@ def _drain(number: int, frame: Any) -> None:
     from celery.worker import state
 
     state.should_stop = 0
+    ENDING.set()
 
 
 def _make_worker(url: str, node: str) -> Any:

@@ -34,14 +34,15 @@ from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix
 from farthest.stores.redis.records import recorded, with_checksum
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
-from farthest.worker.work import Work, WorkerProcess
+from farthest.worker.work import ENDING, Work, WorkerProcess
 
 if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 
 LOOK_SECONDS = 5.0
-"""After so long a process that is at a part tells how far it is, and asks whether anybody waits for it."""
+"""After so long a process that is at a part tells how far it is, and asks whether anybody waits for it. One that was
+told to end gives a part back that takes longer."""
 TOLD_SECONDS = 60
 MOST_TOLD = 100
 BUSY_SECONDS = 1.0
@@ -147,6 +148,8 @@ class SurveyWork(Work):
                 looked = perf_counter()
                 if not self._tell(item, told):
                     raise LateStepError(f"attempt {self.attempt} has ended")
+                if ENDING.is_set():
+                    raise BusyError("")
 
         found = self._survey(item, heed)
         text = msgspec.json.encode(Done(found, perf_counter() - begun)).decode()

@@ -60,6 +60,9 @@ log = logging.getLogger(__name__)
 WAIT_SECONDS = 5.0
 """How long a message's work waits for Redis, or the place of blobs, before it is dropped."""
 
+ENDING = threading.Event()
+"""Set when this process was told to end. Work that takes long, and may be begun anew elsewhere, need not be ended."""
+
 _TAKE = """
 for i = 1, #ARGV do
   if redis.call('SREM', KEYS[1], ARGV[i]) == 1 then return ARGV[i] end
