@@ -11,13 +11,14 @@ from msgspec.structs import asdict
 from farthest.api.maps import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from farthest.coordinator.survey import SurveyProgress
     from farthest.cosets import CosetRow
     from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey
+    from farthest.queries.coset_estimates import CosetEstimates
     from farthest.starts import Component, Counts, Keep, Starts
 
 
@@ -181,6 +182,15 @@ class Survey:
         if not self.stored.of_cosets:
             return []
         return [row for row, _ in self._surveys.cosets(self.number)]
+
+    def estimates(self, known: Mapping[int, int] | None = None) -> CosetEstimates:
+        """Of a survey of cosets at random: the layers of the puzzle with standard errors; of all cosets exactly.
+        ``known``: layers by distance that are known beside those published. Raises JobError for others."""
+        from farthest.queries.coset_estimates import estimates, known_layers
+
+        stored = self.stored
+        published = known_layers((), stored, self.database)
+        return estimates(self._surveys, stored, {**published, **(known or {})})
 
     def export(self, file: str | Path, *, force: bool = False) -> int:
         """Write all components that have a row, or all cosets, to a ``.csv`` file, or to ``.jsonl``, an object on each
