@@ -1,6 +1,8 @@
 #include "groups.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
@@ -10,6 +12,7 @@
 #include "codes.hpp"
 #include "farthest/cosets.hpp"
 #include "farthest/group_expander.hpp"
+#include "farthest/large_cosets.hpp"
 
 namespace farthest::python {
 
@@ -56,6 +59,49 @@ void make_cosets(Cosets* place, std::size_t points, const std::vector<LevelArgs>
   const nb::gil_scoped_release release;
   new (place) Cosets(points, std::move(made_levels), made_moves, own, renamings, most);
 }
+
+using StateArg = std::tuple<std::uint16_t, std::uint16_t, std::uint16_t>;
+
+TurnTable::State state_of(const StateArg& state) {
+  return {std::get<0>(state), std::get<1>(state), std::get<2>(state)};
+}
+
+void make_large_cosets(LargeCosets* place, const std::vector<nb::object>& coordinates,
+                       const std::vector<LargeCosets::Slots>& moves, const std::vector<bool>& own,
+                       const std::vector<std::vector<std::uint8_t>>& faces,
+                       const std::vector<std::uint32_t>& commuting, const std::vector<nb::object>& symmetries,
+                       int threads) {
+  if (coordinates.size() != 3) throw InvalidArgument("there must be three coordinates");
+  TurnTable::Coordinates made{images(coordinates[0]), images(coordinates[1]), images(coordinates[2])};
+  const auto renamings = elements_of(symmetries);
+  const nb::gil_scoped_release release;
+  new (place) LargeCosets(std::move(made), {moves, own, faces, commuting}, renamings, threads);
+}
+
+// A run that advances for one thread at a time.
+class PyLargeCosetRun {
+ public:
+  PyLargeCosetRun(const LargeCosets& cosets, const LargeCosets::Slots& board, const StateArg& state,
+                  int threads)
+      : run_(cosets, board, state_of(state), threads) {}
+
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> advance(bool listed) {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    const auto found = run_.advance(listed);
+    if (!found) return std::nullopt;
+    return std::pair{found->fresh, found->sequences};
+  }
+  double share() {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    return run_.share();
+  }
+
+ private:
+  LargeCosetRun run_;
+  std::mutex mutex_;
+};
 
 // A run that advances for one thread at a time.
 class PyCosetRun {
@@ -135,6 +181,51 @@ void bind_groups(nb::module_& m) {
            "The positions that are new at the next distance, from 0, and the sequences that were listed; "
            "without `listed` only own moves are made. Raises LimitError for sequences of more than 1,000 "
            "moves.");
+  nb::class_<LargeCosets>(
+      m, "LargeCosets",
+      "The cosets of a large subgroup (large_cosets.hpp). coordinates: three; of each, uint16, by value and "
+      "move the value after the move; the subgroup's own is 0. moves: of each, by slot the slot that its "
+      "content comes from; their inverses are moves. own: for each whether it is in the subgroup. faces: the "
+      "moves of each, which are the powers of one turn. commuting: for each face the faces that commute with "
+      "it, as bits. symmetries: a group, the identity first; of each, uint16, for each move the one that "
+      "takes "
+      "its place. Raises ValueError.")
+      .def("__init__", &make_large_cosets,
+           nb::sig("def __init__(self, coordinates: collections.abc.Sequence[" BUFFER
+                   "], moves: collections.abc.Sequence[collections.abc.Sequence[int]], own: "
+                   "collections.abc.Sequence[bool], faces: "
+                   "collections.abc.Sequence[collections.abc.Sequence[int]], commuting: "
+                   "collections.abc.Sequence[int], symmetries: collections.abc.Sequence[" BUFFER
+                   "], threads: int) -> None"),
+           "coordinates"_a, "moves"_a, "own"_a, "faces"_a, "commuting"_a, "symmetries"_a, "threads"_a)
+      .def_prop_ro_static(
+          "positions", [](nb::handle) { return SubgroupBits::kPositions; }, "Of a coset.")
+      .def_prop_ro_static(
+          "run_bytes", [](nb::handle) { return SubgroupBits::kMemory; }, "Memory of a run.")
+      .def_static(
+          "check", &LargeCosets::check, "own"_a,
+          "Raises ValueError, with a reason, unless the moves of a subgroup have the structure that is "
+          "needed.")
+      .def(
+          "way",
+          [](const LargeCosets& cosets, const StateArg& state) {
+            cosets.table().check(state_of(state));
+            return cosets.table().way(state_of(state));
+          },
+          "coset"_a, "A shortest sequence of moves from a coset to the subgroup.");
+  nb::class_<PyLargeCosetRun>(
+      m, "LargeCosetRun",
+      "The positions w for which r, then w, is in the subgroup, enumerated distance by distance. board: for "
+      "each slot the home slot of the piece that r brings there. coset: that of r. Raises ValueError.")
+      .def(nb::init<const LargeCosets&, const LargeCosets::Slots&, const StateArg&, int>(),
+           nb::call_guard<nb::gil_scoped_release>(), nb::keep_alive<1, 2>(), "cosets"_a, "board"_a, "coset"_a,
+           "threads"_a)
+      .def("advance", &PyLargeCosetRun::advance, "listed"_a,
+           "Goes on for a second or so with the next distance, from 0. The positions that are new there, and "
+           "the sequences that were listed; None where it is not done yet. Without `listed` only own moves "
+           "are made. Raises LimitError for sequences of more than 30 moves.")
+      .def_prop_ro("share", &PyLargeCosetRun::share,
+                   "Of the sequences of the distance under way the share that is listed.");
 }
 
 }  // namespace farthest::python

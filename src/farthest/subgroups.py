@@ -6,20 +6,22 @@ A subgroup H is that of its moves. The coset of a sequence of moves r is H r: th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import prod
 from typing import Any, NamedTuple, Protocol
 
 from farthest import _kernel
 from farthest.arrays import np
 from farthest.errors import ResourceError, SettingError
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.groups import Element, Group, Points, conjugate
+from farthest.families.permutation.groups import Element, Group, Points, conjugate, inverse, orbits, product
 from farthest.families.permutation.reach import MOST_PRODUCTS, whole_group
 from farthest.families.permutation.some_moves import moves_named
 from farthest.families.permutation.symmetries import TooManyError, automorphisms
 from farthest.families.permutation.written_moves import WrittenMoves
+from farthest.machine import cores
 from farthest.puzzles.move_text import moves_text, read_moves
 from farthest.puzzles.puzzle import Puzzle
 from farthest.random_source import RandomSource
@@ -29,6 +31,8 @@ MOST_COSETS = 2**21
 """Their tables are made in seconds to a minute."""
 MOST_POINTS = MOST_MOVES = 64
 """Of a puzzle: a piece in one of its orientations is a point."""
+MOST_NUMBERS = 2**16 - 2
+"""Of a coordinate."""
 
 
 class Coset(NamedTuple):
@@ -119,18 +123,30 @@ class Subgroup:
         ):
             if number > most:
                 raise ResourceError(f"{self.name}: the puzzle has {number} {what}, expected at most {most}")
-        if self.cosets > MOST_COSETS:
+        if self.cosets <= MOST_COSETS:
+            each = 4 * (len(self.moves) + 4) + len(self.points.places) + 22
+            return Needs(self.cosets * each, 3 * self.positions // 8 + 2**20, all_threads=False)
+        try:
+            self._check_large()
+        except (ResourceError, ValueError) as error:
             raise ResourceError(
                 f"{self.name}: {self.cosets:,} cosets of {counted(self.positions, 'position')}, more than the "
-                f"{MOST_COSETS:,} for which there are tables; choose a larger subgroup, or a smaller puzzle"
-            )
-        each = 4 * (len(self.moves) + 4) + len(self.points.places) + 22
-        return Needs(self.cosets * each, 3 * self.positions // 8 + 2**20, all_threads=False)
+                f"{MOST_COSETS:,} that get a row each in a table, and the subgroup is not like <U,D,R2,L2,F2,B2> of "
+                f"the 3x3x3 cube: {error}; choose a larger subgroup, or a smaller puzzle"
+            ) from None
+        entries = self.cosets // len(self.renamings)
+        return Needs(6 * entries + 2**27, _kernel.LargeCosets.run_bytes + 2**26, all_threads=True)
+
+    def _check_large(self) -> None:
+        """Raises ValueError or ResourceError unless its cosets can be enumerated by ``LargeTables``."""
+        if self.positions != _kernel.LargeCosets.positions:
+            raise ResourceError(f"that one has {_kernel.LargeCosets.positions:,} positions")
+        moves = zip(self.moves, self.inside, strict=True)
+        _kernel.LargeCosets.check([_sources(self, move) for move, inside in moves if inside])
 
     def tables(self) -> Tables:
         """Makes the tables of its cosets. Raises ResourceError."""
-        assert not self.needs.all_threads
-        return SmallTables(self)
+        return LargeTables(self) if self.needs.all_threads else SmallTables(self)
 
     def element(self, text: str) -> Any:
         """What a sequence of moves does, as the kernel takes it. Raises BoardError."""
@@ -143,18 +159,19 @@ class Subgroup:
         names = [move.name for move in permutation(self.puzzle).generators]
         return moves_text([names[move] for move in way])
 
+    @cached_property
     def renamings(self) -> list[Any]:
-        """For each symmetry that keeps the subgroup the moves that take the place of moves."""
+        """For each symmetry that keeps the subgroup the moves that take the place of moves; first the identity."""
         number = {move: at for at, move in enumerate(self.moves)}
         found = []
         try:
             for each in automorphisms(self.moves, [slot for slot, _ in self.points.places]):
                 renamed = [number[conjugate(each, move)] for move in self.moves]
                 if all(self.inside[image] == own for image, own in zip(renamed, self.inside, strict=True)):
-                    found.append(np.array(renamed, dtype=np.uint16))
+                    found.append(renamed)
         except TooManyError:
-            return []
-        return found
+            found = [[*range(len(self.moves))]]
+        return [np.array(renamed, dtype=np.uint16) for renamed in sorted(found)]
 
 
 def own_moves(puzzle: Puzzle, text: str) -> tuple[list[Element], str]:
@@ -213,7 +230,7 @@ class SmallTables:
             levels,
             [np.array(move, dtype=np.uint16) for move in subgroup.moves],
             list(subgroup.inside),
-            subgroup.renamings(),
+            subgroup.renamings,
             MOST_COSETS,
         )
         if self.kernel.count != subgroup.cosets:
@@ -258,3 +275,155 @@ class _SmallRun(_kernel.CosetRun):
     """A run, of which each distance is done at once."""
 
     share = 0.0
+
+
+class _Coordinate:
+    """A number that says how points are coloured after moves, of colours that the subgroup keeps: 0 as at the start.
+
+    ``after``: uint16, by number and move. Raises ResourceError for too many numbers."""
+
+    def __init__(self, subgroup: Subgroup, points: Sequence[int], colours: Sequence[int]) -> None:
+        self._points = points
+        at = {point: i for i, point in enumerate(points)}
+        moved = [[at[back[point]] for point in points] for back in map(inverse, subgroup.moves)]
+        self._colour = dict(zip(points, colours, strict=True))
+        self._numbers = {tuple(colours): 0}
+        after = []
+        for values in (queue := [tuple(colours)]):
+            for sources in moved:
+                then = tuple([values[i] for i in sources])
+                number = self._numbers.setdefault(then, len(self._numbers))
+                if number == len(queue):
+                    queue.append(then)
+                    if number >= MOST_NUMBERS:
+                        raise ResourceError(f"more than {MOST_NUMBERS:,} ways to turn or to place pieces")
+                after.append(number)
+        self.count = len(queue)
+        self.after = np.array(after, dtype=np.uint16)
+
+    def of(self, element: Element) -> int:
+        """The number after an element."""
+        back = inverse(element)
+        return self._numbers[tuple([self._colour[back[point]] for point in self._points])]
+
+
+def _coordinates(subgroup: Subgroup) -> list[_Coordinate]:
+    """The coordinates of a coset: of each kind of pieces how they are turned, and which of the places that the subgroup
+    takes to each other have whose pieces. Three, the last one with the most numbers. Raises ResourceError, whose text
+    begins in the middle of a sentence."""
+    points = len(subgroup.points.places)
+    own = [move for move, inside in zip(subgroup.moves, subgroup.inside, strict=True) if inside]
+    turn_of, place_of = [0] * points, [0] * points
+    slots_met: dict[tuple[int, ...], int] = {}
+    for orbit in orbits(points, own):
+        slots = tuple(subgroup.points.places[point][0] for point in orbit)
+        if len(set(slots)) < len(slots):
+            raise ResourceError("its moves turn pieces in their places")
+        turn = subgroup.points.places[orbit[0]][1]
+        place = slots_met.setdefault(slots, len(slots_met))
+        for point in orbit:
+            turn_of[point], place_of[point] = turn, place
+    found = [
+        _Coordinate(subgroup, kind, [colours[point] for point in kind])
+        for kind in orbits(points, subgroup.moves)
+        for colours in (turn_of, place_of)
+    ]
+    found = sorted((each for each in found if each.count > 1), key=lambda each: each.count)
+    if len(found) != 3 or prod(each.count for each in found) != subgroup.cosets:
+        raise ResourceError("its cosets are not made of three coordinates, each independent of the others")
+    return found
+
+
+def _sources(subgroup: Subgroup, element: Element) -> list[int]:
+    """For each slot the slot that its content was in before an element."""
+    return [
+        subgroup.points.places[point][0] for point in map(inverse(element).__getitem__, subgroup.points.first)
+    ]
+
+
+def _faces(moves: Sequence[Element]) -> list[list[int]]:
+    """The moves that are powers of one of them, and of no other such."""
+    number = {move: at for at, move in enumerate(moves)}
+    faces: list[list[int]] = []
+    powers: dict[int, list[int]] = {}
+    for at, move in enumerate(moves):
+        powers[at], power = [], move
+        while power in number and number[power] not in powers[at]:
+            powers[at].append(number[power])
+            power = product(power, move)
+    for at in sorted(powers, key=lambda each: -len(powers[each])):
+        if not any(at in face for face in faces):
+            faces.append(sorted(powers[at]))
+    return faces
+
+
+class LargeTables:
+    """Those of a large subgroup of many cosets, where the distance of a coset follows from a table with an entry for
+    one of those that symmetries take to each other."""
+
+    def __init__(self, subgroup: Subgroup) -> None:
+        self._subgroup = subgroup
+        self._coordinates = _coordinates(subgroup)
+        self._renamings = subgroup.renamings
+        faces = _faces(subgroup.moves)
+        firsts = [subgroup.moves[face[0]] for face in faces]
+        self.kernel = _kernel.LargeCosets(
+            [each.after for each in self._coordinates],
+            [_sources(subgroup, move) for move in subgroup.moves],
+            list(subgroup.inside),
+            faces,
+            [
+                sum((product(one, other) == product(other, one)) << at for at, other in enumerate(firsts))
+                for one in firsts
+            ],
+            self._renamings,
+            cores(),
+        )
+
+    @property
+    def classes(self) -> int:
+        """See ``Tables``. Raises SettingError: they are not numbered."""
+        raise SettingError(
+            f"{self._subgroup.name}: all {self._subgroup.cosets:,} cosets would take centuries; choose some"
+        )
+
+    def first(self, number: int) -> str:
+        """See ``Tables``."""
+        return str(self.classes)
+
+    def _state(self, element: Element) -> tuple[int, int, int]:
+        first, second, other = (each.of(element) for each in self._coordinates)
+        return first, second, other
+
+    def _way(self, state: tuple[int, int, int]) -> list[int]:
+        """A shortest sequence to a coset."""
+        number = {move: at for at, move in enumerate(self._subgroup.moves)}
+        way = [self._subgroup.moves[move] for move in self.kernel.way(state)]
+        return [number[inverse(move)] for move in reversed(way)]
+
+    def _end(self, way: Iterable[int]) -> tuple[int, int, int]:
+        """The coset that a sequence leads to from the subgroup."""
+        state = [0, 0, 0]
+        for move in way:
+            state = [
+                int(each.after[at * len(self._subgroup.moves) + move])
+                for each, at in zip(self._coordinates, state, strict=True)
+            ]
+        return state[0], state[1], state[2]
+
+    def drawn(self, source: RandomSource) -> str:
+        """See ``Tables``."""
+        return self._subgroup.text_of(self._way(self._state(self._subgroup.whole.random(source))))
+
+    def coset(self, text: str) -> Coset:
+        """See ``Tables``."""
+        way = self._way(self._state(tuple(self._subgroup.element(text).tolist())))
+        images = {self._end(renaming[move] for move in way) for renaming in self._renamings}
+        return Coset(len(way), self._subgroup.text_of(self._way(min(images))), len(images))
+
+    def begin(self, text: str, threads: int) -> Run:
+        """See ``Tables``."""
+        element = tuple(self._subgroup.element(text).tolist())
+        return _kernel.LargeCosetRun(
+            self.kernel, _sources(self._subgroup, element), self._state(element), threads
+        )

@@ -1,10 +1,10 @@
 // Which moves lead nearer to solved in a product of two coordinates: of a coset of a large subgroup, say.
 //
-// A state is a *lead* and an *other* number, and moves act on each by a table. Symmetries, renamings of moves
-// that keep the solved state (0, 0), take leads to leads and others to others; what they do to these is found
-// by walking both in step from 0. Of the leads that they take to each other, a class, only the first has
-// entries, one for each other number: state (lead, other) is looked up after the symmetry that takes the lead
-// there.
+// A state is a *lead* and an *other* number; a lead is made of two parts, first * seconds + second, and moves
+// act on each of the three by a table. Symmetries, renamings of moves that keep the solved state 0, take
+// leads to leads and others to others; what they do to these is found by walking both in step from 0. Of the
+// leads that they take to each other, a class, only the first has entries, one for each other number: state
+// (lead, other) is looked up after the symmetry that takes the lead there.
 //
 // Moves come in *faces*: up to three moves that are the powers of one turn. The states that turns of one face
 // take to each other are one move apart, so they have at most two distances, and four bits of the entry say
@@ -13,9 +13,8 @@
 // not once for each move, and the distance of its neighbours follows from its own.
 #pragma once
 
-#include <bit>
+#include <compare>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "farthest/pages.hpp"
@@ -24,37 +23,50 @@ namespace farthest {
 
 class TurnTable {
  public:
-  static constexpr std::size_t kMostMoves = 24, kMostFaces = 8, kMostOnFace = 3, kMostSymmetries = 64;
+  static constexpr std::size_t kMostMoves = 24, kMostFaces = 8, kMostOnFace = 3;
+  static constexpr std::uint32_t kMostSymmetries = 64;
 
+  // After each move, by number and move.
   struct Coordinates {
-    std::uint32_t leads;
-    std::uint16_t others;
-    std::vector<std::uint32_t> lead_after;   // by lead and move
-    std::vector<std::uint16_t> other_after;  // by other and move
+    std::vector<std::uint16_t> first_after, second_after, other_after;
   };
-  using Renaming = std::vector<std::uint8_t>;  // by move
+  struct State {
+    std::uint16_t first = 0, second = 0, other = 0;
+
+    auto operator<=>(const State&) const = default;
+  };
+  using Renaming = std::vector<std::uint16_t>;  // by move
 
   // faces: the moves of each, all moves once. symmetries: a group; the identity comes first. Throws
   // InvalidArgument where these do not fit together, or some state is not reached.
   TurnTable(Coordinates coordinates, const std::vector<std::vector<std::uint8_t>>& faces,
-            const std::vector<Renaming>& symmetries);
+            const std::vector<Renaming>& symmetries, int threads);
 
-  std::uint64_t entries() const { return std::uint64_t{classes()} * coordinates_.others; }
+  std::uint64_t entries() const { return std::uint64_t{classes()} * others_; }
   std::uint32_t classes() const { return static_cast<std::uint32_t>(firsts_.size()); }
+  std::size_t moves() const { return moves_; }
+  const Coordinates& coordinates() const { return coordinates_; }
+  State after(State state, std::size_t move) const {
+    return {coordinates_.first_after[state.first * moves_ + move],
+            coordinates_.second_after[state.second * moves_ + move],
+            coordinates_.other_after[state.other * moves_ + move]};
+  }
+  // One number for a state.
+  std::uint32_t key(State state) const { return lead(state) * others_ + state.other; }
+  // Throws InvalidArgument for a state that there is not.
+  void check(State state) const;
 
   struct Place {
-    std::uint64_t entry;
+    std::uint32_t entry;
     std::uint32_t symmetry;
   };
-  Place place(std::uint32_t lead, std::uint16_t other) const {
-    const std::uint32_t told = told_[lead], symmetry = told % kMostSymmetries;
-    return {std::uint64_t{told / kMostSymmetries} * coordinates_.others +
-                other_images_[symmetry * coordinates_.others + other],
-            symmetry};
+  Place place(State state) const {
+    const std::uint32_t word = told()[lead(state)], symmetry = word % kMostSymmetries;
+    return {word / kMostSymmetries * others_ + other_images_[symmetry * others_ + state.other], symmetry};
   }
   // Asks memory for what place() reads, and for what turns() does.
-  void prefetch(std::uint32_t lead) const { __builtin_prefetch(&told_[lead]); }
-  void prefetch(Place place) const { __builtin_prefetch(&codes()[place.entry]); }
+  void prefetch(State state) const { __builtin_prefetch(told() + lead(state)); }
+  void prefetch(Place place) const { __builtin_prefetch(codes() + place.entry); }
 
   // Moves as bits: those that lead nearer, and those that lead nearer or keep the distance.
   struct Turns {
@@ -62,30 +74,27 @@ class TurnTable {
   };
   Turns turns(Place place) const {
     const std::uint64_t* readings = readings_.data() + place.symmetry * kReadings;
-    std::uint64_t both = 0;
-    std::uint32_t code = codes()[place.entry];
-    for (std::size_t byte = 0; byte < bytes_; ++byte, code >>= 8) both |= readings[byte * 256 + (code & 255)];
+    const std::uint32_t code = codes()[place.entry];
+    const std::uint64_t both = readings[code & 255] | readings[256 + (code >> 8 & 255)] |
+                               readings[512 + (code >> 16 & 255)] | readings[768 + (code >> 24)];
     return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
   }
-  // By as many look-ups.
-  int distance(std::uint32_t lead, std::uint16_t other) const {
-    int steps = 0;
-    for (std::uint32_t nearer; (nearer = turns(place(lead, other)).nearer) != 0; ++steps) {
-      const auto move = static_cast<std::size_t>(std::countr_zero(nearer));
-      lead = coordinates_.lead_after[lead * moves_ + move];
-      other = coordinates_.other_after[other * moves_ + move];
-    }
-    return steps;
-  }
+  // A shortest sequence to state 0, by as many look-ups.
+  std::vector<std::uint16_t> way(State state) const;
 
  private:
   static constexpr std::size_t kReadings = kMostFaces / 2 * 256;
 
+  std::uint32_t lead(State state) const { return state.first * seconds_ + state.second; }
+  std::uint32_t lead_after(std::uint32_t lead, std::size_t move) const {
+    return coordinates_.first_after[lead / seconds_ * moves_ + move] * seconds_ +
+           coordinates_.second_after[lead % seconds_ * moves_ + move];
+  }
+  const std::uint32_t* told() const { return reinterpret_cast<const std::uint32_t*>(told_.bytes().data()); }
   const std::uint32_t* codes() const { return reinterpret_cast<const std::uint32_t*>(codes_.bytes().data()); }
-  void check(const std::vector<std::vector<std::uint8_t>>& faces,
-             const std::vector<Renaming>& symmetries) const;
+  void check(const std::vector<std::vector<std::uint8_t>>& faces, const std::vector<Renaming>& symmetries);
   void classify(const std::vector<Renaming>& symmetries);
-  std::vector<std::uint8_t> distances() const;
+  void find_distances(std::uint8_t* all, int threads) const;
   // Of a first lead and a move: where its neighbours are, entries from `row` on, each by other number.
   struct Neighbours {
     std::uint64_t row;
@@ -93,13 +102,15 @@ class TurnTable {
     const std::uint16_t* images;
   };
   Neighbours neighbours(std::uint32_t cls, std::size_t move) const;
-  void encode(std::span<const std::uint8_t> distance, const std::vector<std::vector<std::uint8_t>>& faces);
+  void encode(const std::uint8_t* distance, const std::vector<std::vector<std::uint8_t>>& faces, int threads);
   void read(const std::vector<std::vector<std::uint8_t>>& faces, const std::vector<Renaming>& symmetries);
 
   Coordinates coordinates_;
-  std::size_t moves_, bytes_;
-  std::vector<std::uint32_t> told_;          // by lead: its class and the symmetry that takes it to the first
+  std::size_t moves_;
+  std::uint32_t seconds_ = 1, others_ = 1, leads_ = 1;  // how many there are
+  Pages told_;                               // by lead: its class and the symmetry that takes it to the first
   std::vector<std::uint32_t> firsts_;        // by class
+  std::vector<std::uint64_t> stays_;         // by class: the symmetries that keep its first lead, as bits
   std::vector<std::uint16_t> other_images_;  // by symmetry and other
   std::vector<std::uint16_t> images_after_;  // by symmetry, move and other: the image after the move
   Pages codes_;

@@ -1,0 +1,106 @@
+// Coset enumeration (cosets.hpp) for a large subgroup H of many cosets: the cube's <U, D, R2, L2, F2, B2>
+// with 19,508,428,800 elements and 2,217,093,120 cosets.
+//
+// A coset is a state of three coordinates, whose distance from H and the moves that lead nearer a TurnTable
+// tells; its positions are the bits of SubgroupBits. Moves of H make a step of all bits together. All other
+// sequences are listed (src/sequence_listing.hpp) by all threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "farthest/subgroup_bits.hpp"
+#include "farthest/turn_table.hpp"
+
+namespace farthest {
+
+struct ListingBackend;
+struct ListingMoves;
+struct ListingNode;
+struct ListingWork;
+struct Tails;
+
+class LargeCosets {
+ public:
+  // For each slot where what comes into it was, or whose home the slot of a piece is.
+  using Slots = std::vector<std::uint8_t>;
+
+  struct Moves {
+    std::vector<Slots> from;  // by move
+    std::vector<bool> own;    // by move: whether it is in H
+    // The moves of each face, powers of one turn, and for each face the faces that commute with it, as bits.
+    std::vector<std::vector<std::uint8_t>> faces;
+    std::vector<std::uint32_t> commuting;
+  };
+
+  // Of the moves of H alone. Throws InvalidArgument, whose text says what of the structure is missing.
+  static void check(const std::vector<Slots>& own);
+
+  // Throws InvalidArgument where these do not fit together.
+  LargeCosets(TurnTable::Coordinates coordinates, const Moves& moves,
+              const std::vector<TurnTable::Renaming>& symmetries, int threads);
+  ~LargeCosets();
+
+  const TurnTable& table() const { return table_; }
+
+ private:
+  friend class LargeCosetRun;
+
+  // What stands where, as bytes of SubgroupBits.
+  SubgroupBits::Bytes bytes_of(const Slots& slots) const;
+
+  std::vector<std::uint8_t> places_;  // by slot
+  TurnTable table_;
+  std::unique_ptr<ListingMoves> moves_;
+  std::vector<SubgroupBits::Bytes> own_;
+  std::vector<std::unique_ptr<Tails>> tails_;  // by length, less one
+};
+
+// One coset that is enumerated, distance by distance.
+class LargeCosetRun {
+ public:
+  struct Found {
+    std::uint64_t fresh;      // positions
+    std::uint64_t sequences;  // that were listed
+  };
+  static constexpr int kMostListed = 30;  // moves
+
+  // The coset of the positions w with r w in H: what stands in the slots after r, and its state.
+  LargeCosetRun(const LargeCosets& cosets, const LargeCosets::Slots& board, TurnTable::State state,
+                int threads);
+  ~LargeCosetRun();
+  LargeCosetRun(const LargeCosetRun&) = delete;
+  LargeCosetRun& operator=(const LargeCosetRun&) = delete;
+
+  // Goes on with the next distance, from 0, for a second or so. None: it is not done yet, and the next call
+  // goes on with it. listed: whether sequences are listed. Throws LimitExceeded beyond kMostListed.
+  std::optional<Found> advance(bool listed);
+  // Of the sequences of the distance under way the share that is listed.
+  double share() const;
+
+ private:
+  struct Worker;
+
+  void begin_listing();
+  void list();
+
+  const LargeCosets& cosets_;
+  const int threads_;
+  const std::unique_ptr<const ListingBackend> backend_;
+  SubgroupBits bits_;
+  const SubgroupBits::Bytes board_;
+  const TurnTable::State state_;
+  const int coset_distance_;
+  int distance_ = -1;
+  bool under_way_ = false;                        // the distance
+  std::uint64_t reached_ = 0;                     // positions at the distances before
+  std::uint64_t moved_ = 0;                       // and after the step
+  std::vector<ListingNode> roots_;                // of what is listed
+  int left_ = 0;                                  // moves that roots have left
+  std::size_t next_ = 0;                          // root
+  std::vector<std::unique_ptr<Worker>> workers_;  // while sequences are listed
+};
+
+}  // namespace farthest
