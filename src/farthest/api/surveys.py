@@ -31,6 +31,7 @@ def survey(
     *,
     boards: Sequence[GivenBoard] | None = None,
     pieces: SupportsIndex | None = None,
+    walls: SupportsIndex | None = None,
     row: SupportsIndex | None = None,
     keep: Keep | None = None,
     parts: SupportsIndex | None = None,
@@ -42,17 +43,19 @@ def survey(
     """Find the components of many small spaces and the hardest board of each, store them, and return the survey.
 
     ``starts``: ``rush-hour-6x6``, all boards of Rush Hour of that size; or a sliding block puzzle: all placements of
-    its pieces, or its ``boards``. ``pieces``: most pieces of a board, and ``row``: that of the piece that leaves, from
-    1, both of Rush Hour. ``keep``: which components have a row; None: minimal, of a puzzle all. ``parts``: into how
-    many a new survey is divided; None: some seconds each. ``workers``: who does them; ``threads``: None: one per
-    processor. ``database``: as for `open_map`; the file is made where there is none. ``progress``: as for `enumerate`.
-    A survey that was broken off is gone on with. Raises SettingError, PuzzleError, BoardError, ResourceError or
-    StorageError.
+    its pieces; with ``boards`` these alone. ``pieces``, ``walls``: most of a board, and ``row``: that of the piece that
+    leaves, from 1, all of Rush Hour. ``keep``: which components have a row; None: minimal, of a puzzle or of boards
+    all. ``parts``: into how many a new survey is divided; None: some seconds each. ``workers``: who does them;
+    ``threads``: None: one per processor. ``database``: as for `open_map`; the file is made where there is none.
+    ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises SettingError, PuzzleError,
+    BoardError, ResourceError or StorageError.
     """
     from farthest.models.database import open_database
     from farthest.starts import starts_named
 
-    asked = starts_named(starts, whole("pieces", pieces), whole("row", row), keep, boards)
+    asked = starts_named(
+        starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
+    )
     opened = open_database(database, create=True)
     try:
         return Survey(opened, _done(asked, opened, parts, workers, threads, progress).id)
