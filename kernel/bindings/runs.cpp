@@ -15,6 +15,7 @@
 #include "farthest/expansion.hpp"
 #include "farthest/map_runs.hpp"
 #include "farthest/outboxes.hpp"
+#include "farthest/thin_layers.hpp"
 #include "farthest/user_expander.hpp"
 
 namespace farthest::python {
@@ -112,6 +113,20 @@ States merged(std::size_t width, const nb::sequence& runs, const nb::sequence& e
     const nb::gil_scoped_release release;
     return merge_runs(views.spans(), excluded.spans(), width);
   }());
+}
+
+std::pair<std::vector<States>, States> found_thin(const Expander& expander, const nb::sequence& last,
+                                                  const nb::sequence& older, Key keys, std::uint64_t layers,
+                                                  std::uint64_t wide, std::uint64_t states) {
+  const ByteViews views(last), known(older);
+  const ThinLayers thin = [&] {
+    const nb::gil_scoped_release release;
+    return thin_layers(expander, views.spans(), known.spans(), expander.width(), keys,
+                       {layers, wide, states});
+  }();
+  std::vector<States> out;
+  for (const CountedRun& layer : thin.layers) out.push_back(states_from(layer));
+  return {std::move(out), states_from(thin.all)};
 }
 
 class PyOutboxes {
@@ -296,6 +311,18 @@ void bind_runs(nb::module_& m) {
         "width"_a, "runs"_a, "exclude"_a = nb::make_tuple(),
         "The run of the codes that are in any of `runs` and in none of `exclude`, with its number of states. "
         "Raises ValueError where one is damaged.");
+
+  m.def("thin_layers", &found_thin,
+        nb::sig("def thin_layers(expander: Expander, last: Sequence[" BUFFER "], older: Sequence[" BUFFER
+                "], keys: int, layers: int, wide: int, states: int) -> tuple[list[tuple[int, bytes]], "
+                "tuple[int, bytes]]"),
+        "expander"_a, "last"_a, "older"_a, "keys"_a, "layers"_a, "wide"_a, "states"_a,
+        "The layers that follow the last one, whose runs are `last`, among states that are in none of these, "
+        "nor "
+        "of the runs `older`: the states and run of each, and of all of them. It stops after an empty layer, "
+        "after `layers` "
+        "of them, after one of more than `wide` states, and after `states` states in all. keys: of a dense "
+        "space, else 0. Raises ValueError.");
 
   nb::class_<PyOutboxes>(
       m, "Outboxes",

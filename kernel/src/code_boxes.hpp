@@ -17,28 +17,32 @@ namespace farthest {
 template <class Code>
 class CodeBoxes {
  public:
-  // About so many codes will be put in, then those that are not new.
-  void begin(std::size_t codes) {
+  // So many codes will be put in, then about so many that are not new.
+  void begin(std::size_t codes, std::size_t old) {
     bits_ = static_cast<int>(std::bit_width(std::min(codes / kBoxCodes, kMostBoxes - 1)));
     boxes_.resize(std::max(boxes_.size(), count()));
     old_.resize(boxes_.size());
-    for (auto& box : boxes_) box.clear();
     for (auto& box : old_) box.clear();
-    united_ = false;
+    filters_ = count() > 1 && old > codes / 4;  // making a filter takes as long as keeping so many
+    if (count() == 1) {
+      if (boxes_[0].size() < codes) boxes_[0].resize(codes);
+      return begin_table(codes);
+    }
+    for (auto& box : boxes_) box.clear();
     const std::size_t each = codes / count();
     const auto spread = static_cast<std::size_t>(6 * std::sqrt(static_cast<double>(each)));
     for (std::size_t box = 0; box < count(); ++box) boxes_[box].reserve(each + spread + 1);
   }
 
-  void put(const Code& code) { boxes_[box_of(hash_of(code))].push_back(code); }
-  void put(std::span<const Code> codes) {
-    if (count() == 1) return static_cast<void>(boxes_[0].insert(boxes_[0].end(), codes.begin(), codes.end()));
-    for (const Code& code : codes) put(code);
+  // Those of a single box are united at once, and old ones are looked up there.
+  void put(const Code& code) {
+    if (count() == 1) return unite(code, boxes_[0]);
+    boxes_[box_of(hash_of(code))].push_back(code);
   }
 
-  // Those of a single box are united at once, and old ones are looked up there.
   void end_of_codes() {
-    if (count() == 1) return unite(boxes_[0]);
+    if (count() == 1) left_out_.assign(united_, 0);
+    if (!filters_) return;
     std::size_t codes = 0;
     for (const auto& box : boxes_) codes += box.size();
     filter_bits_ = static_cast<int>(std::bit_width(codes / 4 | 1));
@@ -50,11 +54,16 @@ class CodeBoxes {
       }
   }
 
-  // A code that is not new. It takes memory only where it may be among those that were put in.
+  // A code that is not new. Where these are many, one takes memory only where it may be among those that were
+  // put in.
   void put_old(const Code& code) {
     if (count() == 1) return leave_out(code, boxes_[0]);
-    const std::uint64_t hash = hash_of(code), bits = bits_in_filter(hash);
-    if ((filter_[word_in_filter(hash)] & bits) == bits) old_[box_of(hash)].push_back(code);
+    const std::uint64_t hash = hash_of(code);
+    if (filters_) {
+      const std::uint64_t bits = bits_in_filter(hash);
+      if ((filter_[word_in_filter(hash)] & bits) != bits) return;
+    }
+    old_[box_of(hash)].push_back(code);
   }
 
   std::size_t count() const { return std::size_t{1} << bits_; }
@@ -62,10 +71,14 @@ class CodeBoxes {
   // The codes of a box that are new, each once, in the order in which they came.
   std::span<const Code> fresh(std::size_t number) {
     std::vector<Code>& box = boxes_[number];
-    if (!united_ || count() > 1) unite(box);
-    for (const Code& code : old_[number]) leave_out(code, box);
+    if (count() > 1) {
+      begin_table(box.size());
+      for (const Code& code : box) unite(code, box);
+      left_out_.assign(united_, 0);
+      for (const Code& code : old_[number]) leave_out(code, box);
+    }
     std::size_t left = 0;
-    for (std::size_t i = 0; i < left_out_.size(); ++i) {
+    for (std::size_t i = 0; i < united_; ++i) {
       box[left] = box[i];
       left += left_out_[i] ^ 1u;
     }
@@ -82,7 +95,7 @@ class CodeBoxes {
   }
 
  private:
-  static constexpr std::size_t kBoxCodes = std::max<std::size_t>(64, 131072 / sizeof(Code));
+  static constexpr std::size_t kBoxCodes = std::max<std::size_t>(64, 524288 / sizeof(Code));
   static constexpr std::size_t kMostBoxes = 2048;
 
   // Another one than that of shards (codes.hpp), so that the codes of a shard go into all boxes.
@@ -98,32 +111,39 @@ class CodeBoxes {
 
   std::size_t box_of(std::uint64_t hash) const { return bits_ == 0 ? 0 : hash >> (64 - bits_); }
 
-  // Leaves each code of a box once, and makes their table.
-  void unite(std::vector<Code>& box) {
-    united_ = true;
-    table_bits_ = static_cast<int>(std::bit_width(box.size())) + 1;
+  void begin_table(std::size_t codes) {
+    table_bits_ = static_cast<int>(std::bit_width((codes + codes / 2) | 1));
     table_.assign(std::size_t{1} << table_bits_, 0);
-    std::uint32_t count = 0;
-    for (const Code& code : box) {
-      std::uint32_t& place = place_of(code, box);
-      if (place != 0) continue;
-      box[count] = code;
-      place = ++count;
-    }
-    left_out_.assign(count, 0);
+    places_ = static_cast<std::uint32_t>((std::uint64_t{1} << std::bit_width(codes)) - 1);
+    united_ = 0;
+  }
+
+  // Adds a code to the first ones of a box unless it is one of them.
+  void unite(const Code& code, std::vector<Code>& box) {
+    const Entry entry = entry_of(code, box);
+    if (entry.held != 0) return;
+    box[united_] = code;
+    table_[entry.at] = entry.tag | ++united_;
   }
 
   // A code of the box in the table is not new.
   void leave_out(const Code& code, std::vector<Code>& box) {
-    if (const std::uint32_t place = place_of(code, box); place != 0) left_out_[place - 1] = 1;
+    if (const Entry entry = entry_of(code, box); entry.held != 0) left_out_[(entry.held & places_) - 1] = 1;
   }
 
+  struct Entry {
+    std::size_t at;
+    std::uint32_t held, tag;
+  };
+
   // Where the table has a code of the box, or none.
-  std::uint32_t& place_of(const Code& code, std::vector<Code>& box) {
-    std::size_t at = hash_of(code) << bits_ >> (64 - table_bits_);
+  Entry entry_of(const Code& code, const std::vector<Code>& box) const {
+    const std::uint64_t hash = hash_of(code) << bits_;
+    const auto tag = static_cast<std::uint32_t>(hash << table_bits_ >> 32) & ~places_;
+    std::size_t at = hash >> (64 - table_bits_);
     for (std::uint32_t held; (held = table_[at]) != 0; at = (at + 1) & (table_.size() - 1))
-      if (equal(box[held - 1], code)) break;
-    return table_[at];
+      if (((held ^ tag) & ~places_) == 0 && equal(box[(held & places_) - 1], code)) return {at, held, tag};
+    return {at, 0, tag};
   }
 
   // A code sets two bits of a word, by those of the hash that follow each other: 16 to 32 bits a code let one
@@ -136,10 +156,13 @@ class CodeBoxes {
 
   std::vector<std::vector<Code>> boxes_, old_;
   std::vector<std::uint64_t> filter_;
-  std::vector<std::uint32_t> table_;    // by hash: the place of a code in the box, and one; 0: none
-  std::vector<std::uint8_t> left_out_;  // by that place: whether it is not new
+  // By hash the place of a code in the box, and one; above that other bits of the hash. 0: none.
+  std::vector<std::uint32_t> table_;
+  std::vector<std::uint8_t> left_out_;  // by place: whether it is not new
   int bits_ = 0, filter_bits_ = 1, table_bits_ = 1;
-  bool united_ = false;
+  std::uint32_t places_ = 0;  // the bits of a place
+  std::uint32_t united_ = 0;  // codes of the box in the table
+  bool filters_ = false;
 };
 
 // The least codes of many.

@@ -1,6 +1,8 @@
 #include "farthest/line_survey.hpp"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace farthest {
@@ -26,10 +28,17 @@ std::uint64_t crossing(std::uint8_t cells, int line) {
 
 }  // namespace
 
-LineSurvey::LineSurvey(int size, int row, int most_pieces)
-    : size_(size), row_(row), most_pieces_(std::min(most_pieces, kMostPieces)) {
-  if (size < kLeastSize || size > kMostSize || row < 0 || row >= size || most_pieces < 1)
-    throw InvalidArgument("expected a grid of 3 to 6 cells a side, one of its rows, and 1 piece or more");
+LineSurvey::LineSurvey(int size, int row, int most_pieces, int most_walls)
+    : size_(size), row_(row), most_pieces_(std::min(most_pieces, kMostPieces)), walls_{0} {
+  if (size < kLeastSize || size > kMostSize || row < 0 || row >= size || most_pieces < 1 || most_walls < 0 ||
+      most_walls > kMostWalls)
+    throw InvalidArgument(
+        "expected a grid of 3 to 6 cells a side, one of its rows, 1 piece or more, and 3 walls at most");
+  for (std::size_t i = 0; i < walls_.size(); ++i)
+    for (int cell = 0; std::popcount(walls_[i]) < most_walls && cell < size * size; ++cell) {
+      const std::uint64_t wall = std::uint64_t{1} << (cell / size * kLineBits + cell % size);
+      if (wall > walls_[i]) walls_.push_back(walls_[i] | wall);
+    }
   std::vector<std::vector<int>> lengths{{}, {2}};
   for (std::size_t i = 0; i < lengths.size(); ++i)
     for (const int length : {2, 3}) {
@@ -37,7 +46,7 @@ LineSurvey::LineSurvey(int size, int row, int most_pieces)
       more.push_back(length);
       int cells = 0;
       for (const int each : more) cells += each;
-      if (cells < size && std::ranges::find(lengths, more) == lengths.end()) lengths.push_back(more);
+      if (cells <= size && std::ranges::find(lengths, more) == lengths.end()) lengths.push_back(more);
     }
   for (const auto& each : lengths) {
     Sort sort{.lengths = each, .masks = {}, .places = {}, .reached = {}};
@@ -79,6 +88,7 @@ LineSurvey::LineSurvey(int size, int row, int most_pieces)
       const LineMask mask = sort.masks[arrangement];
       unsigned firsts = 0;
       for (const int at : sort.places[arrangement]) firsts |= 1u << at;
+      if (std::popcount(mask) == size) continue;
       entries_.push_back({.sort = static_cast<std::uint8_t>(number),
                           .arrangement = static_cast<std::uint8_t>(arrangement),
                           .mask = mask,
@@ -95,9 +105,11 @@ LineSurvey::LineSurvey(int size, int row, int most_pieces)
           fitting_[covered << size | required].push_back(entry);
 }
 
-// What does not change in a component: the sorts of its lines, rows first.
+// What does not change in a component: the sorts of its lines, rows first, and its walls, column by column
+// and row by row.
 struct LineSurvey::Lines {
   std::array<std::uint8_t, kMostLines> sorts{};
+  std::array<std::uint64_t, 2> walls{};
   std::array<std::uint32_t, kMostLines> weights{};
   std::array<int, kMostLines> used{};  // the lines that have pieces
   int lines = 0, pieces = 0;
@@ -106,8 +118,8 @@ struct LineSurvey::Lines {
 
 // The breadth-first searches of a thread, with the memory that they use again.
 struct LineSurvey::Search {
-  // A board of a component. digits: 4 bits of each line. covered: the cells of rows' pieces, column by
-  // column, and those of columns' pieces, row by row.
+  // A board of a component. digits: 4 bits of each line. covered: the walls and the cells of rows' pieces,
+  // column by column, and the walls and those of columns' pieces, row by row.
   struct Board {
     std::uint64_t digits;
     std::array<std::uint64_t, 2> covered;
@@ -126,8 +138,9 @@ struct LineSurvey::Search {
     return static_cast<int>(digits >> line * kDigitBits & ((1 << kDigitBits) - 1));
   }
 
-  Lines lines_of(const std::array<std::uint8_t, kMostLines>& sorts) {
-    Lines lines{.sorts = sorts};
+  // walls: row by row.
+  Lines lines_of(const std::array<std::uint8_t, kMostLines>& sorts, std::uint64_t walls) {
+    Lines lines{.sorts = sorts, .walls = {survey.crossed(walls), walls}};
     for (int line = 0; line < 2 * survey.size_; ++line) {
       const auto at = static_cast<std::size_t>(line);
       const Sort& sort = survey.sorts_[sorts[at]];
@@ -143,7 +156,7 @@ struct LineSurvey::Search {
   }
 
   Board board_of(const Lines& lines, std::uint64_t digits) const {
-    Board board{.digits = digits, .covered = {}, .code = 0, .parent = 0};
+    Board board{.digits = digits, .covered = lines.walls, .code = 0, .parent = 0};
     for (int i = 0; i < lines.lines; ++i) {
       const int line = lines.used[static_cast<std::size_t>(i)];
       board.code +=
@@ -199,16 +212,42 @@ struct LineSurvey::Search {
     return true;
   }
 
-  // All boards of the component are in `flooded`, marked no more; false where one has a lesser code than the
-  // start.
-  bool flood(const Lines& lines, const Board& start) {
+  // All boards of the component are in `flooded`, marked no more; false where one has a code below `least`.
+  bool flood(const Lines& lines, const Board& start, std::uint32_t least) {
     flooded.assign(1, start);
     mark(start.code);
-    bool least = true;
-    for (std::size_t at = 0; least && at < flooded.size(); ++at)
-      least = expand(lines, flooded, at, [&](const Board& next) { return next.code > start.code; });
+    bool open = true;
+    for (std::size_t at = 0; open && at < flooded.size(); ++at)
+      open = expand(lines, flooded, at, [&](const Board& next) { return next.code >= least; });
     forget(flooded);
-    return least;
+    return open;
+  }
+
+  // Counts the component in `flooded`, and adds its row if it is kept. digits: of its least code.
+  void add(const Lines& lines, std::uint64_t digits, Keep keep, Part& found) {
+    Row row{.pieces = lines.pieces, .states = flooded.size(), .board = {}, .layers = {}, .minimal = false};
+    Totals& totals = found.totals[static_cast<std::size_t>(lines.pieces)];
+    ++totals.components;
+    totals.states += row.states;
+    std::uint64_t hardest = digits;
+    if (std::ranges::any_of(flooded, [&](const auto& board) { return solved(board); })) {
+      row.layers = measure(lines);
+      const std::size_t moves = row.layers.size() - 1;
+      std::size_t at = row.states - row.layers.back();
+      for (std::size_t other = at + 1; other < row.states; ++other)
+        if (masks(lines, layered[other]) < masks(lines, layered[at])) at = other;
+      hardest = layered[at].digits;
+      row.minimal = minimal(lines, at, moves);
+      ++totals.solvable;
+      totals.solvable_states += row.states;
+      totals.moves = std::max<std::uint64_t>(totals.moves, moves);
+      totals.minimal += row.minimal;
+      totals.minimal_states += row.minimal ? row.states : 0;
+    }
+    if (keep == Keep::all || row.minimal || (keep == Keep::solvable && !row.layers.empty())) {
+      row.board = text(lines, hardest);
+      found.rows.push_back(std::move(row));
+    }
   }
 
   // The boards in `layered` by their distance from those that are solved: how many are at each.
@@ -237,7 +276,8 @@ struct LineSurvey::Search {
     return found;
   }
 
-  // Whether the board, which takes so many moves, can be solved in fewer without any one of the other pieces.
+  // Whether the board, which takes so many moves, can be solved in fewer without any one of the other pieces,
+  // or of the walls.
   // Pieces that move in a solution are needed for that: it is shorter without them.
   bool minimal(const Lines& lines, std::size_t at, std::size_t moves) {
     std::array<unsigned, kMostLines> moved{};  // a bit for each piece of a line
@@ -262,6 +302,8 @@ struct LineSurvey::Search {
         if ((moved[line] >> piece & 1) == 0 && !easier_without(lines, digits, line, piece, moves))
           return false;
     }
+    for (std::uint64_t left = lines.walls[1]; left != 0; left &= left - 1)
+      if (!takes_fewer(lines_of(lines.sorts, lines.walls[1] & ~(left & -left)), digits, moves)) return false;
     return true;
   }
 
@@ -279,8 +321,13 @@ struct LineSurvey::Search {
         static_cast<std::uint64_t>(std::ranges::find(other->masks, mask) - other->masks.begin());
     auto sorts = lines.sorts;
     sorts[line] = static_cast<std::uint8_t>(other - survey.sorts_.begin());
-    const Lines without = lines_of(sorts);
-    flooded.assign(1, board_of(without, digits ^ (std::uint64_t{now} ^ then) << at * kDigitBits));
+    return takes_fewer(lines_of(sorts, lines.walls[1]),
+                       digits ^ (std::uint64_t{now} ^ then) << at * kDigitBits, moves);
+  }
+
+  // Whether a board can be solved in fewer moves.
+  bool takes_fewer(const Lines& without, std::uint64_t digits, std::size_t moves) {
+    flooded.assign(1, board_of(without, digits));
     mark(flooded[0].code);
     bool open = true;
     std::size_t next = 0;
@@ -314,26 +361,42 @@ struct LineSurvey::Search {
       return std::pair(!leaving(one), one[0]) < std::pair(!leaving(other), other[0]);
     });
     std::string board(size * size, 'o');
+    for (std::uint64_t left = lines.walls[1]; left != 0; left &= left - 1) {
+      const auto wall = static_cast<std::size_t>(std::countr_zero(left));
+      board[wall / kLineBits * size + wall % kLineBits] = 'x';
+    }
     for (std::size_t piece = 0; piece < pieces.size(); ++piece)
       for (const std::size_t cell : pieces[piece]) board[cell] = static_cast<char>('A' + piece);
     return board;
   }
 };
 
-// Calls found(sorts, digits, pieces) for the starts of the part.
+// Calls found(sorts, walls, digits) for the starts of the part. Of many parts each has one set of walls, of
+// few each has whole sets.
 template <class Found>
 void LineSurvey::each_start(std::uint64_t part, std::uint64_t parts, Found found) const {
+  const std::uint64_t sets = walls_.size();
+  for (std::uint64_t set = 0; set < sets; ++set)
+    if (parts < sets ? set % parts == part : part % sets == set)
+      each_start_of(walls_[set], parts < sets ? 0 : part / sets,
+                    parts < sets ? 1 : (parts - set + sets - 1) / sets, found);
+}
+
+// Of those of one set of walls.
+template <class Found>
+void LineSurvey::each_start_of(std::uint64_t walls, std::uint64_t part, std::uint64_t parts,
+                               Found found) const {
   std::array<std::uint8_t, kMostLines> sorts{};
   std::uint64_t number = 0;
+  const std::uint64_t whole = (1u << size_) - 1;
   const auto set = [&](int line, const Entry& entry, std::uint64_t digits) {
     sorts[static_cast<std::size_t>(line)] = entry.sort;
     return digits | std::uint64_t{entry.arrangement} << line * kDigitBits;
   };
-  // covered, required: by rows' pieces, column by column.
+  // covered, required: by walls and rows' pieces, column by column.
   const auto fill_columns = [&](auto& self, int column, std::uint64_t digits, int pieces,
                                 std::uint64_t covered, std::uint64_t required) -> void {
-    if (column == size_) return found(sorts, digits, pieces);
-    const std::uint64_t whole = (1u << size_) - 1;
+    if (column == size_) return found(sorts, walls, digits);
     const std::uint64_t here = covered >> column * kLineBits & whole,
                         wanted = required >> column * kLineBits & whole;
     for (const Entry& entry : fitting_[here << size_ | wanted]) {
@@ -347,18 +410,30 @@ void LineSurvey::each_start(std::uint64_t part, std::uint64_t parts, Found found
       if (number++ % parts == part) fill_columns(fill_columns, 0, digits, pieces, covered, required);
       return;
     }
+    const auto here = static_cast<unsigned>(walls >> row * kLineBits & whole);
     for (const Entry& entry : entries_) {
-      if (pieces + entry.pieces > most_pieces_ || (row == row_ && entry.sort != 1)) continue;
+      if (pieces + entry.pieces > most_pieces_ || (entry.mask & here) != 0 ||
+          std::popcount(entry.mask | here) == size_)
+        continue;
+      if (row == row_ && (entry.sort != 1 || (here & ~(entry.mask - 1u)) != 0)) continue;
       self(self, row + 1, set(row, entry, digits), pieces + entry.pieces, covered | crossing(entry.mask, row),
-           required | crossing(entry.required, row));
+           required | crossing(static_cast<LineMask>(entry.required & ~here), row));
     }
   };
-  fill_rows(fill_rows, 0, 0, 0, 0, 0);
+  fill_rows(fill_rows, 0, 0, 0, crossed(walls), 0);
+}
+
+// Cells row by row as cells column by column.
+std::uint64_t LineSurvey::crossed(std::uint64_t cells) const {
+  std::uint64_t found = 0;
+  for (int row = 0; row < size_; ++row)
+    found |= crossing(static_cast<LineMask>(cells >> row * kLineBits), row);
+  return found;
 }
 
 std::uint64_t LineSurvey::starts() const {
   std::uint64_t count = 0;
-  each_start(0, 1, [&](const auto&, std::uint64_t, int) { ++count; });
+  each_start(0, 1, [&](const auto&, std::uint64_t, std::uint64_t) { ++count; });
   return count;
 }
 
@@ -367,37 +442,82 @@ LineSurvey::Part LineSurvey::survey(std::uint64_t part, std::uint64_t parts, Kee
   Part found;
   Search search(*this);
   each_start(
-      part, parts, [&](const std::array<std::uint8_t, kMostLines>& sorts, std::uint64_t digits, int pieces) {
-        const Lines lines = search.lines_of(sorts);
+      part, parts,
+      [&](const std::array<std::uint8_t, kMostLines>& sorts, std::uint64_t walls, std::uint64_t digits) {
+        const Lines lines = search.lines_of(sorts, walls);
         const auto start = search.board_of(lines, digits);
-        Totals& totals = found.totals[static_cast<std::size_t>(pieces)];
-        ++totals.starts;
-        if (!search.flood(lines, start)) return;
-        Row row{
-            .pieces = pieces, .states = search.flooded.size(), .board = {}, .layers = {}, .minimal = false};
-        ++totals.components;
-        totals.states += row.states;
-        std::uint64_t hardest = digits;
-        if (std::ranges::any_of(search.flooded, [&](const auto& board) { return search.solved(board); })) {
-          row.layers = search.measure(lines);
-          const std::size_t moves = row.layers.size() - 1;
-          std::size_t at = row.states - row.layers.back();
-          for (std::size_t other = at + 1; other < row.states; ++other)
-            if (search.masks(lines, search.layered[other]) < search.masks(lines, search.layered[at]))
-              at = other;
-          hardest = search.layered[at].digits;
-          row.minimal = search.minimal(lines, at, moves);
-          ++totals.solvable;
-          totals.solvable_states += row.states;
-          totals.moves = std::max<std::uint64_t>(totals.moves, moves);
-          totals.minimal += row.minimal;
-          totals.minimal_states += row.minimal ? row.states : 0;
-        }
-        if (keep == Keep::all || row.minimal || (keep == Keep::solvable && !row.layers.empty())) {
-          row.board = search.text(lines, hardest);
-          found.rows.push_back(std::move(row));
-        }
+        ++found.totals[static_cast<std::size_t>(lines.pieces)].starts;
+        if (search.flood(lines, start, start.code)) search.add(lines, digits, keep, found);
       });
+  return found;
+}
+
+// What a text says of a board.
+struct LineSurvey::Read {
+  std::array<std::uint8_t, kMostLines> sorts{};
+  std::uint64_t walls = 0, digits = 0;
+};
+
+LineSurvey::Read LineSurvey::read(const std::string& text) const {
+  const auto fail = [](const std::string& problem) { return InvalidArgument(problem); };
+  const auto size = static_cast<std::size_t>(size_);
+  if (text.size() != size * size) throw fail("expected " + std::to_string(size * size) + " characters");
+  std::array<std::vector<std::pair<int, int>>, kMostLines> pieces;  // of each line: first cell and length
+  Read found;
+  for (std::size_t cell = 0; cell < text.size(); ++cell) {
+    const char sign = text[cell];
+    const std::size_t row = cell / size, column = cell % size;
+    if (sign == 'x') found.walls |= std::uint64_t{1} << (row * kLineBits + column);
+    if (sign == 'x' || sign == 'o' || text.find(sign) != cell) continue;
+    const bool upright = text.find(sign, cell + 1) != cell + 1 || column + 1 == size;
+    const std::size_t stride = upright ? size : 1;
+    int length = 0;
+    for (std::size_t at = cell; at < text.size() && text[at] == sign && length < 3; at += stride) ++length;
+    if (length < 2 || std::ranges::count(text, sign) != length ||
+        (!upright && column + 3 > size && length > 2))
+      throw fail(std::string("piece ") + sign + " is not 2 or 3 cells in a line");
+    if (sign == 'A' && (upright || length != 2 || row != static_cast<std::size_t>(row_)))
+      throw fail("piece A is not 2 cells of row " + std::to_string(row_ + 1));
+    pieces[upright ? size + column : row].emplace_back(static_cast<int>(upright ? row : column), length);
+  }
+  for (std::size_t line = 0; line < 2 * size; ++line) {
+    std::vector<int> lengths;
+    unsigned mask = 0;
+    std::ranges::sort(pieces[line]);
+    for (const auto& [first, length] : pieces[line]) {
+      lengths.push_back(length);
+      mask |= cells_at(first, length);
+    }
+    const auto sort = std::ranges::find(sorts_, lengths, &Sort::lengths);
+    const auto arrangement = std::ranges::find(sort->masks, mask) - sort->masks.begin();
+    found.sorts[line] = static_cast<std::uint8_t>(sort - sorts_.begin());
+    found.digits |= static_cast<std::uint64_t>(arrangement) << line * kDigitBits;
+  }
+  if (text.find('A') == std::string::npos || found.sorts[static_cast<std::size_t>(row_)] != 1)
+    throw fail("piece A is not the only one that lies in row " + std::to_string(row_ + 1));
+  return found;
+}
+
+void LineSurvey::check(const std::string& board) const { read(board); }
+
+LineSurvey::Part LineSurvey::survey_boards(const std::vector<std::string>& boards, std::uint64_t part,
+                                           std::uint64_t parts, Keep keep) const {
+  if (part >= parts) throw InvalidArgument("expected a part below the number of parts");
+  Part found;
+  Search search(*this);
+  std::set<std::tuple<std::array<std::uint8_t, kMostLines>, std::uint64_t, std::uint32_t>> seen;
+  for (const std::string& text : boards) {
+    const Read board = read(text);
+    std::uint64_t hash = board.walls;
+    for (const std::uint8_t sort : board.sorts) hash = (hash ^ sort) * 0x100000001b3;
+    if ((hash >> 16) % parts != part) continue;
+    const Lines lines = search.lines_of(board.sorts, board.walls);
+    ++found.totals[static_cast<std::size_t>(lines.pieces)].starts;
+    search.flood(lines, search.board_of(lines, board.digits), 0);
+    const auto least = std::ranges::min_element(search.flooded, {}, &Search::Board::code);
+    if (seen.emplace(board.sorts, board.walls, least->code).second)
+      search.add(lines, least->digits, keep, found);
+  }
   return found;
 }
 

@@ -8,37 +8,40 @@
 #include <mutex>
 #include <set>
 
+#include "farthest/pages.hpp"
 #include "packed_lines.hpp"
 #include "parallel.hpp"
 
 namespace farthest {
 namespace {
 
-// Codes lie in pieces of memory of one size, which are used again and again.
-using MemoryPiece = std::unique_ptr<std::byte[]>;
+// Codes lie in pieces of memory of one size, which begin at multiples of it, and are used again and again.
+constexpr std::size_t kPieceBytes = 8192;
+constexpr std::size_t kSlabPieces = 256;  // a huge page; of little memory the first slabs are less
 
 struct Box {
-  std::vector<MemoryPiece> pieces;
-  std::byte* at = nullptr;   // where the next code goes in the last piece
-  std::byte* end = nullptr;  // of that piece
-
-  bool empty() const { return pieces.empty(); }
+  std::vector<std::byte*> pieces;
 };
 
-// What one thread puts in. `free` and `pieces` change under the mutex when boxes are emptied by any thread.
+// What one thread puts in. `free` and `filled` change under the mutex when boxes are emptied by any thread.
 struct Lane {
   std::vector<Box> boxes;
-  std::vector<MemoryPiece> free;
+  std::vector<std::byte*> at;  // by box: where the next code goes; where the last piece is full, its end
+  std::vector<std::unique_ptr<Pages>> slabs;
+  std::vector<std::byte*> free;
   std::mutex emptying;
-  std::size_t pieces = 0;  // in boxes
+  std::size_t pieces = 0;  // of all slabs
+  std::size_t filled = 0;  // in boxes
   std::size_t limit = 0;   // of them, until repeated codes are removed
 };
+
+bool is_full(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at) % kPieceBytes == 0; }
 
 // The lanes of codes of any type, as bytes.
 class Lanes {
  public:
-  // piece: bytes of a piece; room: of all.
-  Lanes(std::size_t piece, std::size_t room) : piece_(piece), room_(room) {}
+  // room: bytes of all pieces.
+  explicit Lanes(std::size_t room) : room_(room) {}
 
   std::size_t size() const { return lanes_.size(); }
   Lane& operator[](std::size_t lane) const { return *lanes_[lane]; }
@@ -47,7 +50,8 @@ class Lanes {
     while (lanes_.size() < lanes) lanes_.push_back(std::make_unique<Lane>());
     for (const auto& lane : lanes_) {
       lane->boxes.resize(shards);
-      lane->limit = std::max(lane->limit, room_ / piece_ / lanes_.size());
+      lane->at.resize(shards);
+      lane->limit = std::max(lane->limit, room_ / kPieceBytes / lanes_.size());
     }
   }
 
@@ -56,74 +60,84 @@ class Lanes {
     room_ = room;
     for (const auto& lane : lanes_) {
       lane->boxes.resize(shards);
+      lane->at.resize(shards);
       lane->limit = 0;
     }
   }
 
-  void append(Lane& lane, Box& box, const void* codes, std::size_t bytes) const {
-    const auto* from = static_cast<const std::byte*>(codes);
-    while (bytes != 0) {
-      if (box.at == box.end) grow(lane, box);
-      const std::size_t count = std::min(bytes, static_cast<std::size_t>(box.end - box.at));
-      std::memcpy(box.at, from, count);
-      box.at += count;
-      from += count;
-      bytes -= count;
-    }
+  // Begins another piece of a box, whose last one is full.
+  static void grow(Lane& lane, std::uint64_t box) {
+    if (lane.free.empty()) add_slab(lane);
+    lane.at[box] = lane.free.back();
+    lane.boxes[box].pieces.push_back(lane.free.back());
+    lane.free.pop_back();
+    ++lane.filled;
   }
 
-  static void empty(Lane& lane, Box& box) {
+  static void empty(Lane& lane, std::uint64_t box) {
     const std::lock_guard lock(lane.emptying);
-    lane.pieces -= box.pieces.size();
-    std::ranges::move(box.pieces, std::back_inserter(lane.free));
-    box = {};
+    lane.filled -= lane.boxes[box].pieces.size();
+    std::ranges::move(lane.boxes[box].pieces, std::back_inserter(lane.free));
+    lane.boxes[box] = {};
+    lane.at[box] = nullptr;
+  }
+
+  // Bytes of codes in a box, in all pieces but the last as many as these have.
+  static std::size_t filled_bytes(const Lane& lane, std::uint64_t box) {
+    const auto& pieces = lane.boxes[box].pieces;
+    if (pieces.empty()) return 0;
+    return (pieces.size() - 1) * kPieceBytes + static_cast<std::size_t>(lane.at[box] - pieces.back());
   }
 
   bool filled(std::uint64_t shard) const {
-    return std::ranges::any_of(lanes_, [&](const auto& lane) { return !lane->boxes[shard].empty(); });
+    return std::ranges::any_of(lanes_, [&](const auto& lane) { return !lane->boxes[shard].pieces.empty(); });
   }
 
   std::size_t bytes() const {
     std::size_t pieces = 0;
-    for (const auto& lane : lanes_) pieces += lane->pieces + lane->free.size();
-    return pieces * piece_;
+    for (const auto& lane : lanes_) pieces += lane->pieces;
+    return pieces * kPieceBytes;
   }
 
   std::size_t filled_bytes() const {
     std::size_t pieces = 0;
-    for (const auto& lane : lanes_) pieces += lane->pieces;
-    return pieces * piece_;
+    for (const auto& lane : lanes_) pieces += lane->filled;
+    return pieces * kPieceBytes;
   }
 
   std::size_t filled_bytes(std::uint64_t shard) const {
     std::size_t bytes = 0;
-    for (const auto& lane : lanes_) {
-      const Box& box = lane->boxes[shard];
-      if (!box.empty()) bytes += box.pieces.size() * piece_ - static_cast<std::size_t>(box.end - box.at);
-    }
+    for (const auto& lane : lanes_) bytes += filled_bytes(*lane, shard);
     return bytes;
   }
 
+  // Gives the slabs of which no piece is in a box back.
   void trim() {
-    for (const auto& lane : lanes_) lane->free = std::vector<MemoryPiece>();
+    for (const auto& lane : lanes_) {
+      std::ranges::sort(lane->free);
+      std::erase_if(lane->slabs, [&](const auto& slab) {
+        auto* const begin = reinterpret_cast<std::byte*>(slab->bytes().data());
+        const std::size_t pieces = slab->bytes().size() / kPieceBytes;
+        const auto first = std::ranges::lower_bound(lane->free, begin);
+        const auto end = std::ranges::lower_bound(lane->free, begin + pieces * kPieceBytes);
+        if (static_cast<std::size_t>(end - first) != pieces) return false;
+        lane->free.erase(first, end);
+        lane->pieces -= pieces;
+        return true;
+      });
+    }
   }
 
  private:
-  void grow(Lane& lane, Box& box) const {
-    MemoryPiece piece;
-    if (lane.free.empty()) {
-      piece = std::make_unique_for_overwrite<std::byte[]>(piece_);
-    } else {
-      piece = std::move(lane.free.back());
-      lane.free.pop_back();
-    }
-    box.at = piece.get();
-    box.end = box.at + piece_;
-    box.pieces.push_back(std::move(piece));
-    ++lane.pieces;
+  static void add_slab(Lane& lane) {
+    const std::size_t pieces = std::clamp<std::size_t>(lane.pieces, 4, kSlabPieces);
+    lane.slabs.push_back(std::make_unique<Pages>(pieces * kPieceBytes));
+    auto* const begin = reinterpret_cast<std::byte*>(lane.slabs.back()->bytes().data());
+    for (std::size_t piece = pieces; piece-- > 0;) lane.free.push_back(begin + piece * kPieceBytes);
+    lane.pieces += pieces;
   }
 
-  std::size_t piece_, room_;
+  std::size_t room_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
@@ -131,7 +145,7 @@ template <class Code>
 class BoxesOf final : public Outboxes {
  public:
   BoxesOf(std::size_t width, Sharding sharding, std::size_t room)
-      : width_(width), sharding_(sharding), lanes_(kPiece * sizeof(Code), room) {}
+      : width_(width), sharding_(sharding), lanes_(room) {}
 
   void add(Bytes codes, int threads) override {
     constexpr std::size_t kBatch = 16384;
@@ -196,10 +210,10 @@ class BoxesOf final : public Outboxes {
     std::vector<CountedRun> fresh(shards.size());
     in_lanes(shards.size(), threads, bytes / sizeof(Code), [&](std::size_t lane, std::uint64_t i) {
       std::vector<std::span<const Code>> parts;
-      for (std::size_t l = 0; l < lanes_.size(); ++l) put_parts(lanes_[l].boxes[shards[i]], parts);
+      for (std::size_t l = 0; l < lanes_.size(); ++l) put_parts(lanes_[l], shards[i], parts);
       RunMaker<Code>& maker = makers_[lane];
       const std::size_t states = maker.find(parts, exclude[i], width_, most);
-      for (std::size_t l = 0; l < lanes_.size(); ++l) Lanes::empty(lanes_[l], lanes_[l].boxes[shards[i]]);
+      for (std::size_t l = 0; l < lanes_.size(); ++l) Lanes::empty(lanes_[l], shards[i]);
       fresh[i] = {states, encode_run<Code>(maker.run(), width_)};
     });
     return fresh;
@@ -217,7 +231,7 @@ class BoxesOf final : public Outboxes {
   }
 
  private:
-  static constexpr std::size_t kPiece = std::max<std::size_t>(1, 8192 / sizeof(Code));  // codes
+  static_assert(kPieceBytes % sizeof(Code) == 0);
   static constexpr std::uint64_t kCodesPerThread = 128;
 
   // Calls work(lane, piece) for all pieces, which are of so many codes together, each lane in one thread at a
@@ -236,51 +250,52 @@ class BoxesOf final : public Outboxes {
     });
   }
 
-  static void put_parts(const Box& box, std::vector<std::span<const Code>>& out) {
-    for (const MemoryPiece& piece : box.pieces) {
-      const std::byte* end = &piece == &box.pieces.back() ? box.at : piece.get() + kPiece * sizeof(Code);
-      out.emplace_back(reinterpret_cast<const Code*>(piece.get()), reinterpret_cast<const Code*>(end));
+  static void put_parts(const Lane& lane, std::uint64_t box, std::vector<std::span<const Code>>& out) {
+    std::size_t left = Lanes::filled_bytes(lane, box);
+    for (const std::byte* piece : lane.boxes[box].pieces) {
+      const std::size_t bytes = std::min(left, kPieceBytes);
+      out.emplace_back(reinterpret_cast<const Code*>(piece), bytes / sizeof(Code));
+      left -= bytes;
     }
   }
 
   // Those of the codes that are in shards first to end - 1.
-  void put(std::size_t in, std::span<const Code> codes, std::uint64_t first_shard, std::uint64_t end_shard) {
+  void put(std::size_t in, std::span<const Code> codes, std::uint64_t first, std::uint64_t end) {
     Lane& lane = lanes_[in];
-    while (!codes.empty()) {
-      if (!sharding_.has(codes[0])) throw InvalidArgument("a successor is no key of the space");
-      const std::uint64_t shard = sharding_.shard(codes[0]);
-      std::size_t same = 1;  // codes of that shard; of keys there are often many together
+    std::uint64_t shard = 0;
+    Key begin = 0, keys = 0;  // of that shard, in a dense space: there many codes of one come together
+    for (const Code& code : codes) {
       if constexpr (std::is_same_v<Code, Key>) {
-        const Key first = shard * sharding_.range();
-        const Key keys = std::min(sharding_.range(), sharding_.keys() - first);
-        while (same < codes.size() && codes[same] - first < keys) ++same;
+        if (code - begin >= keys) {
+          if (!sharding_.has(code)) throw InvalidArgument("a successor is no key of the space");
+          shard = sharding_.shard(code);
+          begin = shard * sharding_.range();
+          keys = std::min(sharding_.range(), sharding_.keys() - begin);
+        }
+      } else {
+        shard = sharding_.shard(code);
       }
-      if (shard >= first_shard && shard < end_shard) append(lane, lane.boxes[shard], codes.first(same));
-      codes = codes.subspan(same);
+      if (shard - first < end - first) append(lane, shard, code);
     }
-    if (lane.pieces > lane.limit) shrink(lane, makers_[in]);
+    if (lane.filled > lane.limit) shrink(lane, makers_[in]);
   }
 
-  // One code is the most frequent: it is copied without a loop.
-  void append(Lane& lane, Box& box, std::span<const Code> codes) {
-    if (codes.size() == 1 && box.at != box.end) {
-      std::memcpy(box.at, codes.data(), sizeof(Code));
-      box.at += sizeof(Code);
-    } else {
-      lanes_.append(lane, box, codes.data(), codes.size_bytes());
-    }
+  static void append(Lane& lane, std::uint64_t box, const Code& code) {
+    if (is_full(lane.at[box])) Lanes::grow(lane, box);
+    std::memcpy(lane.at[box], &code, sizeof(Code));
+    lane.at[box] += sizeof(Code);
   }
 
   void shrink(Lane& lane, RunMaker<Code>& maker) {
     std::vector<std::span<const Code>> parts;
-    for (Box& box : lane.boxes) {
+    for (std::uint64_t box = 0; box < lane.boxes.size(); ++box) {
       parts.clear();
-      put_parts(box, parts);
+      put_parts(lane, box, parts);
       maker.find(parts, {}, width_);
       Lanes::empty(lane, box);
-      append(lane, box, maker.kept());
+      for (const Code& code : maker.kept()) append(lane, box, code);
     }
-    lane.limit = std::max(lane.limit, 2 * lane.pieces);
+    lane.limit = std::max(lane.limit, 2 * lane.filled);
   }
 
   std::size_t width_;

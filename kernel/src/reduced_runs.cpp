@@ -132,9 +132,10 @@ class RunsOf final : public ReducedRuns {
 
   FoundCodes step_one(const RunShard& shard, const std::vector<Bytes>& layer,
                       const std::vector<Bytes>& exclude, std::uint64_t most, CodeBoxes<Code>& boxes) const {
-    std::size_t bytes = 0;
+    std::size_t bytes = 0, old = 0;
     for (const RunLink& link : shard.links) bytes += layer[link.source].size();
-    boxes.begin(bytes / width_);
+    for (const Bytes codes : exclude) old += codes.size();
+    boxes.begin(bytes / width_, old / width_);
     for (const RunLink& link : shard.links) {
       const Bytes codes = layer[link.source];
       const Code* images = &images_[link.map * images_of_map_];

@@ -64,9 +64,12 @@ std::size_t RunMaker<Code>::find(const std::vector<std::span<const Code>>& parts
   ascending_ = false;
   if (size > std::numeric_limits<std::uint32_t>::max())
     throw InvalidArgument("too many codes to sort at once");
-  boxes_->begin(size);
-  for (const auto part : parts) boxes_->put(part);
-  if (!old.empty()) boxes_->end_of_codes();
+  std::size_t known = 0;
+  for (const Bytes blob : old) known += states_of(blob, width);
+  boxes_->begin(size, known);
+  for (const auto part : parts)
+    for (const Code& code : part) boxes_->put(code);
+  boxes_->end_of_codes();
   for (const Bytes blob : old)
     for (RunReader<Code> run(blob, width); run.left() != 0; run.advance()) boxes_->put_old(run.head());
   LeastCodes<Code> least(most, kept_);

@@ -7,6 +7,7 @@
 #include "check.hpp"
 #include "farthest/expansion.hpp"
 #include "farthest/map_runs.hpp"
+#include "farthest/thin_layers.hpp"
 #include "samples.hpp"
 
 namespace farthest::test {
@@ -76,6 +77,45 @@ TEST(layers_of_a_cube_are_found_from_its_outboxes) {
           boxes->trim();
           CHECK(boxes->bytes() == 0);
         }
+}
+
+TEST(thin_layers_are_found_together) {
+  constexpr int kBits = 9;
+  const Cube cube(kBits);
+  std::vector<std::set<Key>> layers{{5}};
+  std::set<Key> seen = layers[0];
+  while (!layers.back().empty()) {
+    std::vector<Key> codes(layers.back().begin(), layers.back().end()), next;
+    cube.successors(codes, next);
+    layers.emplace_back();
+    for (const Key key : next)
+      if (seen.insert(key).second) layers.back().insert(key);
+  }
+  const auto blob = [&](std::size_t layer) {
+    return encode_run<Key>(Run<Key>(layers[layer].begin(), layers[layer].end()), 8);
+  };
+  const auto found = [&](std::size_t last, const std::vector<Bytes>& older, ThinLimits limits) {
+    const Blob before = blob(last);
+    const ThinLayers thin = thin_layers(cube, {before}, older, 8, Key{1} << kBits, limits);
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < thin.layers.size(); ++i) {
+      CHECK(thin.layers[i].blob == blob(last + 1 + i));
+      CHECK(thin.layers[i].states == layers[last + 1 + i].size());
+      all += thin.layers[i].states;
+    }
+    CHECK(thin.all.states == all);
+    CHECK(decode_run<Key>(thin.all.blob, 8).size() == all);
+    return thin.layers.size();
+  };
+  const std::size_t depth = layers.size() - 1;  // of the empty layer
+  CHECK(found(0, {}, {kAll, kAll, kAll}) == depth);
+  CHECK(found(0, {}, {3, kAll, kAll}) == 3);
+  CHECK(found(0, {}, {kAll, 10, kAll}) == 2);  // of 10 and 36
+  CHECK(found(0, {}, {kAll, kAll, 11}) == 2);
+  const Blob first = blob(0), second = blob(1);
+  CHECK(found(1, {first, second}, {kAll, kAll, kAll}) == depth - 1);
+  CHECK_THROWS((thin_layers(cube, {first}, {}, 8, 5, {kAll, kAll, kAll}), 0));
+  CHECK_THROWS((thin_layers(cube, {first}, {}, 16, 0, {kAll, kAll, kAll}), 0));
 }
 
 TEST(successors_are_the_same_for_any_number_of_threads) {

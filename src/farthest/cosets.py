@@ -14,6 +14,7 @@ from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
 from typing import Annotated, Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -140,7 +141,8 @@ class CosetSet:
         """How threads are shared: so many cosets at a time, as memory allows, by so many threads each. Raises
         ResourceError where memory is too scarce for one."""
         needs = self.of.needs
-        fit = max(0, memory_limit(None) - needs.table_bytes) // needs.coset_bytes
+        tables = 0 if self.of in _MADE else needs.table_bytes
+        fit = max(0, memory_limit(None) - tables) // needs.coset_bytes
         if not fit:
             raise ResourceError(
                 f"{self.name}: a coset of {self.of.positions:,} positions needs {bytes_text(needs.coset_bytes)} beside "
@@ -197,7 +199,13 @@ _LOCK = Lock()
 
 @lru_cache(maxsize=2)
 def _tables(puzzle: Puzzle, subgroup: str) -> Tables:
-    return subgroup_of(puzzle, subgroup).tables()
+    of = subgroup_of(puzzle, subgroup)
+    _MADE[of] = tables = of.tables()
+    return tables
+
+
+_MADE: WeakValueDictionary[Subgroup, Tables] = WeakValueDictionary()
+"""The tables that this process holds: what is free is what they have left."""
 
 
 def cosets_named(name: str, subgroup: str, depth: int, chosen: Chosen) -> CosetSet:

@@ -130,16 +130,18 @@ def _told(stage: Stage) -> str:
 @dataclass(frozen=True)
 class RushHour:
     """All boards of a square grid of ``size`` cells a side with at most so many ``pieces`` of 2 and 3 cells, which stay
-    in their lines, none of them full. The only horizontal piece of the row ``row``, from 1, is to reach its right end.
-    ``keep``: which components have a row.
+    in their lines, none of them full, and at most so many ``walls``, cells where no piece may be. The only horizontal
+    piece of the row ``row``, from 1, is to reach its right end, and no wall is on its way. ``keep``: which components
+    have a row.
 
     The boards, the hardest one of a component and minimal boards are those of M. Fogleman, Solving Rush Hour, the
-    Puzzle, 2018, without walls."""
+    Puzzle, 2018."""
 
     size: int
     row: int
     pieces: int
     keep: Keep
+    walls: int = 0
 
     def __post_init__(self) -> None:
         problem = next(
@@ -149,6 +151,7 @@ class RushHour:
                     ("size", self.size, 3, 6),
                     ("row", self.row, 1, self.size),
                     ("pieces", self.pieces, 1, 18),
+                    ("walls", self.walls, 0, 3),
                 )
                 if not least <= value <= most
             ),
@@ -163,11 +166,13 @@ class RushHour:
         return f"rush-hour-{self.size}x{self.size}"
 
     def __str__(self) -> str:
-        return f"{self.size}x{self.size}, at most {counted(self.pieces, 'piece')}, row {self.row}; kept: {self.keep}"
+        walls = f" and {counted(self.walls, 'wall')}" if self.walls else ""
+        most = f"at most {counted(self.pieces, 'piece')}{walls}"
+        return f"{self.size}x{self.size}, {most}, row {self.row}; kept: {self.keep}"
 
     @cached_property
     def _kernel(self) -> _kernel.LineSurvey:
-        return _kernel.LineSurvey(self.size, self.row - 1, self.pieces)
+        return _kernel.LineSurvey(self.size, self.row - 1, self.pieces, self.walls)
 
     @property
     def parts(self) -> int:
@@ -175,8 +180,9 @@ class RushHour:
         return self._kernel.starts() // STARTS_IN_A_PART + 1
 
     def fields(self) -> dict[str, Any]:
-        """See ``Starts``."""
-        return {"kind": "rush-hour", **asdict(self)}
+        """See ``Starts``. Surveys of older versions, which knew no walls, are gone on with."""
+        fields = {"kind": "rush-hour", **asdict(self)}
+        return fields if self.walls else {name: value for name, value in fields.items() if name != "walls"}
 
     def puzzle_of(self, board: str) -> Puzzle:
         """The puzzle that a component's board is a board of."""
@@ -184,14 +190,72 @@ class RushHour:
 
     def survey(self, part: int, parts: int) -> Part:
         """See ``Starts``."""
-        totals, rows = self._kernel.survey(part, parts, self.keep)
-        return Part(
-            {pieces: Counts(**counts) for pieces, counts in totals.items()},
-            [
-                Component(pieces, states, len(layers) - 1 if layers else None, minimal, board, layers)
-                for pieces, states, board, layers, minimal in rows
-            ],
-        )
+        return _part(self._kernel.survey(part, parts, self.keep))
+
+
+def _part(found: tuple[dict[int, dict[str, int]], list[tuple[int, int, str, list[int], bool]]]) -> Part:
+    """What the kernel has found of a part."""
+    totals, rows = found
+    return Part(
+        {pieces: Counts(**counts) for pieces, counts in totals.items()},
+        [
+            Component(pieces, states, len(layers) - 1 if layers else None, minimal, board, layers)
+            for pieces, states, board, layers, minimal in rows
+        ],
+    )
+
+
+BOARDS_IN_A_PART = 200
+MOST_BOARDS = 200_000
+"""Of one survey: they are stored with it, and each worker reads them all."""
+
+
+@dataclass(frozen=True)
+class RushHourBoards:
+    """The components of some boards of Rush Hour, each with its own pieces and walls, in 9, 16, 25 or 36 characters
+    (``families.blocks.reader``); the letters are those of reading order, but A is the piece that leaves."""
+
+    size: int
+    row: int
+    boards: tuple[str, ...]
+    keep: Keep
+
+    def __post_init__(self) -> None:
+        RushHour(self.size, self.row, 1, self.keep)  # checks these
+        try:
+            for board in self.boards:
+                self._kernel.check(board)
+        except ValueError as error:
+            raise SettingError(f"{self.name}: a board: {error}") from None
+
+    @property
+    def name(self) -> str:
+        """As users write it."""
+        return f"rush-hour-{self.size}x{self.size}"
+
+    @cached_property
+    def _kernel(self) -> _kernel.LineSurvey:
+        return _kernel.LineSurvey(self.size, self.row - 1, 1)
+
+    def __str__(self) -> str:
+        return f"{counted(len(self.boards), 'board')}, row {self.row}; kept: {self.keep}"
+
+    @property
+    def parts(self) -> int:
+        """Some seconds each at the most."""
+        return len(self.boards) // BOARDS_IN_A_PART + 1
+
+    def fields(self) -> dict[str, Any]:
+        """See ``Starts``."""
+        return {"kind": "rush-hour-boards", **asdict(self), "boards": list(self.boards)}
+
+    def puzzle_of(self, board: str) -> Puzzle:
+        """The puzzle that a component's board is a board of."""
+        return puzzle_given(f"rush-{board}")
+
+    def survey(self, part: int, parts: int) -> Part:
+        """See ``Starts``."""
+        return _part(self._kernel.survey_boards(list(self.boards), part, parts, self.keep))
 
 
 MOST_STATES = 2_000_000
@@ -299,28 +363,33 @@ def starts_named(
     row: int | None = None,
     keep: Keep | None = None,
     boards: Sequence[GivenBoard] | None = None,
+    walls: int | None = None,
 ) -> Starts:
-    """The set that is called ``rush-hour-NxN``, or a sliding block puzzle, of which these are ``boards``; empty texts
-    are none. ``keep``: None: minimal components, or of a puzzle all. Raises SettingError, PuzzleError, BoardError."""
+    """The set that is called ``rush-hour-NxN``, or a sliding block puzzle; with ``boards`` these alone; empty texts are
+    none. ``keep``: None: minimal components, of boards or of a puzzle all. Raises SettingError, PuzzleError,
+    BoardError."""
     found = _NAME.fullmatch(starts) if isinstance(starts, str) else None
     if found:
         if found[1] != found[2]:
             raise SettingError(f"{starts}: expected a square, rush-hour-NxN, with N from 3 to 6")
-        if boards is not None:
-            raise SettingError(
-                f"{starts} is a set of boards already; give a puzzle, of which these are boards"
-            )
         size = int(found[1])
         middle = (size + 1) // 2 if row is None else row
-        return RushHour(size, middle, 18 if pieces is None else pieces, keep or "minimal")
+        whole = RushHour(size, middle, 18 if pieces is None else pieces, keep or "minimal", walls or 0)
+        if boards is None:
+            return whole
+        if pieces is not None or walls is not None:
+            raise SettingError(f"{starts}: boards are given, and a number of pieces or walls; leave one out")
+        return RushHourBoards(size, middle, _rush_hour_boards(whole, boards), keep or "all")
     try:
         puzzle = puzzle_given(starts)
     except ForbiddenCodeError:
         raise SettingError(
             f"{shown(starts)}: it is a class in Python; only sliding blocks are surveyed"
         ) from None
-    if pieces is not None or row is not None:
-        raise SettingError(f"{puzzle.name} is one puzzle; a number of pieces and a row are for rush-hour-NxN")
+    if pieces is not None or row is not None or walls is not None:
+        raise SettingError(
+            f"{puzzle.name} is one puzzle; a number of pieces or walls and a row are for rush-hour-NxN"
+        )
     if boards is None:
         return BlockBoards(puzzle, None, keep or "all")
     texts = set()
@@ -333,6 +402,34 @@ def starts_named(
     if not texts:
         raise BoardError("no boards: expected a board on each line")
     return BlockBoards(puzzle, tuple(sorted(texts)), keep or "all")
+
+
+def _rush_hour_boards(whole: RushHour, boards: Sequence[GivenBoard]) -> tuple[str, ...]:
+    """Boards as they are kept. A line may have numbers beside the board, as those of Fogleman's database have. Raises
+    BoardError."""
+    kernel = _kernel.LineSurvey(whole.size, whole.row - 1, 1)
+    found = set()
+    for number, line in enumerate(boards, 1):
+        words = [word for word in str(line).split() if not word.isdecimal()]
+        if not words:
+            continue
+        try:
+            if len(words) > 1:
+                raise BoardError(
+                    f"expected one board of {whole.size**2} characters, got {shown(str(line).strip())}"
+                )
+            puzzle_given(f"rush-{words[0]}")
+            letters = {"A": "A", "o": "o", ".": "o", "x": "x", "#": "x"}
+            for sign in words[0]:
+                letters.setdefault(sign, chr(ord("A") + len(letters) - 4))
+            board = "".join(letters[sign] for sign in words[0])
+            kernel.check(board)
+        except (PuzzleError, BoardError, ValueError) as error:
+            raise BoardError(f"line {number}: {error}") from None
+        found.add(board)
+    if not 0 < len(found) <= MOST_BOARDS:
+        raise BoardError(f"{len(found):,} boards: expected 1 to {MOST_BOARDS:,}, one on each line")
+    return tuple(sorted(found))
 
 
 def starts_of(fields: dict[str, Any]) -> Starts:
@@ -352,6 +449,8 @@ def starts_of(fields: dict[str, Any]) -> Starts:
                 msgspec.convert(given["boards"], tuple[str, ...] | None),
                 msgspec.convert(given["keep"], Keep),
             )
+        if fields.get("kind") == "rush-hour-boards":
+            return msgspec.convert(given, RushHourBoards)
         return msgspec.convert(given, RushHour)
     except (msgspec.ValidationError, SettingError, PuzzleError, LookupError) as error:
         raise ValueError(str(error)) from None

@@ -84,9 +84,9 @@ _HANGUL_ENDS = frozenset(map(chr, range(0x1160, 0x1200)))
 
 def columns(text: str) -> int:
     """The number of columns that a text takes on a terminal, its colours left out."""
-    text = _COLOUR.sub("", text)
-    if text.isascii():
+    if text.isascii() and "\x1b" not in text:
         return len(text)
+    text = _COLOUR.sub("", text)
     import unicodedata
 
     return sum(

@@ -95,12 +95,16 @@ def redis_store(
     return factory
 
 
-def scatter_memory(request: pytest.FixtureRequest) -> StoreFactory:
-    """Stores whose layers have more shards the wider they are."""
-    monkeypatch = request.getfixturevalue("monkeypatch")
-    for constant, value in (("SHARD_BYTES", 40), ("SHARD_KEYS", 1), ("SHARD_FOUND", 40), ("FOUND_RUNS", 2)):
-        monkeypatch.setattr(scatter_store, constant, value)
-    return lambda of: ScatterMemoryStore(of.space, distances=True)
+def scatter_memory(thin: int) -> Callable[[pytest.FixtureRequest], StoreFactory]:
+    """Stores whose layers have more shards the wider they are; those of up to ``thin`` states are found together."""
+    constants = {"SHARD_BYTES": 40, "SHARD_KEYS": 1, "SHARD_FOUND": 40, "FOUND_RUNS": 2, "THIN": thin}
+
+    def factory(request: pytest.FixtureRequest) -> StoreFactory:
+        for constant, value in constants.items():
+            request.getfixturevalue("monkeypatch").setattr(scatter_store, constant, value)
+        return lambda of: ScatterMemoryStore(of.space, distances=True)
+
+    return factory
 
 
 def lines(request: pytest.FixtureRequest) -> StoreFactory:
@@ -170,7 +174,8 @@ STORES = {
     "redis": redis_store(1, 1),
     "redis blocks": redis_store(3, 2),
     "redis without a cache": redis_store(3, 2, memory="0"),
-    "scatter memory": scatter_memory,
+    "scatter memory": scatter_memory(0),
+    "scatter memory ahead": scatter_memory(12),
     "lines": lines,
     "lines, then runs": lines_then_runs,
     "scatter folder": scatter_folder(2**20),
@@ -204,6 +209,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         + [(name, 3) for name in ("not bipartite", "one-way", "graded", "origins of both colours")],
         "redis without a cache": [(name, 2) for name in ("two colours", "not bipartite", "graded")],
         "scatter memory": [(name,) for name in SCATTER_NAMES],
+        "scatter memory ahead": [(name,) for name in SCATTER_NAMES],
         "lines": [("sparse",)],
         "lines, then runs": [("sparse",)],
         "scatter folder": [("dense one-way",), ("byte strings, graded",)],

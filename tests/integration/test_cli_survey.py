@@ -51,6 +51,20 @@ def test_boards_of_a_puzzle(run: Run, run_json: RunJson) -> None:
     assert "line 1: " in run("survey", "pennant", "--boards", "-", stdin="AB\n", status=2).stderr
 
 
+def test_boards_with_walls(run: Run, run_json: RunJson) -> None:
+    told = run_json("survey", "rush-hour-3x3", "--walls", "2", "--keep", "all")
+    assert told["starts_of"]["walls"] == 2
+    assert "at most 18 pieces and 2 walls" in run("surveys", "1").stdout
+    run("surveys", "1", "--export", "rows.jsonl")
+    rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
+    assert any("x" in row["board"] for row in rows)
+    Path("boards.txt").write_text("".join(f"{row['states']} {row['board']}\n" for row in rows))
+    again = run_json("survey", "rush-hour-3x3", "--boards", "boards.txt", "--parts", "3")
+    assert (again["kept"], again["done"]) == (len(rows), 3)
+    run("surveys", "2", "--export", "again.jsonl")
+    assert sorted(Path("again.jsonl").read_text().splitlines()) == sorted(map(json.dumps, rows))
+
+
 def test_files(run: Run, run_json: RunJson) -> None:
     run("survey", "rush-hour-4x4", "--keep", "all", "--parts", "3")
     assert run_json("surveys", "1", "--export", "all.csv")["components"] == 880
@@ -79,6 +93,7 @@ def test_wrong_input(run: Run) -> None:
         (("survey", "pennant", "--workers", "celery", "--threads", "2"), "--threads is for the threads"),
         (("survey", "rush-hour-5x5", "--row", "6"), "row 6: expected 1 to 5"),
         (("survey", "rush-hour-5x5", "--pieces", "0"), "--pieces"),
+        (("survey", "rush-hour-5x5", "--walls", "4"), "--walls"),
         (("surveys", "7"), "has no survey 7; `farthest surveys` lists those that it has"),
         (("surveys", "--top", "3"), "Which survey?"),
         (("surveys", "1", "--pieces", "3"), "--pieces needs --top"),

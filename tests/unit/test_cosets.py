@@ -132,7 +132,7 @@ def test_fields() -> None:
 
 
 def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = cosets_named(SMALL, SUBGROUP, 5, None)
+    asked = cosets_named("pyraminx<U,L>", "<L>", 5, None)
     needs = asked.of.needs
     assert asked.bytes == needs.table_bytes + needs.coset_bytes
     assert asked.shares(3) == (3, 1)
@@ -144,7 +144,13 @@ def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.shares(1)
     monkeypatch.setattr("farthest.cosets.UNCHECKED_BYTES", 0)
     with pytest.raises(ResourceError, match="which is more than is free"):
-        asked.survey(0, asked.parts)
+        asked.survey(0, 1)
+    monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: needs.coset_bytes)
+    with pytest.raises(ResourceError, match="which is more than is free"):
+        asked.shares(1)
+    assert asked.parts  # its tables are made: from now on they are no part of what is free
+    assert asked.shares(1) == (1, 1)
+    assert asked.survey(0, 1).unreached == 0
 
 
 CUBE = ("cube-3x3x3-htm", "<U,D,R2,L2,F2,B2>")

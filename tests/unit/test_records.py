@@ -85,7 +85,7 @@ def test_the_table_of_a_survey() -> None:
     names = ("pieces", "starts", "components", "solvable", "minimal", "states", "moves")
     assert [row[:-1] for row in rows] == [[f"{each[name]:,}" for name in names] for each in run["totals"]]
     assert sum(each["minimal"] for each in run["totals"]) == run["kept"]
-    assert f"{sum(each['starts'] for each in run['totals']):,} of them" in text
+    assert f"{sum(each['starts'] for each in run['totals']):,}" in text
     published = [int(row[-1]) for row in rows]
     assert f"{sum(published):,} are of boards without walls" in text
     assert all(found <= each["minimal"] for found, each in zip(published, run["totals"], strict=True))

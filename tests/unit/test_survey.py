@@ -4,7 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +15,23 @@ from cluster import until
 from families import PUZZLES
 from farthest.coordinator.survey import SurveyProgress, survey_by_threads
 from farthest.cosets import cosets_named
-from farthest.errors import FarthestError, JobError, ResourceError, SettingError, StorageError
+from farthest.errors import BoardError, FarthestError, JobError, ResourceError, SettingError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys, digest_of
 from farthest.puzzles.catalogue import load
-from farthest.starts import BlockBoards, Component, Counts, Keep, Part, RushHour, starts_named, starts_of
+from farthest.starts import (
+    STARTS_IN_A_PART,
+    BlockBoards,
+    Component,
+    Counts,
+    Keep,
+    Part,
+    RushHour,
+    RushHourBoards,
+    Starts,
+    starts_named,
+    starts_of,
+)
 
 
 class Piece(NamedTuple):
@@ -38,8 +50,11 @@ class Piece(NamedTuple):
 Board = frozenset[Piece]
 
 
-def boards_of(size: int, row: int, pieces: int) -> Iterator[Board]:
-    """All boards of at most so many pieces, the one that leaves wherever it may be."""
+Walls = frozenset[tuple[int, int]]
+
+
+def boards_of(size: int, row: int, pieces: int, walls: Walls) -> Iterator[Board]:
+    """All boards of at most so many pieces, the one that leaves wherever it may be left of no wall."""
     places = [
         Piece(upright, line, first, length)
         for upright in (False, True)
@@ -51,8 +66,10 @@ def boards_of(size: int, row: int, pieces: int) -> Iterator[Board]:
 
     def placed(board: list[Piece], taken: set[tuple[int, int]], at: int) -> Iterator[Board]:
         full = any(
-            sum(each.length for each in board if (each.upright, each.line) == line) >= size
-            for line in {(each.upright, each.line) for each in board}
+            sum(each.length for each in board if (each.upright, each.line) == line)
+            + sum(y == line[1] for y, _ in walls if not line[0])
+            >= size
+            for line in {(each.upright, each.line) for each in board} | {(False, y) for y in range(size)}
         )
         if full:
             return
@@ -64,12 +81,13 @@ def boards_of(size: int, row: int, pieces: int) -> Iterator[Board]:
 
     for first in range(size - 1):
         leaving = Piece(False, row, first, 2)
-        yield from placed([leaving], leaving.cells(), 0)
+        if not any(y == row and x >= first for y, x in walls):
+            yield from placed([leaving], leaving.cells() | walls, 0)
 
 
-def moved(board: Board, size: int) -> Iterator[Board]:
+def moved(board: Board, size: int, walls: Walls) -> Iterator[Board]:
     for piece in board:
-        others = {cell for each in board - {piece} for cell in each.cells()}
+        others = walls | {cell for each in board - {piece} for cell in each.cells()}
         for step in (-1, 1):
             other = piece
             while True:
@@ -83,19 +101,19 @@ def solved(board: Board, size: int, row: int) -> bool:
     return Piece(False, row, size - 2, 2) in board
 
 
-def layers_from(starts: set[Board], size: int) -> list[set[Board]]:
+def layers_from(starts: set[Board], size: int, walls: Walls) -> list[set[Board]]:
     seen, layers = set(starts), [starts]
     while layers[-1]:
-        layers.append({after for board in layers[-1] for after in moved(board, size)} - seen)
+        layers.append({after for board in layers[-1] for after in moved(board, size, walls)} - seen)
         seen |= layers[-1]
     return layers[:-1]
 
 
-def moves_of(board: Board, size: int, row: int) -> int | None:
+def moves_of(board: Board, size: int, row: int, walls: Walls) -> int | None:
     return next(
         (
             depth
-            for depth, layer in enumerate(layers_from({board}, size))
+            for depth, layer in enumerate(layers_from({board}, size, walls))
             if any(solved(each, size, row) for each in layer)
         ),
         None,
@@ -109,7 +127,7 @@ def mask(board: Board, size: int) -> tuple[int, int]:
     )
 
 
-def drawn(board: Board, size: int, row: int) -> str:
+def drawn(board: Board, size: int, row: int, walls: Walls) -> str:
     def order(piece: Piece) -> tuple[bool, tuple[int, int]]:
         return piece[:2] != (False, row), min(piece.cells())
 
@@ -118,43 +136,58 @@ def drawn(board: Board, size: int, row: int) -> str:
         for number, piece in enumerate(sorted(board, key=order))
         for cell in piece.cells()
     }
+    names |= dict.fromkeys(walls, "x")
     return "".join(names.get((y, x), "o") for y in range(size) for x in range(size))
 
 
-def naive(size: int, row: int, pieces: int) -> list[tuple[Component, bool]]:
+def naive(size: int, row: int, pieces: int, most_walls: int) -> list[tuple[Component, bool]]:
     """All components; of one without a solution no board is told. And whether the hardest board is minimal."""
-    found, seen = [], set[Board]()
-    for start in boards_of(size, row, pieces):
+    cells = [(y, x) for y in range(size) for x in range(size)]
+    sets = [frozenset(each) for count in range(most_walls + 1) for each in combinations(cells, count)]
+    return [found for walls in sets for found in naive_round(size, row, pieces, walls)]
+
+
+def naive_round(size: int, row: int, pieces: int, walls: Walls) -> Iterator[tuple[Component, bool]]:
+    """Of boards with these walls."""
+    seen = set[Board]()
+    for start in boards_of(size, row, pieces, walls):
         if start in seen:
             continue
-        component = {board for layer in layers_from({start}, size) for board in layer}
+        component = {board for layer in layers_from({start}, size, walls) for board in layer}
         seen |= component
-        layers = layers_from({board for board in component if solved(board, size, row)}, size)
+        layers = layers_from({board for board in component if solved(board, size, row)}, size, walls)
         if not layers:
-            found.append((Component(len(start), len(component), None, False, "", []), False))
+            yield Component(len(start), len(component), None, False, "", []), False
             continue
         hardest = min(layers[-1], key=lambda board: mask(board, size))
         moves = len(layers) - 1
-        minimal = all(
-            moves_of(hardest - {piece}, size, row) != moves for piece in hardest if piece[:2] != (False, row)
-        )
-        text = drawn(hardest, size, row)
+        without = [(hardest - {piece}, walls) for piece in hardest if piece[:2] != (False, row)]
+        without += [(hardest, walls - {wall}) for wall in walls]
+        minimal = all(moves_of(board, size, row, others) != moves for board, others in without)
+        text = drawn(hardest, size, row, walls)
         counts = [len(layer) for layer in layers]
-        found.append((Component(len(start), len(component), moves, minimal, text, counts), minimal))
-    return found
+        yield Component(len(start), len(component), moves, minimal, text, counts), minimal
 
 
 @pytest.mark.parametrize(
-    ("size", "row", "pieces"),
+    ("size", "row", "pieces", "walls"),
     [
-        *((3, 1, 18), (3, 2, 18), (4, 1, 3)),
-        *(pytest.param(4, row, 4, marks=pytest.mark.slow) for row in (2, 4)),
-        *(pytest.param(4, row, 18, marks=pytest.mark.night) for row in (1, 2, 4)),
+        *((3, 1, 18, 0), (3, 2, 18, 2), (4, 1, 3, 0)),
+        *(pytest.param(4, row, 4, 0, marks=pytest.mark.slow) for row in (2, 4)),
+        pytest.param(4, 2, 3, 1, marks=pytest.mark.slow),
+        *(pytest.param(4, row, 18, 0, marks=pytest.mark.night) for row in (1, 2, 4)),
     ],
 )
-def test_as_the_model(size: int, row: int, pieces: int) -> None:
-    expected = [each for each, _ in naive(size, row - 1, pieces)]
-    found = RushHour(size, row, pieces, "all").survey(0, 1)
+def test_as_the_model(size: int, row: int, pieces: int, walls: int) -> None:
+    """Also the components of all their boards, given as texts, and in parts."""
+    expected = [each for each, _ in naive(size, row - 1, pieces, walls)]
+    starts = RushHour(size, row, pieces, "all", walls)
+    found = starts.survey(0, 1)
+    parted = [each for part in range(29) for each in starts.survey(part, 29).components]
+    assert sorted(parted, key=repr) == sorted(found.components, key=repr)
+    own = RushHourBoards(size, row, tuple(each.board for each in found.components), "all")
+    again = [*own.survey(0, 2).components, *own.survey(1, 2).components]
+    assert sorted(again, key=repr) == sorted(found.components, key=repr)
     told = [each if each.layers else each._replace(board="") for each in found.components]
     assert sorted(told, key=repr) == sorted(expected, key=repr)
     for pieces, counts in found.totals.items():
@@ -167,6 +200,61 @@ def test_as_the_model(size: int, row: int, pieces: int) -> None:
         assert counts.solvable_states == sum(each.states for each in solvable)
         assert counts.minimal_states == sum(each.states for each in minimal)
         assert counts.moves == max((each.moves or 0 for each in solvable), default=0)
+
+
+def test_starts_that_are_published() -> None:
+    """What Fogleman's program says of its boards: without walls, with at most one, two and three."""
+    for size, row, counts in (
+        (4, 2, (1349, 9804, 33_953, 76_838)),
+        (5, 3, (268_109, 2_988_670)),
+    ):
+        for walls, count in enumerate(counts):
+            starts = RushHour(size, row, 18, "all", walls)
+            assert starts.parts == count // STARTS_IN_A_PART + 1
+            assert starts._kernel.starts() == count
+
+
+ROWS = """
+60 IBBxooIooLDDJAALooJoKEEMFFKooMGGHHHM 2332
+58 BBoKMxDDDKMoIAALooIoJLEEooJFFNoGGoxN 9192
+55 ooBBMxDDDKMoAAJKoNooJEENIFFLooIGGLox 9712
+08 ooxCCCoHxooLoHJAALoIJEEEoIFFKooGGoKo 84
+"""
+"""Rows of his database of 6 by 6 with walls."""
+
+
+def components_of(starts: Starts) -> list[Component]:
+    """Of all of them in one part."""
+    found = starts.survey(0, 1)
+    assert isinstance(found, Part)
+    return found.components
+
+
+def test_boards_of_a_file() -> None:
+    """Each is as published, and minimal; of a component that is given twice one is told."""
+    starts = starts_named("rush-hour-6x6", boards=ROWS.split("\n"))
+    assert starts == starts_of(starts.fields())
+    found = components_of(starts)
+    rows = sorted(line.split() for line in ROWS.split("\n") if line)
+    assert sorted((f"{each.moves:02}", str(each.states)) for each in found) == [
+        (moves, states) for moves, _, states in rows
+    ]
+    assert all(each.minimal for each in found)
+    twice = starts_named("rush-hour-4x4", boards=["BBoCAAoCDEEEDoFF", "BB.C.AACDEEED.FF"])
+    assert [(each.moves, each.board) for each in components_of(twice)] == [(7, "BBoCAAoCDEEEDoFF")]
+    full = starts_named("rush-hour-4x4", boards=["BBCCAAoooooooooo"])
+    assert components_of(full)[0].states == 3
+    for boards, said in (
+        (["BBoCAAoCDEEEDoFF", "AAB"], "line 2: 'rush-AAB': 3 characters, expected 36"),
+        (["ooooooooAAoooooo"], "line 1: piece A is not 2 cells of row 2"),
+        (["ooooAABBoooooooo"], "line 1: piece A is not the only one that lies in row 2"),
+        (["BBBBAAoooooooooo"], "line 1: piece B is not 2 or 3 cells in a line"),
+        (["BBoCAAoCDEEEDoFF AAoo"], "line 1: expected one board of 16 characters"),
+        (["oooAAoooo"], "line 1: expected 16 characters"),
+        ([], "0 boards: expected 1 to 200,000"),
+    ):
+        with pytest.raises(BoardError, match=said):
+            starts_named("rush-hour-4x4", boards=boards)
 
 
 @pytest.fixture
@@ -339,6 +427,7 @@ def test_sets_of_starts() -> None:
         {"kind": "rush-hour"},
         {**starts.fields(), "size": 99},
         {**starts.fields(), "keep": 1},
+        {"kind": "rush-hour-boards", "size": 4, "row": 2, "boards": ["AA"], "keep": "all"},
     ):
         with pytest.raises(ValueError, match=r"\w"):
             starts_of(fields)
@@ -379,11 +468,13 @@ def test_components_of_boards() -> None:
 def test_wrong_sets_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for arguments, said in (
         (("8-puzzle", None, None, None), "only sliding blocks are surveyed"),
-        (("pennant", 5, None, None), "a number of pieces and a row are for rush-hour-NxN"),
+        (("pennant", 5, None, None), "a number of pieces or walls and a row are for rush-hour-NxN"),
         (("pennant", None, None, "minimal"), "keep minimal: expected solvable or all"),
         (("pennant", None, None, None, ["start", "AA"]), "line 2: "),
         (("pennant", None, None, None, [" "]), "no boards"),
-        (("rush-hour-4x4", None, None, None, ["start"]), "is a set of boards already"),
+        (("rush-hour-4x4", 3, None, None, ["AAoo"]), "boards are given, and a number of pieces or walls"),
+        (("rush-hour-4x4", None, None, None, None, 4), "walls 4: expected 0 to 3"),
+        (("pennant", None, None, None, None, 1), "are for rush-hour-NxN"),
         (("no-such-puzzle", None, None, None), "no-such-puzzle"),
     ):
         with pytest.raises(FarthestError, match=said):

@@ -11,13 +11,14 @@ from msgspec.structs import asdict
 from farthest.api.maps import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from farthest.coordinator.survey import SurveyProgress
     from farthest.cosets import CosetRow
     from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.models.database import Database
     from farthest.models.surveys import By, StoredSurvey
+    from farthest.queries.coset_estimates import CosetEstimates
     from farthest.starts import Component, Counts, Keep, Starts
 
 
@@ -30,6 +31,7 @@ def survey(
     *,
     boards: Sequence[GivenBoard] | None = None,
     pieces: SupportsIndex | None = None,
+    walls: SupportsIndex | None = None,
     row: SupportsIndex | None = None,
     keep: Keep | None = None,
     parts: SupportsIndex | None = None,
@@ -41,17 +43,19 @@ def survey(
     """Find the components of many small spaces and the hardest board of each, store them, and return the survey.
 
     ``starts``: ``rush-hour-6x6``, all boards of Rush Hour of that size; or a sliding block puzzle: all placements of
-    its pieces, or its ``boards``. ``pieces``: most pieces of a board, and ``row``: that of the piece that leaves, from
-    1, both of Rush Hour. ``keep``: which components have a row; None: minimal, of a puzzle all. ``parts``: into how
-    many a new survey is divided; None: some seconds each. ``workers``: who does them; ``threads``: None: one per
-    processor. ``database``: as for `open_map`; the file is made where there is none. ``progress``: as for `enumerate`.
-    A survey that was broken off is gone on with. Raises SettingError, PuzzleError, BoardError, ResourceError or
-    StorageError.
+    its pieces; with ``boards`` these alone. ``pieces``, ``walls``: most of a board, and ``row``: that of the piece that
+    leaves, from 1, all of Rush Hour. ``keep``: which components have a row; None: minimal, of a puzzle or of boards
+    all. ``parts``: into how many a new survey is divided; None: some seconds each. ``workers``: who does them;
+    ``threads``: None: one per processor. ``database``: as for `open_map`; the file is made where there is none.
+    ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises SettingError, PuzzleError,
+    BoardError, ResourceError or StorageError.
     """
     from farthest.models.database import open_database
     from farthest.starts import starts_named
 
-    asked = starts_named(starts, whole("pieces", pieces), whole("row", row), keep, boards)
+    asked = starts_named(
+        starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
+    )
     opened = open_database(database, create=True)
     try:
         return Survey(opened, _done(asked, opened, parts, workers, threads, progress).id)
@@ -178,6 +182,15 @@ class Survey:
         if not self.stored.of_cosets:
             return []
         return [row for row, _ in self._surveys.cosets(self.number)]
+
+    def estimates(self, known: Mapping[int, int] | None = None) -> CosetEstimates:
+        """Of a survey of cosets at random: the layers of the puzzle with standard errors; of all cosets exactly.
+        ``known``: layers by distance that are known beside those published. Raises JobError for others."""
+        from farthest.queries.coset_estimates import estimates, known_layers
+
+        stored = self.stored
+        published = known_layers((), stored, self.database)
+        return estimates(self._surveys, stored, {**published, **(known or {})})
 
     def export(self, file: str | Path, *, force: bool = False) -> int:
         """Write all components that have a row, or all cosets, to a ``.csv`` file, or to ``.jsonl``, an object on each

@@ -57,6 +57,9 @@ workers_option = click.option(
 @click.argument("starts", metavar="SET", shell_complete=completed("starts"))
 @number_option("--pieces", least=1, help="Boards of at most N pieces.  [default: all]")
 @number_option(
+    "--walls", most=3, help="Boards of at most N walls, cells where no piece may be.  [default: 0]"
+)
+@number_option(
     "--row",
     least=1,
     help="The row of the piece that leaves, from 1.  [default: the middle, the upper one of two]",
@@ -64,14 +67,14 @@ workers_option = click.option(
 @click.option(
     "--keep",
     type=click.Choice(("minimal", "solvable", "all")),
-    help="Which components get a row of their own; all are counted.  [default: minimal, of a puzzle all]",
+    help="Which components get a row of their own; all are counted.  [default: minimal, of a puzzle or boards all]",
 )
 @click.option(
     "--boards",
     type=click.File(encoding="utf-8-sig", errors="replace"),
     metavar="FILE",
     shell_complete=completed("file"),
-    help="Boards of the puzzle, one on each line: their components alone. - is standard input.",
+    help="Boards of the puzzle or of Rush Hour, one on each line: their components alone. - is standard input.",
 )
 @number_option(
     "--parts",
@@ -86,6 +89,7 @@ workers_option = click.option(
 def survey(
     starts: str,
     pieces: int | None,
+    walls: int | None,
     row: int | None,
     keep: Keep | None,
     boards: TextIO | None,
@@ -97,17 +101,18 @@ def survey(
 ) -> None:
     """Find the components of many small spaces, and the hardest board of each.
 
-    SET is rush-hour-NxN, with N from 3 to 6: all boards of Rush Hour, without walls, whose pieces have 2 or 3 cells.
-    A component is all boards that moves lead to from one of them; its hardest board takes most moves until the piece in
-    --row is at its right end. A hardest board is minimal if it is easier without any one of its other pieces. Or SET
-    is a sliding block puzzle: all placements of its pieces, or the boards of --boards; the hardest board takes most
-    moves to the nearest goal. Each part is stored when it is done; the same command goes on with the parts that are
-    missing, and shows a survey that is finished.
+    SET is rush-hour-NxN, with N from 3 to 6: all boards of Rush Hour whose pieces have 2 or 3 cells, or those of
+    --boards. A component is all boards that moves lead to from one of them; its hardest board takes most moves until
+    the piece in --row is at its right end. A hardest board is minimal if it is easier without any one of its other
+    pieces or walls. Or SET is a sliding block puzzle: all placements of its pieces, or the boards of --boards; the
+    hardest board takes most moves to the nearest goal. Each part is stored when it is done; the same command goes on
+    with the parts that are missing, and shows a survey that is finished.
 
     \b
     Examples:
       farthest survey rush-hour-5x5
       farthest survey rush-hour-6x6 --pieces 7
+      farthest survey rush-hour-6x6 --boards rush.txt
       farthest survey hakoiri-musume-step
       farthest survey rush-hour-6x6 --pieces 10 --workers celery
     """
@@ -115,7 +120,7 @@ def survey(
     from farthest.starts import starts_named
 
     _check(workers, threads)
-    asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards))
+    asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards), walls)
     with open_database(database, create=True) as opened:
         _do(asked, workers, threads, parts, opened, as_json=as_json)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
 from farthest.queries.output_files import text_cell
-from farthest.starts import NOTHING, BlockBoards, RushHour
+from farthest.starts import NOTHING, BlockBoards, RushHour, RushHourBoards
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ComponentDocument(TypedDict):
     pieces: Annotated[int, "how many pieces its boards have"]
     states: Annotated[int, "how many boards it has"]
     moves: Annotated[int | None, "of its hardest board; null where no goal can be reached"]
-    minimal: Annotated[bool | None, "whether that board is minimal"]
+    minimal: Annotated[bool | None, "whether that board is minimal; of a puzzle null"]
     board: Annotated[str, "the hardest board, or without a goal the one that it was found from"]
     layers: Annotated[list[int], "states at each distance from the nearest goal"]
 
@@ -135,8 +135,8 @@ class SurveyDocument(_Surveyed):
 
     starts_of: Annotated[
         dict[str, Any],
-        "what decides the set: `kind`, `keep`, of rush-hour `size`, `row`, `pieces`, of a puzzle its definition "
-        "`puzzle` and `boards`, a list or null",
+        "what decides the set: `kind`, `keep`, of rush-hour `size`, `row`, `pieces`, `walls` if there are any, or "
+        "`boards`, of a puzzle its definition `puzzle` and `boards`, a list or null",
     ]
     kept: Annotated[int, "components that have a row"]
     totals: Annotated[list[PiecesDocument], "counts for each number of pieces"]
@@ -262,7 +262,7 @@ def boards_of(
     starts: Starts, components: Iterable[Component]
 ) -> Iterator[tuple[str, Puzzle, tuple[int, ...]]]:
     """What is told of each component, and its board: the puzzle that it is one of, and its labels."""
-    if isinstance(starts, RushHour | BlockBoards):  # cosets have no components
+    if isinstance(starts, RushHour | RushHourBoards | BlockBoards):  # cosets have no components
         for each in components:
             puzzle = starts.puzzle_of(each.board)
             moves = "no goal" if each.moves is None else counted(each.moves, "move")

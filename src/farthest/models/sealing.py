@@ -61,9 +61,17 @@ def damaged(
     )
 
 
+def _plain(value: Any) -> str:
+    """A time or bytes, which JSON has not, as text."""
+    return value.isoformat(timespec="microseconds") if isinstance(value, datetime) else bytes(value).hex()
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain).encode
+
+
 def canonical(value: Any) -> str:
     """Canonical JSON: the stored text, equal for equal values."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _encode(value)
 
 
 def json_object(text: str, table: str, row: object, column: str, job: int | None = None) -> dict[str, Any]:
@@ -122,7 +130,7 @@ def chain(table: str, rows: Iterable[Sequence[Any]], before: str | None = None) 
     """The digest of rows in order. ``before``: the digest of the rows before these; None: these are the first."""
     digest = hashlib.sha256(f"farthest {table} rows 1\n".encode()).hexdigest() if before is None else before
     for row in rows:
-        values = [_plain(value) for value in row]
+        values = list(row)
         while values[-1] is None and len(values) > AT_FIRST.get(table, len(values)):
             values.pop()
         digest = hashlib.sha256(f"{digest}\n{canonical(values)}\n".encode()).hexdigest()
@@ -131,7 +139,7 @@ def chain(table: str, rows: Iterable[Sequence[Any]], before: str | None = None) 
 
 def record_digest(table: str, values: Mapping[str, Any]) -> str:
     """The digest of one row; values that are None are left out, so that a later column does not change it."""
-    held = {name: _plain(value) for name, value in values.items() if value is not None}
+    held = {name: value for name, value in values.items() if value is not None}
     return hashlib.sha256(f"farthest {table} record 1\n{canonical(held)}\n".encode()).hexdigest()
 
 
@@ -166,14 +174,6 @@ class StatesDigest:
             return None
         parts = "\n".join(column.hexdigest() for column in self._columns)
         return hashlib.sha256(f"farthest state rows 1\n{parts}\n".encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes | memoryview):
-        return bytes(value).hex()
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="microseconds")
-    return value
 
 
 # Digests of jobs
@@ -362,6 +362,6 @@ def put_rows(connection: Connection, job_id: int, records: Sequence[LayerRecord 
     key = _PARTS[_PART_OF[kind]].key
     names = [field.name for field in fields_of(kind)]
     rows = [{"job_id": job_id, **{name: getattr(one, name) for name in names}} for one in records]
-    replaced = delete(key.table).where(key.table.c.job_id == job_id, key.in_([row[key.name] for row in rows]))
-    connection.execute(replaced)
+    replaced = delete(key.table).where(key.table.c.job_id == job_id, key == bindparam("replaced"))
+    connection.execute(replaced, [{"replaced": row[key.name]} for row in rows])
     connection.execute(insert(key.table), rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from time import monotonic
@@ -65,9 +66,19 @@ def with_run(width: int, runs: Sequence[SortedRun], run: SortedRun) -> tuple[int
     return stay, SortedRun(*_kernel.merge_runs(width, [one.data for one in (*runs[stay:], run)]))
 
 
-def has_expander(space: ScatterSpace) -> bool:
-    """Whether the kernel finds the successors of the space's states."""
-    return getattr(space, "expander", None) is not None
+def expander_of(space: ScatterSpace) -> _kernel.Expander | None:
+    """What finds the successors of the space's states in the kernel, if it does."""
+    return getattr(space, "expander", None)
+
+
+@contextmanager
+def answers(space: ScatterSpace) -> Iterator[None]:
+    """Wrong answers of a user's compiled function, in the block, are errors of the puzzle."""
+    try:
+        yield
+    except _kernel.AnswerError as error:
+        name = space.puzzle.name
+        raise PuzzleError(f"puzzle {name}: the compiled function of its class {error}") from None
 
 
 ALL = 2**64 - 1
@@ -107,13 +118,10 @@ class Candidates:
     ) -> None:
         """Puts the successors of all states of the sorted runs into the boxes; ``poll`` is called now and then, and
         may raise. ``shards``: only those from the first to the one before the second, of a space with an expander."""
-        expander: _kernel.Expander | None = getattr(self._space, "expander", None)
+        expander = expander_of(self._space)
         if expander is not None:
-            try:
+            with answers(self._space):
                 self.boxes.expand(expander, runs, threads, *(shards or ()))
-            except _kernel.AnswerError as error:
-                name = self._space.puzzle.name
-                raise PuzzleError(f"puzzle {name}: the compiled function of its class {error}") from None
             return
         width = self._space.code_bytes
         codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))

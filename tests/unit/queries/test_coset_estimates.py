@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 from farthest import enumerate as enumerate_puzzle
+from farthest import open_survey
 from farthest.coordinator.survey import survey_by_threads
 from farthest.cosets import Chosen, Drawn, cosets_named
 from farthest.errors import FarthestError, JobError
@@ -118,6 +119,12 @@ def test_what_is_no_sample(database: Database) -> None:
     ):
         with pytest.raises(JobError, match=said):
             found(database, survey)
+
+
+def test_in_python(database: Database, tmp_path: Path) -> None:
+    survey = stored(database, Drawn(30, 7))
+    with open_survey(survey.id, database=tmp_path / "f.db") as opened:
+        assert opened.estimates({6: 5724}) == found(database, survey, "6=5724")
 
 
 def test_the_time_of_all_cosets(database: Database) -> None:

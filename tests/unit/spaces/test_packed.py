@@ -137,6 +137,7 @@ def test_a_layer_found_in_parts_is_the_layer(name: str, monkeypatch: pytest.Monk
     puzzle = load("8-puzzle") if name == "3x3" else SAMPLES[name]
     whole = ScatterMemoryStore(packed(puzzle), distances=False)
     wanted = layers(whole, 14)
+    monkeypatch.setattr(candidates, "THIN", 0)
     for constant in ("LEAST_ROOM", "ROOM", "BOX_BYTES", "SHARD_BYTES", "LEAST_SHARD_BYTES"):
         monkeypatch.setattr(candidates, constant, 1)
     monkeypatch.setattr(candidates, "PASSES", 5)
@@ -172,6 +173,7 @@ def test_turns_are_few_and_the_last_does_not_spoil_the_estimate(monkeypatch: pyt
 
 
 def test_memory_short_while_older_states_are_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "THIN", 0)
     space = packed(load("8-puzzle"))
     whole, store = (ScatterMemoryStore(space, distances=True) for _ in range(2))
     layers(whole, 5)

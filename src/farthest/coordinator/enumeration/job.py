@@ -63,6 +63,8 @@ LOSSES_ALLOWED = 5
 
 LAYERS_TOLD = 300
 """The most layers that the progress of a running job lists. It is written each second, so it must stay small."""
+STORED_SECONDS = 0.1
+"""Of so many layers and more, those that come sooner after one another are not stored in the progress one by one."""
 
 
 def enumerate_puzzle(
@@ -154,6 +156,7 @@ class FoundLayers:
         self.in_files = False
         self._reporter = reporter
         self._pace = Pace()
+        self._stored = 0.0  # when
 
     def expect(self, at_most: int) -> None:
         """There are so many states at most; 0: nobody knows."""
@@ -190,6 +193,10 @@ class FoundLayers:
 
     def _store_last(self) -> None:
         """Stores the last layer in the job's progress."""
+        now = monotonic()
+        if len(self.states) > LAYERS_TOLD and not self.in_files and now < self._stored + STORED_SECONDS:
+            return
+        self._stored = now
         self._pace.reach(self.total)
         self.store(
             {

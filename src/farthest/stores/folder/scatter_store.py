@@ -42,7 +42,7 @@ from farthest.stores.scattering import (
     ShardRuns,
     SortedRun,
     dense_map,
-    has_expander,
+    expander_of,
     least_codes,
     least_of,
     map_reader,
@@ -143,7 +143,7 @@ class Expansion(Candidates):
         return self._successor_bytes * states / self._full
 
     def _set_turns(self, turns: float) -> None:
-        self._sends = turns > TURNS or bool(self._files.outboxes) or not has_expander(self._space)
+        self._sends = turns > TURNS or bool(self._files.outboxes) or expander_of(self._space) is None
         self._at_once = -(-self._shards // (1 if self._sends else max(1, ceil(turns))))
 
     def _put_all(self, depth: int, turn: range, counts: Mapping[int, int], poll: Callable[[], None]) -> bool:

@@ -9,12 +9,15 @@ Shards are as small as suits the processor's cache: a thin layer is one shard, a
 costs for shards that are nearly empty. Older states that a step reads are divided among as many shards first; where
 these were more, each of the new shards reads several runs. Where all states found are not new, shards only grow more.
 
+After two layers of few states the next ones are found together by one call of the kernel, until one has many.
+
 Where a depth limit ends the search and states are only counted, the states of the last layer are counted shard by
 shard, and not kept.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -31,7 +34,8 @@ from farthest.stores.scattering import (
     LEAST_KEPT,
     Candidates,
     SortedRun,
-    has_expander,
+    answers,
+    expander_of,
     least_codes,
     map_of_runs,
     read_map,
@@ -44,7 +48,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
 
 
-ROOM = 3 * 2**29
+ROOM = 3 * 2**30
 """Bytes of successors before repeated ones are removed early. More are not there at once, unless the layer before would
 have to be expanded more than PASSES times."""
 PASSES = 4
@@ -64,6 +68,13 @@ SHARD_FOUND = 256
 
 FOUND_RUNS = 8
 """The runs of all states found of a shard are merged when there are so many more."""
+
+THIN = 1024
+"""States of a layer; a call of the kernel for each would take longer than its states do."""
+THIN_STATES = 2**17
+"""Of the layers that are found together, about at most."""
+THIN_BYTES = 2**26
+"""Of what is not new, at most: it is held unpacked meanwhile."""
 
 SHARDS_AT_ONCE = 64
 """Shards whose fresh states are found between two checks of the memory."""
@@ -122,7 +133,9 @@ class ScatterMemoryStore(LayersInMemory):
         self._room = ROOM if memory is None else min(ROOM, memory // 4)
         self._successor_bytes = 8.0 * self._width  # of a state's successors, about
         self._layers: dict[int, Layer] = {}
+        self._ahead = deque[SortedRun]()  # the next layers, found together
         self._found: dict[int, list[SortedRun]] = {}  # by shard: all states found, the longest run first
+        self._found_to = -1  # the depth of the last layer among them
         self._states = 0  # of them
         self._bytes = 0  # of runs
         origins = space.origin_codes()
@@ -156,10 +169,14 @@ class ScatterMemoryStore(LayersInMemory):
         self._layers[depth] = layer
         self._counts[depth] = {0: states} if states else {}
         self._bytes += sum(run.bytes + RUN_BYTES for run in layer.runs.values())
-        if self._excluded != "all" or depth == self._last:
-            return
-        self._states += states
-        for shard, run in layer.runs.items():
+        if self._excluded == "all" and self._found_to < depth != self._last:
+            self._add_found(depth, layer.runs.items())
+
+    def _add_found(self, depth: int, runs: Iterable[tuple[int, SortedRun]]) -> None:
+        """Adds the runs of layers up to a depth, each with its shard, to all states found."""
+        self._found_to = depth
+        for shard, run in runs:
+            self._states += run.states
             found = self._found.setdefault(shard, [])
             found.append(run)
             self._bytes += run.bytes
@@ -200,6 +217,11 @@ class ScatterMemoryStore(LayersInMemory):
 
     def step(self, depth: int, threads: int) -> Layer:
         """Of a layer that is only counted, the runs of the least states of each shard."""
+        if not self._ahead and self._is_thin(depth):
+            self._look_ahead(depth)
+        if self._ahead:
+            run = self._ahead.popleft()
+            return Layer(1, {0: run} if run.states else {})
 
         def check() -> None:
             self._check_memory(depth)
@@ -237,6 +259,36 @@ class ScatterMemoryStore(LayersInMemory):
             self._bytes = before
         return Layer(self._shards, found)
 
+    def _is_thin(self, depth: int) -> bool:
+        """Whether the two layers before a depth have few states, and what is not new takes little memory."""
+        allowed = THIN_BYTES if self._memory is None else min(THIN_BYTES, (self._memory - self._bytes) // 3)
+        return (
+            expander_of(self.space) is not None
+            and all(sum(self._counts[at].values()) <= THIN for at in range(max(depth - 2, 0), depth))
+            and (self._states + THIN) * (2 * self._width + 16) <= allowed
+        )
+
+    def _look_ahead(self, depth: int) -> None:
+        """Finds the layers from a depth on together, until one has many states."""
+        layers = THIN_STATES if self._limit is None else self._limit + 1 - depth
+        states = THIN_STATES
+        if self._excluded == "all":
+            states = min(states, max(THIN, self._states // 2))  # found once before all found are read again
+            older = [run.data for run in chain.from_iterable(self._found.values())]
+        else:
+            before = excluded_layers(self._excluded, depth)
+            older = [run.data for at in before for run in self._layers[at].runs.values()]
+        last = [run.data for run in self._layers[depth - 1].runs.values()]
+        expander = expander_of(self.space)
+        assert expander is not None, "its layers are thin"
+        with answers(self.space):
+            found, united = _kernel.thin_layers(
+                expander, last, older, self.space.keys or 0, layers, THIN, states
+            )
+        self._ahead.extend(SortedRun(*run) for run in found)
+        if self._excluded == "all":
+            self._add_found(depth + len(found) - 1, self._parts([SortedRun(*united)], self._shards))
+
     def _fitting(self, expected: int, threads: int) -> int:
         """How many shards suit so many bytes of successors: a power of two."""
         size = SHARD_BYTES
@@ -258,7 +310,7 @@ class ScatterMemoryStore(LayersInMemory):
             shards = max(shards, self._shards)
         if self._memory is not None:
             room = min(room, (self._memory - self._bytes) // 3)
-        passes = -(-expected // max(room, LEAST_ROOM)) if has_expander(self.space) else 1
+        passes = -(-expected // max(room, LEAST_ROOM)) if expander_of(self.space) is not None else 1
         boxes = self._candidates.divide(shards, self._room if passes <= 1 else max(self._room, 2 * room))
         if shards > 1:
             self._divide_older(depth, shards)
@@ -327,6 +379,7 @@ class ScatterMemoryStore(LayersInMemory):
     def give_up(self, depth: int) -> None:
         """Forgets what was found of a layer that is not complete, the last one begun."""
         self._candidates.clear(self._room)
+        self._ahead.clear()
         self._forget(depth)
         self._counts.pop(depth, None)
 
@@ -348,6 +401,7 @@ class ScatterMemoryStore(LayersInMemory):
     def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         self._restored(depth)
         self._layers, self._counts, self._found, self._bytes = {}, {}, {}, 0
+        self._found_to = -1
         self._states = states
         self._shards = self._fitting(int(self._successor_bytes * states / (depth + 1)), threads)
         self._states = 0

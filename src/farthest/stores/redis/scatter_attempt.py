@@ -29,7 +29,7 @@ from farthest.stores.scattering import (
     LEAST_KEPT,
     SortedRun,
     equal_ranges,
-    has_expander,
+    expander_of,
     least_codes,
     map_of_runs,
     read_map,
@@ -89,7 +89,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         StorageError (UnavailableError where waiting may help)."""
         place = place or RedisPlace(nodes)
         if outboxes is None:
-            outboxes = shards > EXPANDING or not has_expander(space)
+            outboxes = shards > EXPANDING or expander_of(space) is None
         facts = AttemptFacts.new(
             space,
             len(nodes),
@@ -312,7 +312,7 @@ class GrowingAttempt(JobStore):
         """The number of shards for an attempt that has so many states; ``ahead``: times those that they fill."""
         if states <= OUTGROWN * self._shard_states * self.current.shards:
             return self.current.shards
-        if has_expander(self.current.space) and states <= EXPANDING * LARGER * self._shard_states:
+        if expander_of(self.current.space) is not None and states <= EXPANDING * LARGER * self._shard_states:
             return min(self._most, EXPANDING, OUTGROWN * states // self._shard_states)
         return min(self._most, ahead * states // self._shard_states)
 
