@@ -411,7 +411,7 @@ class StateProof(MapProof):
             if size >= self.means.memory // 4 or number * BLOCK_STATES >= length:
                 merge_findings(found, self._look_up(whole, preceded, held, firsts))
                 held, size = [], 0
-                self.means.progress(None, number * BLOCK_STATES / length)
+                self.means.progress(None, min(1.0, number * BLOCK_STATES / length))
         for name in ("jump", "closed"):
             found[name] = replace(found[name], checked=found["codes"].checked)
 
