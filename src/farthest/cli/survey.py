@@ -282,6 +282,7 @@ def _do(
     "--known",
     multiple=True,
     metavar="DEPTH=COUNT",
+    shell_complete=completed("job"),
     help="With --estimate: a layer of the puzzle that is known beside those published, or the number of a job that has "
     "them. Better estimates of further layers are made by regression on them. May be repeated.",
 )
