@@ -15,6 +15,7 @@ from farthest.cosets import Chosen, Drawn, cosets_named
 from farthest.errors import FarthestError, JobError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import Done, StoredSurvey, Surveys
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.coset_estimates import CosetEstimates, estimates, known_layers
 from farthest.random_source import RandomSource
 from farthest.starts import RushHour
@@ -76,6 +77,7 @@ def test_figures_are_those_of_a_mean_and_of_a_fit(database: Database) -> None:
     left = counts - level - slope * (before - 5724 / 576)
     spread = 1 / 12 + (before.mean() - 5724 / 576) ** 2 / (12 * before.var())
     assert last.regression.error == pytest.approx(576 * sqrt((left @ left) / 10 * spread))
+    assert found(database, stored(database, Drawn(11, 3)), "6=5724").layers[7].regression is None
 
 
 def test_each_coset_has_the_same_chance() -> None:
@@ -97,8 +99,12 @@ def test_layers_that_are_known(database: Database, tmp_path: Path) -> None:
     assert known_layers((), own, database) == {}
     outcome = enumerate_puzzle("pyraminx<U,L>", database=tmp_path / "f.db")
     assert known_layers((str(outcome.job),), own, database) == dict(enumerate(outcome.layers))
+    several = enumerate_puzzle(
+        "cube-2x2x2-htm", origin=Origin("to", "goal\nmoves: R"), max_depth=1, database=tmp_path / "f.db"
+    )
     for text, said in (
         (str(outcome.job), "is of pyraminx<U,L>, not of cube-2x2x2-htm"),
+        (str(several.job), "counts from 2 boards"),
         ("15", "there is no job 15"),
         ("15=many", "expected DEPTH=COUNT"),
         ("-1=5", "expected DEPTH=COUNT"),
@@ -148,7 +154,7 @@ def test_more_cosets_of_a_seed_take_over_those_that_are_done(database: Database)
     surveys = Surveys(database)
     more = surveys.begin(cosets_named(PUZZLE, SUBGROUP, 6, Drawn(8, 2)), None)
     assert (more.done, surveys.missing(more.id)) == (5, [5, 6, 7])
-    assert surveys.cosets(more.id) == surveys.cosets(fewer.id)
+    assert [*surveys.cosets(more.id)] == [*surveys.cosets(fewer.id)]
     assert stored(database, Drawn(3, 2), depth=6).done == 3
     for other in (Drawn(8, 3), ("L",), None):
         assert surveys.begin(cosets_named(PUZZLE, SUBGROUP, 6, other), None).done == 0
