@@ -191,7 +191,10 @@ def test_what_another_user_put_in_the_way_is_named(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     place = tmp_path / f"farthest-{os.getuid()}"
     place.symlink_to("/nonexistent")
-    with pytest.raises(ResourceError, match=f"{place}: .*expected a folder of this user"), worker_survey._alone():
+    with (
+        pytest.raises(ResourceError, match=f"{place}: .*expected a folder of this user"),
+        worker_survey._alone(),
+    ):
         pass
     place.unlink()
     with worker_survey._alone(), pytest.raises(BlockingIOError), worker_survey._alone():

@@ -160,14 +160,12 @@ def document_of(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument | Cose
 
 def survey_document(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument:
     """The JSON object."""
+    totals, digest = surveys.totals_and_digest(stored.id)
     return {
-        **_surveyed(stored, surveys.digest(stored.id)),
+        **_surveyed(stored, digest),
         "starts_of": stored.starts.fields(),
         "kept": stored.components,
-        "totals": [
-            filled(PiecesDocument, counts, pieces=pieces)
-            for pieces, counts in surveys.totals(stored.id).items()
-        ],
+        "totals": [filled(PiecesDocument, counts, pieces=pieces) for pieces, counts in totals.items()],
     }
 
 

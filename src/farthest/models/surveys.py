@@ -23,6 +23,8 @@ from farthest.untrusted_json import read_json_object
 By = Literal["moves", "states"]
 Done = tuple[int, Found, float]
 """A part, what it has found, and the seconds that it took."""
+MOST = 2**31 - 1
+"""Of an integer that databases are asked for."""
 
 PARTS_READ = 1000
 """At once: so much memory a reader of a large survey takes."""
@@ -87,14 +89,16 @@ class Surveys:
         return self.get(found)
 
     def missing(self, survey_id: int) -> list[int]:
-        """The parts that are not done, ascending."""
+        """The parts that are not done, ascending. Raises JobError where the survey was deleted."""
         with self._database.read() as connection:
-            parts = connection.execute(select(survey.c.parts).where(survey.c.id == survey_id)).scalar_one()
+            parts = connection.execute(select(survey.c.parts).where(survey.c.id == survey_id)).scalar()
             done = set(
                 connection.execute(
                     select(survey_part.c.part).where(survey_part.c.survey_id == survey_id)
                 ).scalars()
             )
+        if parts is None:
+            raise JobError(f"survey {survey_id} was deleted")
         return [part for part in range(parts) if part not in done]
 
     def store(self, survey_id: int, done: list[Done]) -> set[int]:
@@ -132,7 +136,7 @@ class Surveys:
 
     def get(self, survey_id: int) -> StoredSurvey:
         """Raises JobError where there is none of that number."""
-        found = self._stored(survey_id)
+        found = self._stored(survey_id) if 0 < survey_id <= MOST else []
         if not found:
             raise JobError(
                 f"{self._database.place} has no survey {survey_id}; `farthest surveys` lists those that it has"
@@ -170,24 +174,29 @@ class Surveys:
 
     def totals(self, survey_id: int) -> dict[int, Counts]:
         """The sums of the parts that are done, for each number of pieces."""
-        sums: dict[int, Counts] = {}
-        for record in self._parts(survey_id):
-            for pieces, counts in _read_totals(survey_id, record).items():
-                sums[pieces] = sums.get(pieces, NOTHING) + counts
-        return dict(sorted(sums.items()))
+        return self.totals_and_digest(survey_id)[0]
 
     def digest(self, survey_id: int) -> str:
         """Of all that the parts have found: equal for equal results, however they are divided and whoever did them."""
         if self.get(survey_id).of_cosets:
             return self.digest_of_cosets(row for row, _ in self.cosets(survey_id))
+        return self.totals_and_digest(survey_id)[1]
+
+    def totals_and_digest(self, survey_id: int) -> tuple[dict[int, Counts], str]:
+        """Both of a survey that is not of cosets: its parts are read once."""
+        sums: dict[int, Counts] = {}
         rows = 0
         for record in self._parts(survey_id):
             try:
                 rows += int(record.digest, 16)
             except (TypeError, ValueError):
                 raise _damaged_part(survey_id, record, "column digest: expected 64 hex digits") from None
-            rows -= _hashed(msgspec.to_builtins(_read_totals(survey_id, record)))
-        return f"{_hashed([rows % _MODULUS, msgspec.to_builtins(self.totals(survey_id))]):064x}"
+            totals = _read_totals(survey_id, record)
+            rows -= _hashed(msgspec.to_builtins(totals))
+            for pieces, counts in totals.items():
+                sums[pieces] = sums.get(pieces, NOTHING) + counts
+        sums = dict(sorted(sums.items()))
+        return sums, f"{_hashed([rows % _MODULUS, msgspec.to_builtins(sums)]):064x}"
 
     @staticmethod
     def digest_of_cosets(rows: Iterable[CosetRow]) -> str:

@@ -97,14 +97,11 @@ def _survey(request: Request) -> str:
     stored = known.get(number)
     if stored.of_cosets:
         return surveys.survey(_cosets_found(known, stored, database))
-    found = surveys.SurveyFound(
-        stored,
-        stored.starts,
-        known.totals(number),
-        known.top(number, "moves", surveys.BOARDS_SHOWN),
-        known.digest(number) if stored.finished else None,
+    totals, digest = known.totals_and_digest(number)
+    hardest = known.top(number, "moves", surveys.BOARDS_SHOWN)
+    return surveys.survey(
+        surveys.SurveyFound(stored, stored.starts, totals, hardest, digest if stored.finished else None)
     )
-    return surveys.survey(found)
 
 
 def _cosets_found(known: Surveys, stored: StoredSurvey, database: Database) -> surveys.SurveyFound:

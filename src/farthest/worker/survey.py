@@ -190,8 +190,8 @@ class SurveyWork(Work):
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Raises BlockingIOError where another process of this user is in such a block, on this machine; ResourceError where
-    that cannot be known. The folder is one for temporary files, as machines may share a home."""
+    """Raises BlockingIOError where another process of this user is in such a block, on this machine; ResourceError
+    where that cannot be known. The folder is among temporary files, since machines may share a home."""
     name = os.path.join(gettempdir(), f"farthest-{os.getuid()}")
     try:
         with suppress(FileExistsError):
