@@ -230,7 +230,7 @@ def test_several_goals_are_refused(tmp_path: Path) -> None:
     """Cosets count from one solved board, all else of such a puzzle to the nearest goal."""
     file = tmp_path / "two.toml"
     file.write_text(
-        'family = "permutation"\n[permutation]\ngoals = ["a b c", "c b a"]\n'
+        'name = "two"\nfamily = "permutation"\n[permutation]\ngoals = ["a b c", "c b a"]\n'
         '[permutation.generators]\nx = "(1 2)"\ny = "(2 3)"\n'
     )
     with pytest.raises(SettingError, match="it has 2 goals; cosets are counted from one solved board"):

@@ -136,8 +136,8 @@ class CosetRun {
   std::vector<std::uint16_t> images_;  // of the base points of H
   const std::chrono::milliseconds slice_;
   int distance_ = -1;
-  bool under_way_ = false;  // the distance
-  std::size_t word_ = 0;    // of before_, from which the prepass goes on
+  bool under_way_ = false;                      // the distance
+  std::size_t word_ = 0;                        // of before_, from which the prepass goes on
   std::vector<Word> reached_, before_, fresh_;  // bits; before_: those that were fresh at the distance before
   std::vector<Level> levels_;                   // by moves that are left
   std::size_t left_ = 0, top_ = 0;              // the level under way; none above top_ has nodes
