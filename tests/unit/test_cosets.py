@@ -91,7 +91,7 @@ def test_seconds_are_without_those_of_tables(database: Database, monkeypatch: py
 
     monkeypatch.setattr(Subgroup, "tables", slowly)
     told: list[str] = []
-    asked = cosets_named("pyraminx<U,L>", "<U L>", 5, Drawn(3, 1))
+    asked = cosets_named("pyraminx<U,R>", "<R>", 5, Drawn(3, 1))
     stored = survey_by_threads(asked, database, threads=2, watch=lambda progress: told.append(str(progress)))
     assert 0 < stored.seconds < 0.3
     assert f"0 of 3 parts; at {TABLES}" in told
