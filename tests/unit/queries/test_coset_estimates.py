@@ -61,10 +61,12 @@ def test_all_cosets_are_exact_and_others_are_near(database: Database) -> None:
     assert whole.all_seconds / 10 < drawn.all_seconds < 10 * whole.all_seconds
     for at in range(4, DEPTH + 1):  # before, most cosets have no position
         plain, regression = drawn.layers[at].plain, drawn.layers[at].regression
+        assert plain.error is not None
         assert abs(plain.positions - layers[at]) < 3 * plain.error
         assert drawn.layers[at].known == layers[at]
         if at > 5:
             assert regression is not None
+            assert regression.error is not None
             assert regression.controls == tuple(range(at - 1, max(at - 4, 4), -1))
             assert abs(regression.positions - layers[at]) < 3 * regression.error
             assert regression.error < plain.error / 2
