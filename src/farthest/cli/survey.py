@@ -205,10 +205,13 @@ def cosets(
         if workers == "threads":
             threads = threads or cores()
             at_a_time, by = asked.shares(threads)
-            each = f"of {counted(min(at_a_time, asked.parts), 'coset')} at a time, by {counted(by, 'thread')} each"
+            if not every:  # of all it is known once there are tables
+                at_a_time = min(at_a_time, asked.parts)
+            each = f"of {counted(at_a_time, 'coset')} at a time, by {counted(by, 'thread')} each"
         note(
             f"{counted(of.cosets, 'coset')} of {counted(of.positions, 'position')}; memory: "
-            f"{bytes_text(needs.table_bytes)}, and {bytes_text(needs.coset_bytes)} for each {each}"
+            f"{bytes_text(needs.table_bytes)} of tables, which are made first, and {bytes_text(needs.coset_bytes)} for "
+            f"each {each}"
         )
         _do(asked, workers, threads, None, opened, as_json=as_json)
 
