@@ -171,7 +171,7 @@ def survey_document(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument:
 
 def cosets_document(surveys: Surveys, stored: StoredSurvey) -> CosetsDocument:
     """The JSON object of a survey of cosets."""
-    rows = surveys.cosets(stored.id)
+    rows = [*surveys.cosets(stored.id)]
     layers = None
     if stored.starts.fields()["cosets"] is None and stored.finished:
         longest = max(len(row.layers) for row, _ in rows)
@@ -180,7 +180,7 @@ def cosets_document(surveys: Surveys, stored: StoredSurvey) -> CosetsDocument:
             for at in range(longest)
         ]
     return {
-        **_surveyed(stored, surveys.digest_of_cosets(rows)),
+        **_surveyed(stored, surveys.digest_of_cosets(row for row, _ in rows)),
         "starts_of": stored.starts.fields(),
         "layers": layers,
         "cosets": [coset_document(*each) for each in rows],
@@ -333,7 +333,8 @@ def estimates_facts(found: CosetEstimates) -> list[tuple[str, str]]:
 
 
 def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
-    by, best = each.regression, each.regression or each.plain
+    by = each.regression
+    best = min([each.plain, *([by] if by else [])], key=lambda estimate: estimate.error)
     off = (
         "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
     )

@@ -46,6 +46,7 @@ from farthest.web.shelf import (
     scale_asked,
     settings_of,
     shelf_of,
+    too_many_cosets,
 )
 
 if TYPE_CHECKING:
@@ -103,13 +104,9 @@ def _survey(request: Request) -> str:
     )
 
 
-MOST_COSETS = 10_000
-"""Of a survey whose cosets a page shows: all are read."""
-
-
 def _cosets_found(known: Surveys, stored: StoredSurvey, database: Database) -> surveys.SurveyFound:
-    found = surveys.SurveyFound(stored, stored.starts, {}, [], None)
-    if stored.done > MOST_COSETS:
+    found = surveys.SurveyFound(stored, stored.starts, {}, [], None, too_many=too_many_cosets(stored))
+    if found.too_many:
         return found
     from farthest.queries.coset_estimates import estimates, known_layers
 
