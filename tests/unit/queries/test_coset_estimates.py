@@ -12,11 +12,18 @@ from farthest import enumerate as enumerate_puzzle
 from farthest import open_survey
 from farthest.coordinator.survey import survey_by_threads
 from farthest.cosets import Chosen, Drawn, cosets_named
+from farthest.documents.surveys import estimates_table
 from farthest.errors import FarthestError, JobError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import Done, StoredSurvey, Surveys
 from farthest.puzzles.puzzle import Origin
-from farthest.queries.coset_estimates import CosetEstimates, estimates, known_layers
+from farthest.queries.coset_estimates import (
+    CosetEstimates,
+    Estimate,
+    LayerEstimate,
+    estimates,
+    known_layers,
+)
 from farthest.random_source import RandomSource
 from farthest.starts import RushHour
 
@@ -78,6 +85,12 @@ def test_figures_are_those_of_a_mean_and_of_a_fit(database: Database) -> None:
     spread = 1 / 12 + (before.mean() - 5724 / 576) ** 2 / (12 * before.var())
     assert last.regression.error == pytest.approx(576 * sqrt((left @ left) / 10 * spread))
     assert found(database, stored(database, Drawn(11, 3)), "6=5724").layers[7].regression is None
+
+
+def test_off_is_told_of_the_estimate_with_the_smaller_error() -> None:
+    layer = LayerEstimate(7, 1.0, Estimate(110.0, 5.0), Estimate(140.0, 20.0, (6,)), 100)
+    _, (cells,) = estimates_table(CosetEstimates(10, 12, False, None, 0, 1.0, [layer]))
+    assert cells[-1] == "2.0"
 
 
 def test_each_coset_has_the_same_chance() -> None:
