@@ -125,8 +125,7 @@ TEST(large_cosets_are_those_of_a_walk) {
       }
     };
     check(LargeCosetRun::kTail, available_isas().back());
-    for (const Isa isa : available_isas())
-      for (const int tail : {1, 2}) check(tail, isa);
+    for (const Isa isa : available_isas()) check(isa == Isa::portable ? 1 : 2, isa);
   }
 }
 
