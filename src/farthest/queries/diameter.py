@@ -145,7 +145,7 @@ class _Component:
     def _too_large(self, what: str) -> ResourceError:
         return ResourceError(
             f"{self._name}: {what}; all pairs are found of at most {MOST_STATES:,}. Its depth from an origin is what "
-            f"`farthest enumerate {self._name}` tells"
+            "`farthest enumerate` tells"
         )
 
     def pairs_at(self, depth: int, farthest: NDArray[numpy.uint32], limit: int) -> Iterator[tuple[str, str]]:
