@@ -135,7 +135,7 @@ class Survey:
         self.database = database
         self.number = number
         self._surveys = Surveys(database)
-        self.stored  # noqa: B018  # raises where there is none
+        self._surveys.get(number)  # raises where there is none
 
     @property
     def stored(self) -> StoredSurvey:
