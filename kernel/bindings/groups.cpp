@@ -98,13 +98,53 @@ class PyRun {
     return run_.share();
   }
 
- private:
+ protected:
   Run run_;
   std::mutex mutex_;
 };
 
 using PyCosetRun = PyRun<CosetRun>;
-using PyLargeCosetRun = PyRun<LargeCosetRun>;
+
+class PyLargeCosetRun : public PyRun<LargeCosetRun> {
+ public:
+  using PyRun::PyRun;
+  using Mark = std::vector<std::uint64_t>;
+
+  std::optional<Mark> mark() {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    const auto mark = run_.mark();
+    if (!mark) return std::nullopt;
+    return Mark{mark->distances, mark->reached, mark->moved,    mark->roots,
+                mark->next,      mark->fresh,   mark->sequences};
+  }
+  nb::bytes pages(std::size_t first, std::size_t count) {
+    const auto bytes = run_.bits().pages(first, count);
+    nb::bytes out = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes.size())));
+    if (!out.is_valid()) nb::raise_python_error();
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    std::memcpy(PyBytes_AS_STRING(out.ptr()), bytes.data(), bytes.size());
+    return out;
+  }
+  void set_pages(std::size_t first, nb::handle bytes) {
+    const ByteView view(bytes);
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    run_.set_pages(first, view.bytes());
+  }
+  void resume(const Mark& mark) {
+    if (mark.size() != 7) throw InvalidArgument("a mark has seven numbers");
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    run_.resume({mark[0], mark[1], mark[2], mark[3], mark[4], mark[5], mark[6]});
+  }
+  void clear() {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    run_.clear();
+  }
+};
 
 }  // namespace
 
@@ -186,6 +226,8 @@ void bind_groups(nb::module_& m) {
            "coordinates"_a, "moves"_a, "own"_a, "faces"_a, "commuting"_a, "symmetries"_a, "threads"_a)
       .def_prop_ro_static(
           "positions", [](nb::handle) { return SubgroupBits::kPositions; }, "Of a coset.")
+      .def_prop_ro_static("pages", [](nb::handle) { return SubgroupBits::kPages; }, "Of the bits of a run.")
+      .def_prop_ro_static("page_bytes", [](nb::handle) { return SubgroupBits::kPageBytes; }, "Of a page.")
       .def_prop_ro_static(
           "run_bytes", [](nb::handle) { return SubgroupBits::kMemory; }, "Memory of a run.")
       .def_static(
@@ -215,7 +257,17 @@ void bind_groups(nb::module_& m) {
            "the sequences that were listed; None where it is not done yet. Without `listed` only own moves "
            "are made. Raises LimitError for sequences of more than 30 moves.")
       .def_prop_ro("share", &PyLargeCosetRun::share,
-                   "Of the sequences of the distance under way the share that is listed.");
+                   "Of the sequences of the distance under way the share that is listed.")
+      .def("mark", &PyLargeCosetRun::mark,
+           "Seven numbers that another run goes on with, if it has the same pages; None in the middle of a step "
+           "of all bits. The first is how many distances are done.")
+      .def("pages", &PyLargeCosetRun::pages, "first"_a, "count"_a, "The bytes of pages of bits.")
+      .def("set_pages", &PyLargeCosetRun::set_pages,
+           nb::sig("def set_pages(self, first: int, pages: " BUFFER ") -> None"), "first"_a, "pages"_a,
+           "Puts pages in place of those from `first` on. Raises ValueError.")
+      .def("resume", &PyLargeCosetRun::resume, "mark"_a,
+           "Goes on from a mark. Raises ValueError where the pages do not fit it: clear() it then.")
+      .def("clear", &PyLargeCosetRun::clear, "Makes it a run that has not begun.");
 }
 
 }  // namespace farthest::python

@@ -280,12 +280,53 @@ std::optional<LargeCosetRun::Found> LargeCosetRun::advance(bool listed, std::chr
     found.sequences += worker->work.found.sequences;
   }
   reached_ += found.fresh;
+  end_distance();
+  return found;
+}
+
+void LargeCosetRun::end_distance() {
   workers_.clear();
   roots_.clear();
   next_ = 0;
   moved_.reset();
   under_way_ = false;
-  return found;
+}
+
+std::optional<LargeCosetRun::Mark> LargeCosetRun::mark() {
+  if (under_way_ && workers_.empty()) return {};
+  Mark mark{static_cast<std::uint64_t>(distance_ + !under_way_), reached_, moved_.value_or(0), roots_.size(), next_, 0, 0};
+  in_parallel(workers_.size(), threads_, [&](std::uint64_t i) { backend_->flush(workers_[i]->work); });
+  for (const auto& worker : workers_) {
+    mark.fresh += worker->work.found.fresh;
+    mark.sequences += worker->work.found.sequences;
+  }
+  return mark;
+}
+
+void LargeCosetRun::resume(const Mark& mark) {
+  const auto refuse = [] { throw InvalidArgument("the bits of a coset do not fit what is told of them"); };
+  if (distance_ >= 0 || mark.distances > kMostListed || mark.next > mark.roots) refuse();
+  if (bits_.ones(threads_) != (mark.roots == 0 ? mark.reached : mark.moved + mark.fresh)) refuse();
+  distance_ = static_cast<int>(mark.distances) - 1;
+  reached_ = mark.reached;
+  if (mark.roots == 0) return;
+  if (++distance_ < coset_distance_) refuse();
+  under_way_ = true;
+  moved_ = mark.moved;
+  begin_listing();
+  if (roots_.size() != mark.roots) refuse();
+  next_ = mark.next;
+  workers_[0]->work.found.fresh = mark.fresh;
+  workers_[0]->work.found.sequences = mark.sequences;
+}
+
+void LargeCosetRun::clear() {
+  end_distance();
+  distance_ = -1;
+  reached_ = 0;
+  const std::vector<std::uint8_t> zeros(SubgroupBits::kPageBytes);
+  for (std::size_t page = 0; page < SubgroupBits::kPages; ++page)
+    if (bits_.filled()[page] != 0) bits_.set_pages(page, zeros);
 }
 
 double LargeCosetRun::share() const {

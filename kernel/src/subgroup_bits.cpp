@@ -416,6 +416,31 @@ SubgroupBits::SubgroupBits(const std::vector<Bytes>& own, Isa isa)
 
 SubgroupBits::~SubgroupBits() = default;
 
+std::span<const std::uint8_t> SubgroupBits::pages(std::size_t first, std::size_t count) const {
+  if (first > kPages || count > kPages - first) throw InvalidArgument("there are no such pages");
+  return bits_.bytes().subspan(first * kPageBytes, count * kPageBytes);
+}
+
+void SubgroupBits::set_pages(std::size_t first, std::span<const std::uint8_t> bytes) {
+  const std::size_t count = bytes.size() / kPageBytes;
+  if (pages(first, count).size() != bytes.size()) throw InvalidArgument("the bytes are not whole pages");
+  std::memcpy(bits_.bytes().data() + first * kPageBytes, bytes.data(), bytes.size());
+  for (std::size_t page = first; page < first + count; ++page)
+    filled_[page] = std::ranges::any_of(pages(page, 1), [](std::uint8_t byte) { return byte != 0; });
+}
+
+std::uint64_t SubgroupBits::ones(int threads) const {
+  std::atomic<std::uint64_t> ones{0};
+  in_parallel(kPages, threads, [&](std::uint64_t page) {
+    const std::uint64_t* word = words() + page * kPageBytes / sizeof(std::uint64_t);
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < kPageBytes / sizeof(std::uint64_t); ++i)
+      found += static_cast<std::uint64_t>(std::popcount(word[i]));
+    ones.fetch_add(found, std::memory_order_relaxed);
+  });
+  return ones;
+}
+
 std::optional<std::uint64_t> SubgroupBits::step(int threads, std::chrono::steady_clock::time_point until) {
   const SubgroupMoves& moves = *moves_;
   const SubgroupTables tables = moves.tables();

@@ -3,6 +3,7 @@
 #include "farthest/large_cosets.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -127,6 +128,52 @@ TEST(large_cosets_are_those_of_a_walk) {
     check(LargeCosetRun::kTail, available_isas().back());
     for (const Isa isa : available_isas()) check(isa == Isa::portable ? 1 : 2, isa);
   }
+}
+
+// Two runs take turns: each goes on from the other's bits and mark.
+TEST(large_cosets_go_on_from_marks) {
+  constexpr std::size_t kDepth = 4;
+  constexpr int kTail = 1, kTurn = 40;
+  const auto moves = cube();
+  const Numbers numbers(moves);
+  const LargeCosets cosets(numbers.coordinates, moves, same(moves.from.size()), 2);
+  std::vector<LargeCosetRun::Found> wanted;
+  {
+    LargeCosetRun whole(cosets, solved(), {}, 1);
+    while (wanted.size() <= kDepth)
+      if (const auto found = whole.advance(true)) wanted.push_back(*found);
+  }
+  LargeCosetRun one(cosets, solved(), {}, 2, kTail), other(cosets, solved(), {}, 1, kTail);
+  LargeCosetRun *from = &one, *to = &other;
+  const auto copy_bits = [&] {
+    to->clear();
+    for (std::size_t page = 0; page < SubgroupBits::kPages; ++page)
+      if (const auto bytes = from->bits().pages(page, 1); std::ranges::any_of(bytes, std::identity{}))
+        to->set_pages(page, bytes);
+  };
+  int marks = 0, within = 0;
+  for (std::size_t at = 0; at <= kDepth;) {
+    if (const auto found = from->advance(true, std::chrono::milliseconds(0))) {
+      CHECK(found->fresh == wanted[at].fresh);
+      CHECK(found->sequences == wanted[at].sequences);
+      ++at;
+    }
+    const auto mark = from->mark();
+    if (!mark || ++marks % kTurn != 0) continue;
+    within += mark->next != 0;
+    copy_bits();
+    to->resume(*mark);
+    CHECK(to->mark()->fresh == mark->fresh);
+    std::swap(from, to);
+  }
+  CHECK(within > 0);
+  auto mark = *from->mark();
+  CHECK_THROWS(from->resume(mark));
+  CHECK_THROWS(to->set_pages(SubgroupBits::kPages, from->bits().pages(0, 1)));
+  CHECK_THROWS(to->set_pages(0, from->bits().pages(0, 1).first(7)));
+  copy_bits();
+  ++mark.reached;
+  CHECK_THROWS(to->resume(mark));
 }
 
 TEST(large_cosets_that_do_not_fit_are_refused) {

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 import msgspec
 
+from farthest import _kernel
 from farthest.errors import BoardError, ForbiddenCodeError, ResourceError, SettingError
 from farthest.families.permutation.written_moves import WrittenMoves
 from farthest.machine import cores, memory_limit
@@ -68,6 +69,24 @@ class Stage(NamedTuple):
 
     row: CosetRow
     share: float
+
+
+class Kept(Protocol):
+    """Keeps the bits of a coset that takes long (``stores.blobs.coset_bits``). ``seconds``: that the coset took before it
+    was gone on with. ``stopping``: it is left now, and to be gone on with; ``given_up``: without what is being written."""
+
+    seconds: float
+    stopping: bool
+    given_up: bool
+
+    def restored(self, run: _kernel.LargeCosetRun, coset: str, /) -> CosetRow | None:
+        """What had been found where the run, which has not begun, goes on from what was kept; else it is as before."""
+
+    def offer(self, run: _kernel.LargeCosetRun, row: CosetRow, /) -> None:
+        """Keeps where the run is, if it is time. Raises nothing."""
+
+    def drop(self) -> None:
+        """Forgets it: the coset is done. Raises nothing."""
 
 
 class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -168,10 +187,10 @@ class CosetSet:
             row = stage.row
         return row
 
-    def stages(self, part: int, threads: int) -> Generator[Stage, None, None]:
+    def stages(self, part: int, threads: int, kept: Kept | None = None) -> Generator[Stage, None, None]:
         """Enumerates a coset, by so many threads where it takes more than one; the last row is the result. Comes after
         each distance, and inside of a long one every second or so. It is stopped, and its memory given back, by
-        ``close``, which waits for nothing. Raises ResourceError where memory is too scarce."""
+        ``close``, which waits for nothing but for what is ``kept``. Raises ResourceError where memory is too scarce."""
         tables = self.ready()
         if isinstance(self.chosen, tuple):
             text = self.chosen[part]
@@ -189,6 +208,13 @@ class CosetSet:
             row = CosetRow(text, *coset, [*layers], [*bounds], left, sequences)
             return Stage(row, run.share)
 
+        def keep() -> None:
+            if kept is not None and isinstance(run, _kernel.LargeCosetRun):
+                kept.offer(run, stage().row)
+
+        if kept is not None and isinstance(run, _kernel.LargeCosetRun):
+            if before := kept.restored(run, text):
+                layers, left, sequences = before.layers, before.unreached, before.sequences
         while left:
             listed = len(layers) <= self.depth
             found = run.advance(listed)
@@ -199,7 +225,13 @@ class CosetSet:
                 (layers if listed else bounds).append(fresh)
                 left -= fresh
                 sequences += more
-            yield stage()
+            keep()
+            try:
+                yield stage()
+            except GeneratorExit:
+                if kept is not None and kept.stopping:
+                    keep()
+                raise
         yield stage()
 
 

@@ -17,8 +17,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol,
 import msgspec
 
 from farthest import _kernel
-from farthest.cosets import Chosen, CosetRow, CosetSet, Stage
-from farthest.errors import BoardError, ForbiddenCodeError, PuzzleError, ResourceError, SettingError
+from farthest.cosets import Chosen, CosetRow, CosetSet, Kept, Stage
+from farthest.errors import (
+    BoardError,
+    BusyError,
+    ForbiddenCodeError,
+    PuzzleError,
+    ResourceError,
+    SettingError,
+)
 from farthest.families.user_input import board_given, puzzle_given
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
@@ -117,11 +124,17 @@ TABLES = "the tables of all cosets"
 
 
 def surveyed(
-    starts: Starts, part: int, parts: int, threads: int, heed: Callable[[str], None]
+    starts: Starts,
+    part: int,
+    parts: int,
+    threads: int,
+    heed: Callable[[str], None],
+    kept: Kept | None = None,
 ) -> tuple[Found, float]:
     """Does a part, by so many threads where it takes more than one; what it has found, and the seconds that it took,
     without those of tables that serve all parts. ``heed`` hears ``TABLES``, and now and then how far a long part is; an
-    exception that it raises ends the part."""
+    exception that it raises ends the part, of which BusyError says that it is to be gone on with, from what is
+    ``kept``."""
     if not isinstance(starts, CosetSet):
         began = perf_counter()
         return starts.survey(part, parts), perf_counter() - began
@@ -129,10 +142,15 @@ def surveyed(
         heed(TABLES)
     starts.ready()
     began = perf_counter()
-    with closing(starts.stages(part, threads)) as stages:
-        for stage in stages:
-            heed(_told(stage))
-    return stage.row, perf_counter() - began
+    with closing(starts.stages(part, threads, kept)) as stages:
+        try:
+            for stage in stages:
+                heed(_told(stage))
+        except BusyError:
+            if kept is not None:
+                kept.stopping = True
+            raise
+    return stage.row, perf_counter() - began + (0.0 if kept is None else kept.seconds)
 
 
 def _told(stage: Stage) -> str:

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "farthest/subgroup_bits.hpp"
@@ -83,10 +84,27 @@ class LargeCosetRun {
   // Of the sequences of the distance under way the share that is listed.
   double share() const;
 
+  // What a run that goes on from here has to know beside the bits: the distances that are done, and the
+  // positions at them. Of a distance whose sequences are being listed: the positions after the step, the
+  // roots, those that are done, and what these gave; there are no roots else.
+  struct Mark {
+    std::uint64_t distances, reached, moved, roots, next, fresh, sequences;
+  };
+  // Nothing that threads have kept is left: the mark and the bits tell the same. None within a step.
+  std::optional<Mark> mark();
+  const SubgroupBits& bits() const { return bits_; }
+  // Goes on from a mark, after the bits have been set. Throws InvalidArgument where these do not fit together;
+  // the run is then of no use before clear().
+  void set_pages(std::size_t first, std::span<const std::uint8_t> bytes) { bits_.set_pages(first, bytes); }
+  void resume(const Mark& mark);
+  // Makes it a run that has not begun.
+  void clear();
+
  private:
   struct Worker;
 
   void begin_listing();
+  void end_distance();
   void list(std::chrono::steady_clock::time_point until);
 
   const LargeCosets& cosets_;

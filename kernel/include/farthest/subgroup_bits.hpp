@@ -79,6 +79,11 @@ class SubgroupBits {
   std::optional<std::uint64_t> step(int threads, std::chrono::steady_clock::time_point until =
                                                      std::chrono::steady_clock::time_point::max());
 
+  // The bytes of pages one after another, and their number of bits that are 1.
+  std::span<const std::uint8_t> pages(std::size_t first, std::size_t count) const;
+  void set_pages(std::size_t first, std::span<const std::uint8_t> bytes);
+  std::uint64_t ones(int threads) const;
+
   bool has(std::uint64_t bit) const { return (words()[bit / 64] >> (bit % 64) & 1) != 0; }
 
   // For SubgroupMarks (src/subgroup_marks.hpp), which says which bit an element has, and sets bits.

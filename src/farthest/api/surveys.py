@@ -99,7 +99,9 @@ def _done(
 
         if workers == "celery":
             return survey_by_workers(asked, database, parts=parts, watch=watch, notice=bar.tell)
-        return survey_by_threads(asked, database, threads=threads or cores(), parts=parts, watch=watch)
+        return survey_by_threads(
+            asked, database, threads=threads or cores(), parts=parts, watch=watch, notice=bar.tell
+        )
 
 
 def open_survey(number: SupportsIndex, database: str | Path | None = None) -> Survey:
@@ -226,7 +228,21 @@ class Survey:
         return written
 
     def delete(self) -> None:
-        """Remove the survey from the database."""
+        """Remove the survey from the database, and the checkpoints of its cosets that this machine sees."""
+        from contextlib import suppress
+
+        from farthest.cosets import CosetSet
+        from farthest.errors import FarthestError
+        from farthest.stores.blobs.coset_bits import drop_checkpoints
+        from farthest.stores.blobs.folder import scratch_place
+        from farthest.stores.redis.places import place_outside
+
+        with suppress(FarthestError):  # what is damaged, or away, is deleted without
+            if isinstance(starts := self.stored.starts, CosetSet):
+                missing = self._surveys.missing(self.number)
+                for place in (scratch_place(self.database.folder), scratch_place(None), place_outside()):
+                    if place is not None:
+                        drop_checkpoints(place, starts, missing)
         self._surveys.delete(self.number)
 
     @property

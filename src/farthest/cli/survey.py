@@ -182,6 +182,8 @@ def cosets(
     """
     from farthest.cosets import Drawn, cosets_named
     from farthest.models.database import open_database
+    from farthest.stores.blobs.coset_bits import interval
+    from farthest.stores.blobs.folder import scratch_place
 
     _check(workers, threads)
     if (bool(sequences), count is not None, every).count(True) != 1:
@@ -213,6 +215,16 @@ def cosets(
             f"{bytes_text(needs.table_bytes)} of tables, which are made first, and {bytes_text(needs.coset_bytes)} for "
             f"each {each}"
         )
+        if needs.all_threads:
+            where = (
+                scratch_place(opened.folder).url
+                if workers == "threads"
+                else "the worker's place of checkpoints"
+            )
+            note(
+                f"a coset that takes longer than {seconds_text(interval())} leaves checkpoints in {where}: "
+                f"{bytes_text(of.positions // 8)} at most, twice that while one is written"
+            )
         _do(asked, workers, threads, None, opened, as_json=as_json)
 
 
@@ -249,7 +261,7 @@ def _do(
                 stored = survey_by_workers(asked, opened, parts=parts, watch=watch, notice=note)
             else:
                 stored = survey_by_threads(
-                    asked, opened, threads=threads or cores(), parts=parts, watch=watch
+                    asked, opened, threads=threads or cores(), parts=parts, watch=watch, notice=note
                 )
     except KeyboardInterrupt:
         kept = f"{done[0].done:,} of {counted(done[0].parts, 'part')}" if done else "no part yet"
@@ -337,7 +349,7 @@ def surveys(
         if number is None:
             _list(stored, as_json=as_json)
         elif delete:
-            stored.delete(number)
+            Survey(opened, number).delete()
             if as_json:
                 print_json({"survey": number, "deleted": True})
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -12,9 +13,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from farthest.cosets import CosetSet
-from farthest.errors import JobError, LostStateError, StorageError
+from farthest.errors import BusyError, JobError, LostStateError, StorageError
 from farthest.models.surveys import Done, StoredSurvey, Surveys
 from farthest.starts import TABLES, Part, needs_of, surveyed
+from farthest.stores.blobs.coset_bits import CosetCheckpoint
+from farthest.stores.blobs.folder import scratch_place
 from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.starts import Starts
     from farthest.stores.redis.connections import RedisNodes
+
+log = logging.getLogger(__name__)
 
 AHEAD, MOST_AHEAD = 2, 32
 """Parts that are begun or wait for each process of a worker: of those that take less time than a transaction many are
@@ -78,8 +83,8 @@ class _Survey:
         return self._surveys.missing(self._number)
 
     def store(self, done: list[Done]) -> None:
-        """Stores parts, each unless another process has."""
-        fresh = self._surveys.store(self._number, done)
+        """Stores parts, each unless another process has, and tells the progress."""
+        fresh = self._surveys.store(self._number, done) if done else set()
         self._components += sum(
             len(found.components) for part, found, _ in done if part in fresh and isinstance(found, Part)
         )
@@ -97,49 +102,73 @@ class _Survey:
 
 
 def survey_by_threads(
-    starts: Starts, database: Database, *, threads: int, parts: int | None = None, watch: Watch
+    starts: Starts,
+    database: Database,
+    *,
+    threads: int,
+    parts: int | None = None,
+    watch: Watch,
+    notice: Callable[[str], None] = log.warning,
 ) -> StoredSurvey:
-    """Does the parts of a survey that are not stored; ``parts``: into how many a new one is divided. Nothing of a part
-    that is under way is kept at an interrupt. Raises JobError where the survey is deleted meanwhile, ResourceError
-    where memory is too scarce for a part."""
+    """Does the parts of a survey that are not stored; ``parts``: into how many a new one is divided. Of a part that is
+    under way nothing is kept at an interrupt but the checkpoint of a long coset. ``notice`` hears what is wrong with one.
+    Raises JobError where the survey is deleted meanwhile, ResourceError where memory is too scarce for a part."""
+    from farthest.coordinator.attempt import stop_requests
+
     survey = _Survey(starts, database, parts, watch)
-    at_a_time, each = starts.shares(threads) if isinstance(starts, CosetSet) else (threads, 1)
-    stopped = Event()
+    at_a_time, each, place = threads, 1, None
+    if isinstance(starts, CosetSet):
+        at_a_time, each = starts.shares(threads)
+        place = scratch_place(database.folder) if starts.of.needs.all_threads else None
+    ended, kept = Event(), dict[int, CosetCheckpoint]()
 
     def do(part: int) -> Done:
         began = perf_counter()
+        if place is not None and isinstance(starts, CosetSet):
+            kept[part] = CosetCheckpoint(place, starts, part, notice)
 
         def heed(told: str) -> None:
-            if stopped.is_set():
-                raise JobError("stopped")
+            if stop.wanted:
+                raise BusyError("stopped")
+            if ended.is_set():
+                raise JobError("ended")
             if told == TABLES or perf_counter() - began > TELL_SECONDS:
                 survey.under_way[part] = told
 
         try:
-            return part, *surveyed(starts, part, survey.parts, each, heed)
+            return part, *surveyed(starts, part, survey.parts, each, heed, kept.get(part))
         finally:
             survey.under_way.pop(part, None)
 
     missing = iter(survey.missing())
     survey.tell()
     pool = ThreadPoolExecutor(at_a_time)
-    try:
-        waiting: set[Future[Done]] = set()
-        while True:
-            while len(waiting) < MOST_AHEAD * at_a_time and (part := next(missing, None)) is not None:
-                waiting.add(pool.submit(do, part))
-            if not waiting:
-                return survey.ended()
-            ended, waiting = wait(waiting, TELL_SECONDS, return_when=FIRST_COMPLETED)
-            if not ended:
-                survey.tell()
-                continue
-            survey.store([one.result() for one in ended if one.exception() is None])
-            for one in ended:
-                one.result()
-    finally:
-        stopped.set()
-        pool.shutdown(wait=False, cancel_futures=True)
+    with stop_requests(lambda: None) as stop:
+        try:
+            waiting: set[Future[Done]] = set()
+            while True:
+                while len(waiting) < MOST_AHEAD * at_a_time and (part := next(missing, None)) is not None:
+                    waiting.add(pool.submit(do, part))
+                if not waiting:
+                    return survey.ended()
+                some, waiting = wait(waiting, TELL_SECONDS, return_when=FIRST_COMPLETED)
+                done = [one.result() for one in some if one.exception() is None]
+                survey.store(done)
+                for part, *_ in done:
+                    if part in kept:
+                        kept.pop(part).drop()
+                if stop.wanted:
+                    raise KeyboardInterrupt
+                for one in some:
+                    one.result()
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
+        finally:
+            ended.set()
+            for each_kept in kept.values():
+                each_kept.given_up = True
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def survey_by_workers(

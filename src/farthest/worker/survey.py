@@ -10,6 +10,7 @@ In Redis, with the prefix of the attempt's keys (worker/work.py):
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from farthest.cosets import CosetSet
 from farthest.errors import (
     BusyError,
     LateStepError,
@@ -31,7 +33,10 @@ from farthest.errors import (
 )
 from farthest.machine import cores
 from farthest.starts import TABLES, Found, Starts, needs_of, starts_of, surveyed
+from farthest.stores.blobs.coset_bits import CosetCheckpoint
+from farthest.stores.blobs.folder import scratch_place
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, read_meta, touch, unbelieved
+from farthest.stores.redis.places import place_outside
 from farthest.stores.redis.records import recorded, with_checksum
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
@@ -40,6 +45,8 @@ from farthest.worker.work import ENDING, Work, WorkerProcess
 if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
+
+log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 5.0
 """After so long a process that is at a part tells how far it is, and asks whether anybody waits for it. One that was
@@ -152,9 +159,19 @@ class SurveyWork(Work):
                 if ENDING.is_set():
                     raise BusyError("")
 
-        text = msgspec.json.encode(Done(*self._survey(item, heed))).decode()
+        kept = self._checkpoint(item)
+        text = msgspec.json.encode(Done(*self._survey(item, heed, kept))).decode()
         if not self.set_record(depth, item, with_checksum(_place(item), text), self._holder):
             raise LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(depth, item)}")
+        if kept is not None:
+            kept.drop()
+
+    def _checkpoint(self, part: int) -> CosetCheckpoint | None:
+        """That of a coset that takes all threads."""
+        if not isinstance(self._starts, CosetSet) or not self._starts.of.needs.all_threads:
+            return None
+        place = place_outside(lasting=True) or scratch_place(None)
+        return CosetCheckpoint(place, self._starts, part, log.warning)
 
     def _tell(self, part: int, told: str) -> bool:
         """Tells how far a part is; whether anybody waits for it, as far as that is known."""
@@ -170,7 +187,9 @@ class SurveyWork(Work):
             return self.nodes.call(write)
         return True
 
-    def _survey(self, part: int, heed: Callable[[str], None]) -> tuple[Found, float]:
+    def _survey(
+        self, part: int, heed: Callable[[str], None], kept: CosetCheckpoint | None
+    ) -> tuple[Found, float]:
         """As ``surveyed``. A part that takes all threads is done where no other process of this user is at such a one.
         Raises BusyError, which says what memory is too scarce for."""
         needs = needs_of(self._starts)
@@ -178,7 +197,7 @@ class SurveyWork(Work):
             return surveyed(self._starts, part, self._parts, 1, heed)
         try:
             with _alone() if needs.all_threads else nullcontext():
-                return surveyed(self._starts, part, self._parts, cores(), heed)
+                return surveyed(self._starts, part, self._parts, cores(), heed, kept)
         except BlockingIOError:
             problem = ""
         except ResourceError as error:

@@ -1,9 +1,9 @@
 """A folder as a place for blobs: of one machine, or of a file system that all hosts share.
 
 Each attempt has a folder of its own in it, farthest-attempt-NAME, and each blob a file there. A file is written under
-another name, and renamed: it is there as a whole or not at all. The disk is not waited for: an attempt does not outlive
-its coordinator. Where a host alone loses power, what it had not written yet is missing or damaged, as other lost blobs
-are.
+another name, and renamed: it is there as a whole or not at all. The disk is waited for only where blobs are to last: an
+attempt does not outlive its coordinator. Where a host alone loses power, what it had not written yet is missing or damaged,
+as other lost blobs are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from farthest.environment import BLOBS
+from farthest.environment import BLOBS, SCRATCH, Setting, scratch_folder
 from farthest.errors import NoRoomError, SettingError, UnavailableError, is_full
 from farthest.stores.blobs.place import (
     ATTEMPT_FOLDER,
@@ -34,10 +34,11 @@ _OWN = re.compile(rf"{FILE.pattern}|\.{FILE.pattern}\.[0-9a-f]{{8}}")
 
 
 class FolderPlace:
-    """``BlobPlace`` in the folder at an absolute path."""
+    """``BlobPlace`` in the folder at an absolute path, which ``setting`` has named. ``lasting``: blobs are on the disk
+    when ``put`` returns."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, setting: Setting = BLOBS, *, lasting: bool = False) -> None:
+        self._folder, self._setting, self._lasting = folder, setting, lasting
 
     @property
     def url(self) -> str:
@@ -72,6 +73,9 @@ class FolderPlace:
         try:
             with unfinished.open("xb") as file:
                 file.write(blob)
+                if self._lasting:
+                    file.flush()
+                    os.fsync(file.fileno())
             unfinished.rename(path)
         except BaseException:
             with suppress(OSError):
@@ -151,9 +155,14 @@ class FolderPlace:
             if is_full(error):
                 raise NoRoomError(
                     f"{self._folder}: the blobs of running jobs do not fit there ({error.strerror}); make room, or "
-                    f"name another place with {BLOBS.name}"
+                    f"name another place with {self._setting.name}"
                 ) from error
             raise UnavailableError(
                 f"{self._folder}: the blobs of running jobs cannot be read or written there ({error.strerror}); "
-                f"check that it is mounted, that this process may write to it, and {BLOBS.name}"
+                f"check that it is mounted, that this process may write to it, and {self._setting.name}"
             ) from error
+
+
+def scratch_place(beside: Path | None) -> FolderPlace:
+    """For blobs that last, on this machine: ``scratch_folder``, whose ``beside`` it is. Raises SettingError."""
+    return FolderPlace(scratch_folder(None, beside), SCRATCH, lasting=True)

@@ -91,14 +91,20 @@ class RedisPlace:
 
 def place_of(nodes: RedisNodes) -> BlobPlace:
     """The place that FARTHEST_BLOBS names; ``nodes`` where that is Redis. Raises SettingError."""
+    return place_outside() or RedisPlace(nodes)
+
+
+def place_outside(*, lasting: bool = False) -> BlobPlace | None:
+    """The place that FARTHEST_BLOBS names unless that is Redis. ``lasting``: blobs are on the disk when they are put.
+    Raises SettingError."""
     said = BLOBS.text()
     if said == REDIS:
-        return RedisPlace(nodes)
+        return None
     found = folder_or_bucket(said)
     if isinstance(found, Path):
         from farthest.stores.blobs.folder import FolderPlace
 
-        return FolderPlace(found)
+        return FolderPlace(found, lasting=lasting)
     if isinstance(found, Bucket):
         from farthest.stores.blobs.objects import ObjectPlace
 
