@@ -108,11 +108,12 @@ class PyCosetRun {
  public:
   PyCosetRun(const Cosets& cosets, const Cosets::Element& r) : run_(cosets, r) {}
 
-  std::pair<std::uint64_t, std::uint64_t> advance(bool listed) {
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> advance(bool listed) {
     const nb::gil_scoped_release release;
     const std::lock_guard lock(mutex_);
     const auto found = run_.advance(listed);
-    return {found.fresh, found.sequences};
+    if (!found) return std::nullopt;
+    return std::pair{found->fresh, found->sequences};
   }
 
  private:
@@ -178,9 +179,9 @@ void bind_groups(nb::module_& m) {
           nb::sig("def __init__(self, cosets: Cosets, element: " BUFFER ") -> None"), nb::keep_alive<1, 2>(),
           "cosets"_a, "element"_a)
       .def("advance", &PyCosetRun::advance, "listed"_a,
-           "The positions that are new at the next distance, from 0, and the sequences that were listed; "
-           "without `listed` only own moves are made. Raises LimitError for sequences of more than 1,000 "
-           "moves.");
+           "Goes on for a second or so with the next distance, from 0. The positions that are new there, and "
+           "the sequences that were listed; None where it is not done yet. Without `listed` only own moves "
+           "are made. Raises LimitError for sequences of more than 1,000 moves.");
   nb::class_<LargeCosets>(
       m, "LargeCosets",
       "The cosets of a large subgroup (large_cosets.hpp). coordinates: three; of each, uint16, by value and "

@@ -185,8 +185,8 @@ Way Cosets::way(std::uint32_t coset) const {
   return way;
 }
 
-CosetRun::CosetRun(const Cosets& cosets, const Cosets::Element& r)
-    : cosets_(cosets), coset_(cosets.coset_of(r)) {
+CosetRun::CosetRun(const Cosets& cosets, const Cosets::Element& r, std::chrono::milliseconds slice)
+    : cosets_(cosets), coset_(cosets.coset_of(r)), slice_(slice) {
   for (std::size_t level = 0; level < cosets.subgroup_.levels(); ++level)
     images_.push_back(r[cosets.subgroup_.base(level)]);
   const std::size_t words = (cosets.positions() + 63) / 64;
@@ -195,64 +195,81 @@ CosetRun::CosetRun(const Cosets& cosets, const Cosets::Element& r)
   fresh_.resize(words);
 }
 
-CosetRun::Found CosetRun::advance(bool listed) {
-  if (listed && distance_ >= kMostListed)
-    throw LimitExceeded("sequences of more than " + std::to_string(kMostListed) + " moves are not listed");
-  found_ = {};
-  ++distance_;
-  std::swap(before_, fresh_);
-  std::ranges::fill(fresh_, 0);
-  prepass();
-  if (listed) list(distance_);
+std::optional<CosetRun::Found> CosetRun::advance(bool listed) {
+  const Time until = std::chrono::steady_clock::now() + slice_;
+  if (!under_way_) {
+    if (listed && distance_ >= kMostListed)
+      throw LimitExceeded("sequences of more than " + std::to_string(kMostListed) + " moves are not listed");
+    found_ = {};
+    ++distance_;
+    std::swap(before_, fresh_);
+    std::ranges::fill(fresh_, 0);
+    word_ = 0;
+    if (listed) begin_listing();
+    under_way_ = true;
+  }
+  if (!prepass(until) || !list(until)) return std::nullopt;
   mark(keys_);
   keys_.clear();
+  under_way_ = false;
   return found_;
 }
 
-void CosetRun::prepass() {
+// Whether it is done.
+bool CosetRun::prepass(Time until) {
   constexpr std::size_t kBatch = 4096;
   std::vector<Key> from, to;
-  const auto step = [&] {
+  while (word_ < before_.size()) {
+    for (; word_ < before_.size() && from.size() < kBatch; ++word_)
+      for (Word rest = before_[word_]; rest != 0; rest &= rest - 1)
+        from.push_back(word_ * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
     cosets_.subgroup_.successors(from, to);
     mark(to);
     from.clear();
     to.clear();
-  };
-  for (std::size_t word = 0; word < before_.size(); ++word) {
-    for (Word rest = before_[word]; rest != 0; rest &= rest - 1)
-      from.push_back(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
-    if (from.size() >= kBatch) step();
+    if (std::chrono::steady_clock::now() >= until) break;
   }
-  if (!from.empty()) step();
+  return word_ == before_.size();
 }
 
-void CosetRun::list(int depth) {
-  const int slack = depth - cosets_.distance(coset_);
+void CosetRun::begin_listing() {
+  const int slack = distance_ - cosets_.distance(coset_);
   if (slack < 0) return;
-  levels_.resize(static_cast<std::size_t>(depth) + 1);
-  Level root;
-  root.nodes.push_back({0, coset_, static_cast<std::uint32_t>(slack)});
-  root.images = images_;
-  if (depth == 0) {
+  if (distance_ == 0) {
     GroupExpander::Images images;
     std::ranges::copy(images_, images);
     keys_.push_back(cosets_.subgroup_.key_of(images));
     ++found_.sequences;
     return;
   }
-  expand(root, 0, depth);
-  for (int left = depth - 1; left > 0; --left) search(left);
+  left_ = top_ = static_cast<std::size_t>(distance_);
+  levels_.resize(left_ + 1);
+  levels_[left_].nodes.push_back({0, coset_, static_cast<std::uint32_t>(slack)});
+  levels_[left_].images = images_;
 }
 
-// Goes on below all nodes that are kept.
-void CosetRun::search(int left) {
-  Level& level = levels_[static_cast<std::size_t>(left)];
-  for (std::size_t node = 0; node < level.nodes.size(); ++node) expand(level, node, left);
-  level.nodes.clear();
-  level.images.clear();
+// Depth first, but for what is kept until a level is full; then level by level. Whether it is done.
+bool CosetRun::list(Time until) {
+  while (left_ > 0) {
+    Level& level = levels_[left_];
+    bool full = false;
+    while (!full && level.next < level.nodes.size())
+      full = expand(level, level.next++, static_cast<int>(left_));
+    if (full) {
+      --left_;
+      continue;
+    }
+    level.nodes.clear();
+    level.images.clear();
+    level.next = 0;
+    left_ = left_ == top_ ? --top_ : left_ + 1;
+    if (std::chrono::steady_clock::now() >= until) break;
+  }
+  return left_ == 0;
 }
 
-void CosetRun::expand(const Level& level, std::size_t number, int left) {
+// Whether the level below is full.
+bool CosetRun::expand(const Level& level, std::size_t number, int left) {
   const Level::Node& node = level.nodes[number];
   const std::uint64_t nearer = cosets_.nearer(node.coset), near = cosets_.near(node.coset);
   const std::size_t bases = images_.size();
@@ -271,7 +288,7 @@ void CosetRun::expand(const Level& level, std::size_t number, int left) {
       mark(keys_);
       keys_.clear();
     }
-    return;
+    return false;
   }
   Level& below = levels_[static_cast<std::size_t>(left) - 1];
   for (; moves != 0; moves &= moves - 1) {
@@ -284,7 +301,7 @@ void CosetRun::expand(const Level& level, std::size_t number, int left) {
     below.nodes.push_back({forbidden, coset, node.slack + nearness - 2});
     for (std::size_t i = 0; i < bases; ++i) below.images.push_back(cosets_.moves_[move][images[i]]);
   }
-  if (below.nodes.size() >= kTogether) search(left - 1);
+  return below.nodes.size() >= kTogether;
 }
 
 void CosetRun::mark(std::span<const Key> keys) {

@@ -281,9 +281,9 @@ class BlockBoards:
             raise SettingError(
                 f"puzzle {self.puzzle.name}: it is of the family {self.puzzle.family}; only sliding blocks are surveyed"
             )
-        if self.keep == "minimal":
+        if self.keep not in ("solvable", "all"):
             raise SettingError(
-                f"keep minimal: expected solvable or all; minimal boards of {self.puzzle.name} are not known"
+                f"keep {self.keep}: expected solvable or all; minimal boards of {self.puzzle.name} are not known"
             )
 
     @property

@@ -188,6 +188,8 @@ def own_moves(puzzle: Puzzle, text: str) -> tuple[list[Element], str]:
             "some pieces are alike, or some moves cannot be made or taken back on every board; positions are then no "
             "elements of a group"
         )
+    if len(definition.goals) > 1:
+        raise fail(f"it has {len(definition.goals):,} goals; cosets are counted from one solved board")
     inner = text.strip()
     if not (inner.startswith("<") and inner.endswith(">")):
         raise fail("expected moves between < and >, such as '<U,R2,F2>'")
@@ -272,7 +274,7 @@ class SmallTables:
 
 
 class _SmallRun(_kernel.CosetRun):
-    """A run, of which each distance is done at once."""
+    """A run that does not know how much is left of a distance."""
 
     share = 0.0
 

@@ -38,7 +38,7 @@ from farthest.models.database import open_database
 from farthest.puzzles import catalogue
 from farthest.puzzles.puzzle import Origin
 from farthest.puzzles.reader import parse_puzzle
-from farthest.web import page_routes
+from farthest.web import page_routes, shelf
 from farthest.web.app import application
 from farthest.web.gate import WebSettings
 from farthest.web.page import board_page, box_page, compare_page, state_page
@@ -202,8 +202,15 @@ def test_surveys_of_cosets(client: Client, monkeypatch: pytest.MonkeyPatch) -> N
     assert "cosets 30 at random, of 576" in drawn
     assert "weight seconds 1 2 left L 2" in shown(client, f"/surveys/{COSETS}").text
     assert "distance mean" not in shown(client, f"/surveys/{COSETS}").text
-    monkeypatch.setattr(page_routes, "MOST_COSETS", 5)
-    assert "distance mean" not in shown(client, f"/surveys/{DRAWN}").text
+    monkeypatch.setattr(shelf, "MOST_COSETS", 5)
+    page = shown(client, f"/surveys/{DRAWN}")
+    assert "distance mean" not in page.text
+    assert "30 cosets are more than the 5 that can be given at once" in page.text
+    for path in (f"/api/surveys/{DRAWN}", f"/api/surveys/{DRAWN}/estimate"):
+        refused = client().get(path)
+        assert refused.status_code == 413
+        assert "--json` has them" in refused.text
+    assert client().get(f"/api/surveys/{COSETS}").status_code == 200
 
 
 def test_the_catalogue_has_all_puzzles_by_kind(client: Client) -> None:

@@ -115,7 +115,7 @@ def test_cosets_go_on_after_a_kill(run_json: RunJson, tmp_path: Path, sign: sign
         if sign == signal.SIGINT:
             assert process.returncode == 130
             assert f"keeps {stopped.done} of 50 parts. The same command continues from there." in said
-        before = surveys.cosets(stopped.id)
+        before = [*surveys.cosets(stopped.id)]
     ended = run_json(*asked, "--database", str(place))
     whole = run_json(*asked, "--database", str(tmp_path / "whole.db"))
     assert (ended["done"], ended["digest"]) == (50, whole["digest"])

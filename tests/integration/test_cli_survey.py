@@ -95,6 +95,7 @@ def test_wrong_input(run: Run) -> None:
         (("survey", "rush-hour-5x5", "--pieces", "0"), "--pieces"),
         (("survey", "rush-hour-5x5", "--walls", "4"), "--walls"),
         (("surveys", "7"), "has no survey 7; `farthest surveys` lists those that it has"),
+        (("surveys", "9" * 23), "is not in the range"),
         (("surveys", "--top", "3"), "Which survey?"),
         (("surveys", "1", "--pieces", "3"), "--pieces needs --top"),
         (("surveys", "1", "--by", "moves"), "--by needs --top"),

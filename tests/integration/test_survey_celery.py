@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +22,7 @@ from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
 from farthest.cosets import Drawn, cosets_named
 from farthest.environment import LEASE_SECONDS
-from farthest.errors import BusyError, JobError, LateStepError
+from farthest.errors import BusyError, JobError, LateStepError, ResourceError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys
 from farthest.starts import Found, RushHour, Starts, starts_named, surveyed
@@ -135,7 +137,7 @@ def test_cosets(nodes: RedisNodes, tmp_path: Path) -> None:
                         nodes=RedisNodes(nodes.urls),
                     )
                 assert sorted(named) == list(range(5))
-            assert len(Surveys(opened).cosets(stored.id)) == 5
+            assert len([*Surveys(opened).cosets(stored.id)]) == 5
             digests.append(Surveys(opened).digest(stored.id))
     assert digests[0] == digests[1]
 
@@ -195,6 +197,20 @@ def test_cosets_that_take_all_threads_are_done_one_at_a_time(
     with worker(nodes), worker(nodes):
         assert cosets_by_workers(nodes, database, []).finished
     assert sorted(at_once) == list(range(6))
+
+
+def test_what_another_user_put_in_the_way_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    place = tmp_path / f"farthest-{os.getuid()}"
+    place.symlink_to("/nonexistent")
+    with (
+        pytest.raises(ResourceError, match=f"{place}: .*expected a folder of this user"),
+        worker_survey._alone(),
+    ):
+        pass
+    place.unlink()
+    with worker_survey._alone(), pytest.raises(BlockingIOError), worker_survey._alone():
+        pass
 
 
 def test_a_long_coset_tells_how_far_it_is_and_ends_with_its_attempt(
@@ -349,7 +365,7 @@ def test_cosets_by_workers_of_which_one_is_killed_and_one_stands_still(
         assert command.process.wait(120) == 0
         (ended,) = surveys.all()
         assert ended.finished
-        assert len(surveys.cosets(ended.id)) == 50
+        assert len([*surveys.cosets(ended.id)]) == 50
         with _fresh(tmp_path) as other:
             asked = cosets_named("skewb", "<UBR,DFR>", 9, Drawn(50, 0))
             again = survey_by_threads(asked, other, threads=2, watch=lambda _: None)

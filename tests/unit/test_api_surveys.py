@@ -90,12 +90,21 @@ def test_what_is_wrong(tmp_path: Path) -> None:
         ("pennant", {"boards": ["start", "AA"]}, farthest.BoardError, "line 2: "),
         ("pennant", {"boards": [5]}, TypeError, "board: expected a text"),
         (7, {}, TypeError, "puzzle: expected a name"),
+        ("rush-hour-3x3", {"parts": 0}, farthest.SettingError, "parts 0: expected 1 to 10,000,000"),
+        ("rush-hour-3x3", {"parts": 10**12}, farthest.SettingError, "parts 1000000000000: expected"),
+        ("rush-hour-3x3", {"threads": -1}, farthest.SettingError, "threads -1: expected 1 to 4,096"),
+        ("rush-hour-3x3", {"threads": 1, "workers": "celery"}, farthest.SettingError, "leave them out"),
+        ("pennant", {"keep": "foo"}, farthest.SettingError, "keep foo: expected solvable or all"),
     ]
     for starts, options, kind, message in wrong:
         with pytest.raises(kind, match=message):
             farthest.survey(starts, database=file, **options)
-    with (
-        farthest.survey("rush-hour-3x3", database=file) as found,
-        pytest.raises(ValueError, match="by: expected moves or states"),
-    ):
-        found.top(by="layers")  # type: ignore[arg-type]  # what is tested
+    assert not file.exists()
+    with farthest.survey("rush-hour-3x3", database=file) as found:
+        with pytest.raises(ValueError, match="by: expected moves or states"):
+            found.top(by="layers")  # type: ignore[arg-type]  # what is tested
+        for count, pieces in ((2**70, 1), (-1, 1), (1, 2**70)):
+            with pytest.raises(farthest.SettingError, match="expected 0 to 2,147,483,647"):
+                found.top(count, pieces=pieces)
+    with pytest.raises(farthest.JobError, match="has no survey"):
+        farthest.open_survey(2**80, file)

@@ -11,7 +11,7 @@ from cases import for_each
 from farthest.coordinator.survey import survey_by_threads
 from farthest.cosets import CosetRow, Drawn, cosets_named
 from farthest.documents.surveys import cosets_document
-from farthest.errors import FarthestError, ResourceError, StorageError
+from farthest.errors import FarthestError, ResourceError, SettingError, StorageError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.groups import Element, Points, product
 from farthest.machine import memory_limit
@@ -226,6 +226,17 @@ def test_what_is_refused(name: str, subgroup: str, sequence: str, said: str) -> 
     assert said in str(error.value)
 
 
+def test_several_goals_are_refused(tmp_path: Path) -> None:
+    """Cosets count from one solved board, all else of such a puzzle to the nearest goal."""
+    file = tmp_path / "two.toml"
+    file.write_text(
+        'name = "two"\nfamily = "permutation"\n[permutation]\ngoals = ["a b c", "c b a"]\n'
+        '[permutation.generators]\nx = "(1 2)"\ny = "(2 3)"\n'
+    )
+    with pytest.raises(SettingError, match="it has 2 goals; cosets are counted from one solved board"):
+        cosets_named(str(file), "<x>", 3, None)
+
+
 def test_what_is_stored_is_checked(database: Database) -> None:
     asked = cosets_named(SMALL, SUBGROUP, 3, ("L",))
     stored = survey_by_threads(asked, database, threads=1, watch=lambda _: None)
@@ -236,7 +247,7 @@ def test_what_is_stored_is_checked(database: Database) -> None:
             f"UPDATE survey_part SET totals = replace(totals, '\"weight\":{row.weight}', '\"weight\":99')"
         )
     with pytest.raises(StorageError, match="it is not what was stored"):
-        Surveys(database).cosets(stored.id)
+        [*Surveys(database).cosets(stored.id)]
     with database.write() as connection:
         connection.exec_driver_sql("UPDATE survey_part SET totals = '{}'")
     with pytest.raises(StorageError, match="column totals"):

@@ -400,6 +400,7 @@ def test_a_survey_that_is_gone(database: Database) -> None:
     for act in (
         lambda: surveys.get(begun.id),
         lambda: surveys.delete(begun.id),
+        lambda: surveys.missing(begun.id),
         lambda: surveys.store(begun.id, [(0, Part({}, []), 0.0)]),
     ):
         with pytest.raises(JobError, match="survey 1"):

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 import toy
 from farthest.errors import StorageError
+from farthest.machine import cores
 from farthest.models.chunks import Chunk, Unit, digest_of
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.verify import local
 from farthest.verify.local import Means
 from farthest.verify.maps import verify_map
+from farthest.verify.models import Packed
 from farthest.verify.report import Report
 from farthest.verify.report import Stored as StoredJob
 from farthest.verify.rows import Facts, Row
@@ -299,6 +301,36 @@ def test_a_map_that_fits_neither_in_memory_nor_in_the_folder(tmp_path: Path) -> 
         StorageError, match=r"the working files of the proof, .* allow more memory with --memory"
     ):
         Stored("numbers").verify(length=2**50, means=Means(2**28, tmp_path, 2))
+
+
+def test_results_that_wait_are_few() -> None:
+    """Whoever takes them slowly has few in memory; all come, in order."""
+    done = 0
+
+    def work(first: int, last: int) -> int:
+        nonlocal done
+        done += 1
+        return first
+
+    for taken, first in enumerate(local.in_blocks(199, 2, work), 1):
+        assert first == 2 * (taken - 1)
+        assert done - taken < cores() + 2
+    assert taken == done == 100
+
+
+def test_progress_is_told_between_look_ups_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "BLOCK_STATES", 8)
+    told: list[float] = []
+    means = Means(2**28, Path(), 2, progress=lambda depth, share: told.append(share))
+    assert Stored("numbers").verify(means=means).ok
+    assert told[:5] == [0.2, 0.4, 0.6, 0.8, 1.0]
+
+
+def test_no_codes_of_any_width() -> None:
+    for cells in (3, 70):
+        coder = Packed({"version": 1, "kind": "packed"}, [3] * cells)
+        codes = coder.codes(np.zeros((0, cells), dtype=np.int64))
+        assert coder.contents(codes).shape == (0, cells)
 
 
 @pytest.mark.parametrize("codes", CODES)

@@ -20,8 +20,10 @@
 // each node.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -98,13 +100,15 @@ class CosetRun {
 
   static constexpr int kMostListed = 1000;  // a distance: the search goes as deep
 
-  // The coset of the positions w with r w in H.
-  CosetRun(const Cosets& cosets, const Cosets::Element& r);
+  // The coset of the positions w with r w in H. A call of advance takes a slice of time, or a little more.
+  CosetRun(const Cosets& cosets, const Cosets::Element& r,
+           std::chrono::milliseconds slice = std::chrono::milliseconds(1000));
   CosetRun(const CosetRun&) = delete;
   CosetRun& operator=(const CosetRun&) = delete;
 
-  // The next distance, from 0; whether sequences are listed. Throws LimitExceeded beyond kMostListed.
-  Found advance(bool listed);
+  // Goes on with the next distance, from 0, for a slice. None: it is not done yet, and the next call goes on
+  // with it. listed: whether sequences are listed. Throws LimitExceeded beyond kMostListed.
+  std::optional<Found> advance(bool listed);
 
  private:
   // Nodes with equally many moves left, kept until there are enough of them: so what is looked up has been
@@ -117,20 +121,26 @@ class CosetRun {
     };
     std::vector<Node> nodes;
     std::vector<std::uint16_t> images;  // of the base points, by node
+    std::size_t next = 0;               // node
   };
+  using Time = std::chrono::steady_clock::time_point;
 
-  void prepass();
-  void list(int depth);
-  void search(int left);
-  void expand(const Level& level, std::size_t node, int left);
+  bool prepass(Time until);
+  void begin_listing();
+  bool list(Time until);
+  bool expand(const Level& level, std::size_t node, int left);
   void mark(std::span<const Key> keys);
 
   const Cosets& cosets_;
   std::uint32_t coset_;
   std::vector<std::uint16_t> images_;  // of the base points of H
+  const std::chrono::milliseconds slice_;
   int distance_ = -1;
+  bool under_way_ = false;                      // the distance
+  std::size_t word_ = 0;                        // of before_, from which the prepass goes on
   std::vector<Word> reached_, before_, fresh_;  // bits; before_: those that were fresh at the distance before
   std::vector<Level> levels_;                   // by moves that are left
+  std::size_t left_ = 0, top_ = 0;              // the level under way; none above top_ has nodes
   std::vector<Key> keys_;
   Found found_{};
 };

@@ -50,45 +50,56 @@ def survey(
     ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises SettingError, PuzzleError,
     BoardError, ResourceError or StorageError.
     """
+    from farthest.errors import SettingError
     from farthest.models.database import open_database
     from farthest.starts import starts_named
 
+    divided, by = _within("parts", parts, 1, 10_000_000), _within("threads", threads, 1, 4096)
+    if workers not in ("threads", "celery"):
+        raise ValueError(f"workers: expected threads or celery, got {workers!r}")
+    if workers == "celery" and by is not None:
+        raise SettingError("threads: these are of this process; leave them out with workers celery")
     asked = starts_named(
         starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
     )
     opened = open_database(database, create=True)
     try:
-        return Survey(opened, _done(asked, opened, parts, workers, threads, progress).id)
+        return Survey(opened, _done(asked, opened, divided, workers, by, progress).id)
     except BaseException:
         opened.close()
         raise
 
 
+def _within(name: str, value: SupportsIndex | None, least: int, most: int) -> int | None:
+    """A whole number, or None. Raises TypeError, SettingError."""
+    from farthest.errors import SettingError
+
+    found = whole(name, value)
+    if found is not None and not least <= found <= most:
+        raise SettingError(f"{name} {found}: expected {least} to {most:,}")
+    return found
+
+
 def _done(
     asked: Starts,
     database: Database,
-    parts: SupportsIndex | None,
+    parts: int | None,
     workers: str,
-    threads: SupportsIndex | None,
+    threads: int | None,
     progress: bool | None,
 ) -> StoredSurvey:
     from farthest.api.bars import progress_bar
     from farthest.coordinator.survey import survey_by_threads, survey_by_workers
     from farthest.machine import cores
 
-    if workers not in ("threads", "celery"):
-        raise ValueError(f"workers: expected threads or celery, got {workers!r}")
-    divided = whole("parts", parts)
     with progress_bar(progress) as bar:
 
         def watch(told: SurveyProgress) -> None:
             bar.tell(str(told), told.done / told.parts)
 
         if workers == "celery":
-            return survey_by_workers(asked, database, parts=divided, watch=watch, notice=bar.tell)
-        return survey_by_threads(
-            asked, database, threads=whole("threads", threads) or cores(), parts=divided, watch=watch
-        )
+            return survey_by_workers(asked, database, parts=parts, watch=watch, notice=bar.tell)
+        return survey_by_threads(asked, database, threads=threads or cores(), parts=parts, watch=watch)
 
 
 def open_survey(number: SupportsIndex, database: str | Path | None = None) -> Survey:
@@ -172,10 +183,13 @@ class Survey:
         self, count: SupportsIndex = 1, *, by: By = "moves", pieces: SupportsIndex | None = None
     ) -> list[Component]:
         """The components with the most moves, or with the most states, at most ``count``; of boards with so many
-        ``pieces``."""
+        ``pieces``. Raises SettingError for a number that is out of range."""
+        from farthest.models.surveys import MOST
+
         if by not in ("moves", "states"):
             raise ValueError(f"by: expected moves or states, got {by!r}")
-        return self._surveys.top(self._of_starts, by, index(count), whole("pieces", pieces))
+        limit = _within("count", count, 0, MOST) or 0
+        return self._surveys.top(self._of_starts, by, limit, _within("pieces", pieces, 0, MOST))
 
     def cosets(self) -> list[CosetRow]:
         """Of a survey of cosets: those that are done."""
@@ -237,14 +251,17 @@ class Survey:
         from farthest.documents.surveys import boards_of
         from farthest.drawing.svg import facts, image, svg
         from farthest.puzzles.family import board_picture
+        from farthest.starts import NOTHING
 
         stored = self.stored
-        rows = [("parts", f"{stored.done:,} of {stored.record.parts:,} done"), ("digest", self.digest)]
+        rows = [("parts", f"{stored.done:,} of {stored.record.parts:,} done")]
         title = f"survey {self.number}: {self.name}"
         if stored.of_cosets:
-            return facts(title, rows)
-        counts = asdict(self.totals).items()
-        rows[1:1] = [(name.replace("_", " "), f"{count:,}") for name, count in counts]
+            return facts(title, [*rows, ("digest", self.digest)])
+        totals, digest = self._surveys.totals_and_digest(self.number)
+        counts = asdict(sum(totals.values(), NOTHING)).items()
+        rows += [(name.replace("_", " "), f"{count:,}") for name, count in counts]
+        rows.append(("digest", digest))
         found = boards_of(stored.starts, self.top(DRAWN))
         boards = [(caption, board_picture(puzzle, board)) for caption, puzzle, board in found]
         told = f"Hardest boards: {', '.join(caption for caption, _ in boards)}"

@@ -258,7 +258,7 @@ def _do(
 
 
 @click.command()
-@click.argument("number", metavar="[NUMBER]", type=click.IntRange(min=1), required=False)
+@click.argument("number", metavar="[NUMBER]", type=click.IntRange(1, MOST), required=False)
 @number_option("--top", most=MOST, help="The N first components, by --by.")
 @click.option(
     "--by",
@@ -405,7 +405,7 @@ def _name(stored: StoredSurvey) -> str:
 
 
 def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
-    from farthest.documents.surveys import document_of
+    from farthest.documents.surveys import COUNTS, document_of, totals_rows
 
     if as_json:
         print_json(document_of(known, stored))
@@ -421,9 +421,9 @@ def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
     if stored.of_cosets:
         digest = _print_cosets(known, stored)
     else:
-        _print_totals(known, stored)
+        totals, digest = known.totals_and_digest(stored.id)
+        print_table(("pieces", *COUNTS), totals_rows(totals), right="r" * 7)
         facts.append(("kept", counted(stored.components, "component")))
-        digest = known.digest(stored.id)
     click.echo()
     print_facts([*facts, ("digest", digest)])
 
@@ -436,12 +436,6 @@ def _print_cosets(known: Surveys, stored: StoredSurvey) -> str:
     heads, rows = cosets_table(document, SHOWN)
     print_table(heads, rows, right="l" + "r" * (len(heads) - 1))
     return document["digest"]
-
-
-def _print_totals(known: Surveys, stored: StoredSurvey) -> None:
-    from farthest.documents.surveys import COUNTS, totals_rows
-
-    print_table(("pieces", *COUNTS), totals_rows(known.totals(stored.id)), right="r" * 7)
 
 
 def _print_top(number: int, found: list[Component], *, as_json: bool) -> None:

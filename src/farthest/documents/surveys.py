@@ -160,20 +160,18 @@ def document_of(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument | Cose
 
 def survey_document(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument:
     """The JSON object."""
+    totals, digest = surveys.totals_and_digest(stored.id)
     return {
-        **_surveyed(stored, surveys.digest(stored.id)),
+        **_surveyed(stored, digest),
         "starts_of": stored.starts.fields(),
         "kept": stored.components,
-        "totals": [
-            filled(PiecesDocument, counts, pieces=pieces)
-            for pieces, counts in surveys.totals(stored.id).items()
-        ],
+        "totals": [filled(PiecesDocument, counts, pieces=pieces) for pieces, counts in totals.items()],
     }
 
 
 def cosets_document(surveys: Surveys, stored: StoredSurvey) -> CosetsDocument:
     """The JSON object of a survey of cosets."""
-    rows = surveys.cosets(stored.id)
+    rows = [*surveys.cosets(stored.id)]
     layers = None
     if stored.starts.fields()["cosets"] is None and stored.finished:
         longest = max(len(row.layers) for row, _ in rows)
@@ -182,7 +180,7 @@ def cosets_document(surveys: Surveys, stored: StoredSurvey) -> CosetsDocument:
             for at in range(longest)
         ]
     return {
-        **_surveyed(stored, surveys.digest_of_cosets(rows)),
+        **_surveyed(stored, surveys.digest_of_cosets(row for row, _ in rows)),
         "starts_of": stored.starts.fields(),
         "layers": layers,
         "cosets": [coset_document(*each) for each in rows],
@@ -335,7 +333,8 @@ def estimates_facts(found: CosetEstimates) -> list[tuple[str, str]]:
 
 
 def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
-    by, best = each.regression, each.regression or each.plain
+    by = each.regression
+    best = min([each.plain, *([by] if by else [])], key=lambda estimate: estimate.error)
     off = (
         "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
     )

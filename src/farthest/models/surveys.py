@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -23,6 +23,11 @@ from farthest.untrusted_json import read_json_object
 By = Literal["moves", "states"]
 Done = tuple[int, Found, float]
 """A part, what it has found, and the seconds that it took."""
+MOST = 2**31 - 1
+"""Of an integer that databases are asked for."""
+
+PARTS_READ = 1000
+"""At once: so much memory a reader of a large survey takes."""
 
 _COMPONENT = tuple(component.c[one.name] for one in fields_of(ComponentRecord))
 _SURVEY = (survey.c.id, *(survey.c[one.name] for one in fields_of(SurveyRecord)))
@@ -84,21 +89,25 @@ class Surveys:
         return self.get(found)
 
     def missing(self, survey_id: int) -> list[int]:
-        """The parts that are not done, ascending."""
+        """The parts that are not done, ascending. Raises JobError where the survey was deleted."""
         with self._database.read() as connection:
-            parts = connection.execute(select(survey.c.parts).where(survey.c.id == survey_id)).scalar_one()
+            parts = connection.execute(select(survey.c.parts).where(survey.c.id == survey_id)).scalar()
             done = set(
                 connection.execute(
                     select(survey_part.c.part).where(survey_part.c.survey_id == survey_id)
                 ).scalars()
             )
+        if parts is None:
+            raise JobError(f"survey {survey_id} was deleted")
         return [part for part in range(parts) if part not in done]
 
     def store(self, survey_id: int, done: list[Done]) -> set[int]:
         """Stores parts, all or none, unless they are stored already. Those that were new. Raises JobError where the
         survey was deleted."""
         with self._database.write() as connection:
-            if connection.execute(select(survey.c.id).where(survey.c.id == survey_id)).scalar() is None:
+            # Coordinators of one survey store one after another.
+            lock = select(survey.c.id).where(survey.c.id == survey_id).with_for_update()
+            if connection.execute(lock).scalar() is None:
                 raise JobError(f"survey {survey_id} was deleted")
             known = select(survey_part.c.part).where(
                 survey_part.c.survey_id == survey_id, survey_part.c.part.in_([part for part, *_ in done])
@@ -127,7 +136,7 @@ class Surveys:
 
     def get(self, survey_id: int) -> StoredSurvey:
         """Raises JobError where there is none of that number."""
-        found = self._stored(survey_id)
+        found = self._stored(survey_id) if 0 < survey_id <= MOST else []
         if not found:
             raise JobError(
                 f"{self._database.place} has no survey {survey_id}; `farthest surveys` lists those that it has"
@@ -165,29 +174,34 @@ class Surveys:
 
     def totals(self, survey_id: int) -> dict[int, Counts]:
         """The sums of the parts that are done, for each number of pieces."""
-        sums: dict[int, Counts] = {}
-        for record in self._parts(survey_id):
-            for pieces, counts in _read_totals(survey_id, record).items():
-                sums[pieces] = sums.get(pieces, NOTHING) + counts
-        return dict(sorted(sums.items()))
+        return self.totals_and_digest(survey_id)[0]
 
     def digest(self, survey_id: int) -> str:
         """Of all that the parts have found: equal for equal results, however they are divided and whoever did them."""
         if self.get(survey_id).of_cosets:
-            return self.digest_of_cosets(self.cosets(survey_id))
+            return self.digest_of_cosets(row for row, _ in self.cosets(survey_id))
+        return self.totals_and_digest(survey_id)[1]
+
+    def totals_and_digest(self, survey_id: int) -> tuple[dict[int, Counts], str]:
+        """Both of a survey that is not of cosets: its parts are read once."""
+        sums: dict[int, Counts] = {}
         rows = 0
         for record in self._parts(survey_id):
             try:
                 rows += int(record.digest, 16)
             except (TypeError, ValueError):
                 raise _damaged_part(survey_id, record, "column digest: expected 64 hex digits") from None
-            rows -= _hashed(msgspec.to_builtins(_read_totals(survey_id, record)))
-        return f"{_hashed([rows % _MODULUS, msgspec.to_builtins(self.totals(survey_id))]):064x}"
+            totals = _read_totals(survey_id, record)
+            rows -= _hashed(msgspec.to_builtins(totals))
+            for pieces, counts in totals.items():
+                sums[pieces] = sums.get(pieces, NOTHING) + counts
+        sums = dict(sorted(sums.items()))
+        return sums, f"{_hashed([rows % _MODULUS, msgspec.to_builtins(sums)]):064x}"
 
     @staticmethod
-    def digest_of_cosets(rows: list[tuple[CosetRow, float]]) -> str:
+    def digest_of_cosets(rows: Iterable[CosetRow]) -> str:
         """The digest of a survey from all that it has found."""
-        return f"{_hashed([digest_of(row) for row, _ in rows]):064x}"
+        return f"{_hashed([*map(digest_of, rows)]):064x}"
 
     def top(self, survey_id: int, by: By, limit: int, pieces: int | None = None) -> list[Component]:
         """The components with the most moves, or states, at most ``limit``; with so many pieces."""
@@ -217,10 +231,9 @@ class Surveys:
                 raise _damaged_part(survey_id, record, "it is not what was stored")
             yield from found
 
-    def cosets(self, survey_id: int) -> list[tuple[CosetRow, float]]:
+    def cosets(self, survey_id: int) -> Iterator[tuple[CosetRow, float]]:
         """What has been found of cosets, and the seconds that each took. Raises StorageError where that is not what was
         stored."""
-        found = []
         for record in self._parts(survey_id):
             try:
                 row = msgspec.json.decode(record.totals, type=CosetRow)
@@ -228,14 +241,21 @@ class Surveys:
                 raise _damaged_part(survey_id, record, f"column totals: {error}") from None
             if digest_of(row) != record.digest:
                 raise _damaged_part(survey_id, record, "it is not what was stored")
-            found.append((row, record.seconds))
-        return found
+            yield row, record.seconds
 
-    def _parts(self, survey_id: int) -> list[SurveyPartRecord]:
-        columns = (survey_part.c[one.name] for one in fields_of(SurveyPartRecord))
+    def _parts(self, survey_id: int) -> Iterator[SurveyPartRecord]:
+        """So many at a time: no transaction is open while they are used."""
+        columns = [survey_part.c[one.name] for one in fields_of(SurveyPartRecord)]
         statement = select(*columns).where(survey_part.c.survey_id == survey_id).order_by(survey_part.c.part)
-        with self._database.read() as connection:
-            return [SurveyPartRecord(*row) for row in connection.execute(statement)]
+        last = -1
+        while True:
+            with self._database.read() as connection:
+                rows = connection.execute(statement.where(survey_part.c.part > last).limit(PARTS_READ)).all()
+            for row in rows:
+                yield (record := SurveyPartRecord(*row))
+                last = record.part
+            if len(rows) < PARTS_READ:
+                return
 
 
 def _take_over(connection: Connection, starts: Starts, survey_id: int, parts: int) -> None:

@@ -12,7 +12,7 @@ control has its known mean.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ from farthest.arrays import np
 from farthest.cosets import CosetSet, Drawn
 from farthest.errors import JobError, SettingError
 from farthest.models.job_reader import JobReader
+from farthest.models.stored_job import origin_of
+from farthest.puzzles.origin import origin_patterns, where_text
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.surveys import StoredSurvey, Surveys
 
-LEAST_COSETS = 5
+LEAST_COSETS = 12
 """With fewer there is no regression."""
 COSETS_FOR_A_CONTROL = 20
 MOST_CONTROLS = 4
@@ -71,7 +73,8 @@ class CosetEstimates:
 
 def known_layers(texts: Iterable[str], stored: StoredSurvey, database: Database) -> dict[int, int]:
     """The layers that are known of a survey's puzzle: published ones, then those that users give, ``DEPTH=COUNT`` or a
-    job of the same puzzle. Raises SettingError, JobError."""
+    job of the same puzzle, to or from one board: all boards of a group have the same layers. Raises SettingError,
+    JobError."""
     puzzle = _cosets(stored).puzzle
     known: dict[int, int] = {}
     for answer in puzzle.known:
@@ -84,6 +87,11 @@ def known_layers(texts: Iterable[str], stored: StoredSurvey, database: Database)
             if record.puzzle_digest != puzzle.digest:
                 raise JobError(
                     f"--known {shown(text)}: job {record.id} is of {record.name}, not of {puzzle.name}"
+                )
+            where = origin_of(record).where
+            if len(origin_patterns(puzzle.definition, where, puzzle.name)) > 1:
+                raise JobError(
+                    f"--known {shown(text)}: job {record.id} counts from {where_text(where)}, not from one board"
                 )
             known.update((layer.depth, layer.states) for layer in JobReader(database).layers(record.id))
         elif depth.isdecimal() and digits.isdecimal() and len(depth) < 4 and len(digits) < 100:
@@ -106,7 +114,7 @@ def estimates(surveys: Surveys, stored: StoredSurvey, known: Mapping[int, int]) 
         )
     exact = asked.chosen is None
     # Cosets that take less time are done sooner: the sample is those before the first that is missing.
-    done = surveys.cosets(stored.id)[: missing[0] if missing else None]
+    done = [*islice(surveys.cosets(stored.id), missing[0] if missing else None)]
     sample = [row for row, _ in done]
     if len(sample) < (1 if exact else 2):
         raise JobError(f"survey {stored.id}: {counted(len(sample), 'coset')} done, expected at least 2")

@@ -22,8 +22,9 @@ import mmap
 import os
 import tempfile
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -42,13 +43,13 @@ from farthest.wording import bytes_text
 T = TypeVar("T")
 
 BLOCK_STATES = 1 << 15
-"""States to a block: with their successors some tens of megabytes."""
+"""States to a block, of fewer than 5 moves each: with their successors some tens of megabytes."""
 
 RANGE_STATES = 1 << 18
 """States to a range of a sparse map, whose codes stay in the cache of a processor."""
 
 TOGETHER = 32
-"""Blocks that are worked on before their results are put together."""
+"""After so many blocks the memory that pages of files have taken is given back."""
 
 CHUNK_KEYS = 2**19
 """Keys that a digest in a dense map's own is of."""
@@ -301,12 +302,18 @@ def in_blocks(
     length: int, states: int, work: Callable[[int, int], T], release: Callable[[], None] = lambda: None
 ) -> Iterator[T]:
     """What ``work`` gives for each block of so many places, first <= place < last, by as many threads as processors.
-    ``release`` is called now and then."""
+    ``release`` is called now and then. Few results wait, however many moves have made them large."""
     with ThreadPoolExecutor(cores()) as pool:
-        for at in range(0, length, states * TOGETHER):
-            firsts = range(at, min(at + states * TOGETHER, length), states)
-            yield from pool.map(lambda first: work(first, min(first + states, length)), firsts)
-            release()
+        waiting: deque[Future[T]] = deque()
+        for number, first in enumerate(range(0, length, states), 1):
+            waiting.append(pool.submit(work, first, min(first + states, length)))
+            if len(waiting) == cores() + 2:
+                yield waiting.popleft().result()
+            if number % TOGETHER == 0:
+                release()
+        while waiting:
+            yield waiting.popleft().result()
+        release()
 
 
 def merge_findings(findings: Findings, later: Findings) -> None:
@@ -403,15 +410,19 @@ class StateProof(MapProof):
         firsts = whole.codes_at(np.arange(RANGE_STATES, length, RANGE_STATES))
         held: list[Successors] = []
         size = 0
-        blocks = in_blocks(length, BLOCK_STATES, partial(self._expand, whole), whole.room.release)
+        some = whole.codes_at(np.arange(0, length, length // 256 + 1))
+        moves = len(self.model.successors(self.model.boards(some))[1]) // max(1, len(some))
+        each = max(1, BLOCK_STATES * 4 // max(4, moves))
+        blocks = in_blocks(length, each, partial(self._expand, whole), whole.room.release)
         for number, (here, successors) in enumerate(blocks, 1):
             merge_findings(found, here)
             held.append(successors)
-            size += sum(each.nbytes for each in successors)
-            if size >= self.means.memory // 4 or number * BLOCK_STATES >= length:
-                merge_findings(found, self._look_up(whole, preceded, held, firsts))
+            size += sum(array.nbytes for array in successors)
+            share = min(1.0, number * each / length)
+            self.means.progress(None, share)
+            if size >= self.means.memory // 4 or number * each >= length:
+                merge_findings(found, self._look_up(whole, preceded, held, firsts, share))
                 held, size = [], 0
-                self.means.progress(None, min(1.0, number * BLOCK_STATES / length))
         for name in ("jump", "closed"):
             found[name] = replace(found[name], checked=found["codes"].checked)
 
@@ -451,10 +462,15 @@ class StateProof(MapProof):
         return {"codes": Finding.at(len(places), wrong)}, (reached[order], places[rows[order]])
 
     def _look_up(
-        self, whole: GatheredMap, preceded: NDArray[np.bool_], held: Sequence[Successors], firsts: Codes
+        self,
+        whole: GatheredMap,
+        preceded: NDArray[np.bool_],
+        held: Sequence[Successors],
+        firsts: Codes,
+        share: float,
     ) -> Findings:
         """What the map has at successors: marks those that are one farther. ``firsts``: the first code of each range
-        but the first."""
+        but the first. ``share``: what is done, to be told meanwhile."""
         cuts = np.array(
             [np.concatenate(([0], np.searchsorted(codes, firsts), [len(codes)])) for codes, _ in held]
         )
@@ -479,6 +495,7 @@ class StateProof(MapProof):
 
         wrong: dict[str, list[NDArray[np.int64]]] = {"jump": [], "closed": []}
         for found in in_blocks(len(whole.distances), RANGE_STATES, check, whole.room.release):
+            self.means.progress(None, share)
             for name, sources in found.items():
                 wrong[name].append(sources)
         return {name: Finding.at(0, np.unique(np.concatenate(each))) for name, each in wrong.items() if each}

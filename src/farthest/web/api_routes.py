@@ -53,6 +53,7 @@ from farthest.web.shelf import (
     random_boards,
     settings_of,
     shelf_of,
+    too_many_cosets,
 )
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from farthest.documents.puzzles import EstimateDocument, PuzzlesDocument
     from farthest.documents.surveys import CosetsDocument, EstimatesDocument, SurveyDocument
     from farthest.documents.workers import WorkersDocument
+    from farthest.models.surveys import StoredSurvey
     from farthest.queries.distance_map import DistanceMap
     from farthest.web.shelf import Shelf
 
@@ -323,15 +325,22 @@ def _estimate(request: Request) -> EstimateDocument:
 
 
 def _survey(request: Request) -> SurveyDocument | CosetsDocument:
-    known = Surveys(shelf_of(request).database)
-    return document_of(known, known.get(number_in(request)))
+    return document_of(*_survey_asked(request))
 
 
 def _survey_estimate(request: Request) -> EstimatesDocument:
-    database = shelf_of(request).database
-    known = Surveys(database)
+    known, stored = _survey_asked(request)
+    layers = known_layers((), stored, shelf_of(request).database)
+    return estimates_document(stored, estimates(known, stored, layers))
+
+
+def _survey_asked(request: Request) -> tuple[Surveys, StoredSurvey]:
+    """Raises RefusalError for more cosets than one answer has."""
+    known = Surveys(shelf_of(request).database)
     stored = known.get(number_in(request))
-    return estimates_document(stored, estimates(known, stored, known_layers((), stored, database)))
+    if problem := too_many_cosets(stored):
+        raise RefusalError(413, f"survey {stored.id}: {problem}")
+    return known, stored
 
 
 def _workers(request: Request) -> WorkersDocument:

@@ -216,7 +216,7 @@ PATHS: dict[str, Schema] = {
     },
     "/api/surveys/{number}": {
         "get": _call(
-            "One survey, finished or not: counts of components by pieces, or cosets.",
+            "One survey, finished or not: counts of components by pieces, or cosets, 10,000 at most.",
             (SurveyDocument, CosetsDocument),
             SURVEY_IN,
         )

@@ -46,6 +46,7 @@ from farthest.web.shelf import (
     scale_asked,
     settings_of,
     shelf_of,
+    too_many_cosets,
 )
 
 if TYPE_CHECKING:
@@ -96,23 +97,16 @@ def _survey(request: Request) -> str:
     stored = known.get(number)
     if stored.of_cosets:
         return surveys.survey(_cosets_found(known, stored, database))
-    found = surveys.SurveyFound(
-        stored,
-        stored.starts,
-        known.totals(number),
-        known.top(number, "moves", surveys.BOARDS_SHOWN),
-        known.digest(number) if stored.finished else None,
+    totals, digest = known.totals_and_digest(number)
+    hardest = known.top(number, "moves", surveys.BOARDS_SHOWN)
+    return surveys.survey(
+        surveys.SurveyFound(stored, stored.starts, totals, hardest, digest if stored.finished else None)
     )
-    return surveys.survey(found)
-
-
-MOST_COSETS = 10_000
-"""Of a survey whose cosets a page shows: all are read."""
 
 
 def _cosets_found(known: Surveys, stored: StoredSurvey, database: Database) -> surveys.SurveyFound:
-    found = surveys.SurveyFound(stored, stored.starts, {}, [], None)
-    if stored.done > MOST_COSETS:
+    found = surveys.SurveyFound(stored, stored.starts, {}, [], None, too_many=too_many_cosets(stored))
+    if found.too_many:
         return found
     from farthest.queries.coset_estimates import estimates, known_layers
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord
+    from farthest.models.surveys import StoredSurvey
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Codes
     from farthest.web.gate import WebSettings
@@ -241,6 +242,20 @@ def of_map(opened: DistanceMap) -> JobFound:
     """What pages of an open map show of its job."""
     layers = [LayerRecord(depth, states) for depth, states in enumerate(opened.layers)]
     return JobFound(opened.record, opened.puzzle, layers, ())
+
+
+MOST_COSETS = 10_000
+"""Of a survey that is asked: all are read."""
+
+
+def too_many_cosets(stored: StoredSurvey) -> str:
+    """Why what a survey has found of cosets is not given; empty where it is."""
+    if not stored.of_cosets or stored.done <= MOST_COSETS:
+        return ""
+    return (
+        f"{stored.done:,} cosets are more than the {MOST_COSETS:,} that can be given at once; "
+        f"`farthest surveys {stored.id} --json` has them"
+    )
 
 
 def puzzle_named(name: str) -> Puzzle:

@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from errno import EPERM
 from fcntl import LOCK_EX, LOCK_NB, flock
 from tempfile import gettempdir
 from time import perf_counter, sleep
@@ -189,9 +190,20 @@ class SurveyWork(Work):
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Raises BlockingIOError where another process of this user is in such a block, on this machine."""
-    name = os.path.join(gettempdir(), f"farthest-{os.getuid()}.lock")
-    file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    """Raises BlockingIOError where another process of this user is in such a block, on this machine; ResourceError
+    where that cannot be known. The folder is among temporary files, since machines may share a home."""
+    name = os.path.join(gettempdir(), f"farthest-{os.getuid()}")
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(name, 0o700)
+        if os.lstat(name).st_uid != os.getuid():
+            raise PermissionError(EPERM, "it is another user's")
+        file = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as error:
+        raise ResourceError(
+            f"{name}: {error.strerror}; expected a folder of this user, by which one coset is done at a time; remove "
+            "it, or set TMPDIR"
+        ) from None
     try:
         flock(file, LOCK_EX | LOCK_NB)
         yield

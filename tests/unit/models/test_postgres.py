@@ -2,6 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 from sqlalchemy import make_url, text
@@ -10,11 +13,14 @@ from sqlalchemy.exc import OperationalError
 from cases import for_each
 from farthest.errors import NoRoomError, StorageError, UnavailableError
 from farthest.models import database as database_module
+from farthest.models import surveys
 from farthest.models.chunks import Chunk
 from farthest.models.database import CONNECTION, Database, open_database, postgres_options
 from farthest.models.failures import translate
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
+from farthest.models.surveys import digest_of
+from farthest.starts import Found, starts_named
 from servers import PostgresServer, free_port
 
 PASSWORD = "a b:c@d/é%"
@@ -284,3 +290,25 @@ def test_connections_that_the_pool_kept_over_a_restart(database: Database, locke
     assert len(jobs.list()) == 1
     locked.restart()
     add(database)
+
+
+def test_coordinators_of_one_survey_store_one_after_another(
+    postgres_empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = starts_named("rush-hour-3x3", keep="all")
+    done = [(0, starts.survey(0, 8), 1.0)]
+    both = Barrier(2)
+
+    def meet(found: Found) -> str:  # after the look at what is stored
+        with suppress(BrokenBarrierError):
+            both.wait(0.1)
+        return digest_of(found)
+
+    monkeypatch.setattr(surveys, "digest_of", meet)
+    with open_database(postgres_empty_url, create=False) as database:
+        known = surveys.Surveys(database)
+        begun = known.begin(starts, 8)
+        with ThreadPoolExecutor(2) as pool:
+            fresh = list(pool.map(known.store, [begun.id] * 2, [done] * 2))
+        known.delete(begun.id)
+    assert sorted(map(len, fresh)) == [0, 1]

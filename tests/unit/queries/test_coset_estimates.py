@@ -12,10 +12,18 @@ from farthest import enumerate as enumerate_puzzle
 from farthest import open_survey
 from farthest.coordinator.survey import survey_by_threads
 from farthest.cosets import Chosen, Drawn, cosets_named
+from farthest.documents.surveys import estimates_table
 from farthest.errors import FarthestError, JobError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import Done, StoredSurvey, Surveys
-from farthest.queries.coset_estimates import CosetEstimates, estimates, known_layers
+from farthest.puzzles.puzzle import Origin
+from farthest.queries.coset_estimates import (
+    CosetEstimates,
+    Estimate,
+    LayerEstimate,
+    estimates,
+    known_layers,
+)
 from farthest.random_source import RandomSource
 from farthest.starts import RushHour
 
@@ -76,6 +84,13 @@ def test_figures_are_those_of_a_mean_and_of_a_fit(database: Database) -> None:
     left = counts - level - slope * (before - 5724 / 576)
     spread = 1 / 12 + (before.mean() - 5724 / 576) ** 2 / (12 * before.var())
     assert last.regression.error == pytest.approx(576 * sqrt((left @ left) / 10 * spread))
+    assert found(database, stored(database, Drawn(11, 3)), "6=5724").layers[7].regression is None
+
+
+def test_off_is_told_of_the_estimate_with_the_smaller_error() -> None:
+    layer = LayerEstimate(7, 1.0, Estimate(110.0, 5.0), Estimate(140.0, 20.0, (6,)), 100)
+    _, (cells,) = estimates_table(CosetEstimates(10, 12, False, None, 0, 1.0, [layer]))
+    assert cells[-1] == "2.0"
 
 
 def test_each_coset_has_the_same_chance() -> None:
@@ -97,8 +112,12 @@ def test_layers_that_are_known(database: Database, tmp_path: Path) -> None:
     assert known_layers((), own, database) == {}
     outcome = enumerate_puzzle("pyraminx<U,L>", database=tmp_path / "f.db")
     assert known_layers((str(outcome.job),), own, database) == dict(enumerate(outcome.layers))
+    several = enumerate_puzzle(
+        "cube-2x2x2-htm", origin=Origin("to", "goal\nmoves: R"), max_depth=1, database=tmp_path / "f.db"
+    )
     for text, said in (
         (str(outcome.job), "is of pyraminx<U,L>, not of cube-2x2x2-htm"),
+        (str(several.job), "counts from 2 boards"),
         ("15", "there is no job 15"),
         ("15=many", "expected DEPTH=COUNT"),
         ("-1=5", "expected DEPTH=COUNT"),
@@ -148,7 +167,7 @@ def test_more_cosets_of_a_seed_take_over_those_that_are_done(database: Database)
     surveys = Surveys(database)
     more = surveys.begin(cosets_named(PUZZLE, SUBGROUP, 6, Drawn(8, 2)), None)
     assert (more.done, surveys.missing(more.id)) == (5, [5, 6, 7])
-    assert surveys.cosets(more.id) == surveys.cosets(fewer.id)
+    assert [*surveys.cosets(more.id)] == [*surveys.cosets(fewer.id)]
     assert stored(database, Drawn(3, 2), depth=6).done == 3
     for other in (Drawn(8, 3), ("L",), None):
         assert surveys.begin(cosets_named(PUZZLE, SUBGROUP, 6, other), None).done == 0

@@ -151,7 +151,8 @@ class Packed:
         """Inverse of ``codes``; the contents of a cell are beside each other in memory."""
         rows = np.zeros((len(codes), -(-self.code_bytes // 8)), dtype=">u8")
         written = np.ascontiguousarray(codes.astype(">u8") if self.code_bytes == 8 else codes)
-        rows.view(np.uint8)[:, : self.code_bytes] = written.view(np.uint8).reshape(len(codes), -1)
+        shape = len(codes), self.code_bytes
+        rows.view(np.uint8)[:, : self.code_bytes] = written.view(np.uint8).reshape(shape)
         words = np.ascontiguousarray(rows.T.astype(np.uint64))
         contents = np.zeros((len(self._radices), len(codes)), dtype=np.int64)
         for column, (word, shift, most) in zip(contents, self._places, strict=False):

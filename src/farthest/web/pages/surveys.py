@@ -46,7 +46,7 @@ COSETS_SHOWN = 40
 @dataclass(frozen=True, slots=True)
 class SurveyFound:
     """What the page is made of. ``hardest``: the components with the most moves; ``digest``: of a finished one;
-    ``estimates``: of cosets that are a sample, or all."""
+    ``estimates``: of cosets that are a sample, or all; ``too_many``: why neither is shown."""
 
     stored: StoredSurvey
     starts: Starts
@@ -55,6 +55,7 @@ class SurveyFound:
     digest: str | None
     cosets: CosetsDocument | None = None
     estimates: CosetEstimates | None = None
+    too_many: str = ""
 
 
 def surveys(listed: Sequence[StoredSurvey]) -> str:
@@ -100,6 +101,7 @@ def survey(found: SurveyFound) -> str:
         _totals(found) if found.totals else None,
         _cosets(found.cosets) if found.cosets else None,
         _estimates(found.estimates) if found.estimates else None,
+        p[worded(found.too_many)] if found.too_many else None,
         h2["Files"],
         ul[
             (
