@@ -215,9 +215,10 @@ void bind_blocks(nb::module_& m) {
       .def("settle", &settle_lines,
            "What `expand` found becomes the next layer: the states that are in none. Their number.")
       .def("codes", &codes_of_layer, "layer"_a, "The codes of a layer, uint64, in any order.")
-      .def("forget", &BlockLines::forget, "layer"_a,
+      .def("forget", &BlockLines::forget, "layer"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Gives up what `codes` needs of a layer other than the last one.")
-      .def_prop_ro("bytes", &BlockLines::bytes, "Bytes of memory that it takes, about.");
+      .def_prop_ro("bytes", &BlockLines::bytes, nb::call_guard<nb::gil_scoped_release>(),
+                   "Bytes of memory that it takes, about.");
 }
 
 }  // namespace farthest::python

@@ -79,11 +79,11 @@ void make_large_cosets(LargeCosets* place, const std::vector<nb::object>& coordi
 }
 
 // A run that advances for one thread at a time.
-class PyLargeCosetRun {
+template <class Run>
+class PyRun {
  public:
-  PyLargeCosetRun(const LargeCosets& cosets, const LargeCosets::Slots& board, const StateArg& state,
-                  int threads)
-      : run_(cosets, board, state_of(state), threads) {}
+  template <class... Arguments>
+  explicit PyRun(const Arguments&... arguments) : run_(arguments...) {}
 
   std::optional<std::pair<std::uint64_t, std::uint64_t>> advance(bool listed) {
     const nb::gil_scoped_release release;
@@ -99,27 +99,12 @@ class PyLargeCosetRun {
   }
 
  private:
-  LargeCosetRun run_;
+  Run run_;
   std::mutex mutex_;
 };
 
-// A run that advances for one thread at a time.
-class PyCosetRun {
- public:
-  PyCosetRun(const Cosets& cosets, const Cosets::Element& r) : run_(cosets, r) {}
-
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> advance(bool listed) {
-    const nb::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    const auto found = run_.advance(listed);
-    if (!found) return std::nullopt;
-    return std::pair{found->fresh, found->sequences};
-  }
-
- private:
-  CosetRun run_;
-  std::mutex mutex_;
-};
+using PyCosetRun = PyRun<CosetRun>;
+using PyLargeCosetRun = PyRun<LargeCosetRun>;
 
 }  // namespace
 
@@ -218,9 +203,13 @@ void bind_groups(nb::module_& m) {
       m, "LargeCosetRun",
       "The positions w for which r, then w, is in the subgroup, enumerated distance by distance. board: for "
       "each slot the home slot of the piece that r brings there. coset: that of r. Raises ValueError.")
-      .def(nb::init<const LargeCosets&, const LargeCosets::Slots&, const StateArg&, int>(),
-           nb::call_guard<nb::gil_scoped_release>(), nb::keep_alive<1, 2>(), "cosets"_a, "board"_a, "coset"_a,
-           "threads"_a)
+      .def(
+          "__init__",
+          [](PyLargeCosetRun* place, const LargeCosets& cosets, const LargeCosets::Slots& board,
+             const StateArg& state,
+             int threads) { new (place) PyLargeCosetRun(cosets, board, state_of(state), threads); },
+          nb::call_guard<nb::gil_scoped_release>(), nb::keep_alive<1, 2>(), "cosets"_a, "board"_a, "coset"_a,
+          "threads"_a)
       .def("advance", &PyLargeCosetRun::advance, "listed"_a,
            "Goes on for a second or so with the next distance, from 0. The positions that are new there, and "
            "the sequences that were listed; None where it is not done yet. Without `listed` only own moves "

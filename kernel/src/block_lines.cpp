@@ -286,7 +286,7 @@ class Lines final : public BlockLines {
 
   void forget(std::size_t layer) override {
     const std::lock_guard lock(turn_);
-    if (layer + 1 < layers_.size()) layers_[layer] = {};
+    if (layer + 1 < layers_.size()) std::vector<LineStates>().swap(layers_[layer]);
   }
 
   std::uint64_t bytes() const override {
@@ -294,7 +294,7 @@ class Lines final : public BlockLines {
     std::uint64_t bytes = shape_bytes_;
     for (const FramePart& part : parts_) bytes += part.bytes();
     for (const auto& lane : lanes_) bytes += lane->memory.bytes() + lane->touched.size() * sizeof(Line*);
-    for (const auto& layer : layers_) bytes += layer.size() * sizeof(LineStates);
+    for (const auto& layer : layers_) bytes += layer.capacity() * sizeof(LineStates);
     return bytes;
   }
 

@@ -14,9 +14,7 @@
 namespace farthest {
 namespace {
 
-constexpr int kTail = 5;
 constexpr std::size_t kRoots = 1 << 15;
-constexpr auto kSlice = std::chrono::milliseconds(1000);
 
 std::vector<LargeCosets::Slots> chosen(const std::vector<LargeCosets::Slots>& moves,
                                        const std::vector<bool>& own) {
@@ -176,7 +174,7 @@ LargeCosets::LargeCosets(TurnTable::Coordinates coordinates, const Moves& moves,
       moves_->after[face] |= (after >> moves_->face[move] & 1) << move;
   }
   moves_->faces_after[ListingMoves::kNone] |= 1u << Tails::kAnyFace;
-  for (int length = 0; length <= kTail; ++length)
+  for (int length = 0; length <= LargeCosetRun::kTail; ++length)
     tails_.push_back(std::make_unique<Tails>(table_, *moves_, length));
 }
 
@@ -212,11 +210,12 @@ struct LargeCosetRun::Worker {
 };
 
 LargeCosetRun::LargeCosetRun(const LargeCosets& cosets, const LargeCosets::Slots& board,
-                             TurnTable::State state, int threads)
+                             TurnTable::State state, int threads, int tail, Isa isa)
     : cosets_(cosets),
       threads_(std::max(1, threads)),
-      backend_(std::make_unique<ListingBackend>(listing_of(available_isas().back()))),
-      bits_(cosets.own_),
+      tail_(std::clamp(tail, 0, kTail)),
+      backend_(std::make_unique<ListingBackend>(listing_of(isa))),
+      bits_(cosets.own_, isa),
       board_(cosets.bytes_of(board)),
       state_((cosets.table().check(state), state)),
       coset_distance_(static_cast<int>(cosets.table().way(state).size())) {}
@@ -224,7 +223,7 @@ LargeCosetRun::LargeCosetRun(const LargeCosets& cosets, const LargeCosets::Slots
 LargeCosetRun::~LargeCosetRun() = default;
 
 void LargeCosetRun::begin_listing() {
-  const int length = std::min(distance_, kTail);
+  const int length = std::min(distance_, tail_);
   for (int i = 0; i < threads_; ++i)
     workers_.push_back(
         std::make_unique<Worker>(cosets_, *cosets_.tails_[static_cast<std::size_t>(length)], bits_));
@@ -242,36 +241,40 @@ void LargeCosetRun::begin_listing() {
   }
 }
 
-// All sequences from the roots on, until the time is over.
-void LargeCosetRun::list() {
-  const auto until = std::chrono::steady_clock::now() + kSlice;
+// All sequences from the roots on, until the time is over; each thread takes one root at least.
+void LargeCosetRun::list(std::chrono::steady_clock::time_point until) {
   std::atomic<std::size_t> next{next_};
   in_parallel(workers_.size(), threads_, [&](std::uint64_t i) {
     Worker& worker = *workers_[i];
-    while (!worker.done && std::chrono::steady_clock::now() < until) {
+    if (worker.done) return;
+    do
       if (const std::size_t root = next.fetch_add(1); root < roots_.size())
         backend_->search(worker.work, roots_[root], left_);
       else
         backend_->flush(worker.work), worker.done = true;
-    }
+    while (!worker.done && std::chrono::steady_clock::now() < until);
   });
   next_ = std::min(next.load(), roots_.size());
 }
 
-std::optional<LargeCosetRun::Found> LargeCosetRun::advance(bool listed) {
+std::optional<LargeCosetRun::Found> LargeCosetRun::advance(bool listed, std::chrono::milliseconds slice) {
+  const auto until = std::chrono::steady_clock::now() + slice;
   if (!under_way_) {
     if (listed && distance_ >= kMostListed)
       throw LimitExceeded("sequences of more than " + std::to_string(kMostListed) + " moves are not listed");
     ++distance_;
-    moved_ = *bits_.step(threads_, std::atomic<bool>(false));
-    if (listed && distance_ >= coset_distance_) begin_listing();
     under_way_ = true;
   }
+  if (!moved_) {
+    moved_ = bits_.step(threads_, until);
+    if (!moved_) return std::nullopt;
+    if (listed && distance_ >= coset_distance_) begin_listing();
+  }
   if (!workers_.empty()) {
-    list();
+    list(until);
     if (!std::ranges::all_of(workers_, [](const auto& worker) { return worker->done; })) return std::nullopt;
   }
-  Found found{moved_ - reached_, 0};
+  Found found{*moved_ - reached_, 0};
   for (const auto& worker : workers_) {
     found.fresh += worker->work.found.fresh;
     found.sequences += worker->work.found.sequences;
@@ -280,6 +283,7 @@ std::optional<LargeCosetRun::Found> LargeCosetRun::advance(bool listed) {
   workers_.clear();
   roots_.clear();
   next_ = 0;
+  moved_.reset();
   under_way_ = false;
   return found;
 }

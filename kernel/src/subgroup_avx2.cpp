@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include <cstring>
+#include <memory>
 
 #include "subgroup_lines.hpp"
 
@@ -68,7 +69,9 @@ void exchange_page(const SubgroupExchange& exchange, const std::uint8_t* source,
 
 std::uint64_t subgroup_step_avx2(const SubgroupTables& tables, const std::uint8_t* const* sources,
                                  std::uint8_t* result) {
-  SubgroupScratch scratch, made;
+  // Not on the stack: threads of musl have 128 KiB.
+  thread_local const auto room = std::make_unique_for_overwrite<SubgroupScratch[]>(2);
+  SubgroupScratch &scratch = room[0], &made = room[1];
   const std::uint8_t* const* upper = sources + 1;
   const std::uint8_t* const* lower = upper + tables.uppers;
   const std::uint8_t* const* exchanged = lower + tables.lowers;

@@ -411,33 +411,26 @@ SubgroupBits::SubgroupBits(const std::vector<Bytes>& own, Isa isa)
       moves_(std::make_unique<SubgroupMoves>(ranks_, own, isa)),
       bits_(kPages * kPageBytes + kSlack),
       kept_(moves_->places * kPageBytes + kSlack),
-      filled_(kPages) {}
+      filled_(kPages),
+      after_(kPages) {}
 
 SubgroupBits::~SubgroupBits() = default;
 
-void SubgroupBits::clear(int threads) {
-  in_parallel(kPages, threads, [&](std::uint64_t page) {
-    if (std::exchange(filled_[page], std::uint8_t{0}) != 0)
-      std::ranges::fill(bits_.bytes().subspan(page * kPageBytes, kPageBytes), std::uint8_t{0});
-  });
-}
-
-std::optional<std::uint64_t> SubgroupBits::step(int threads, const std::atomic<bool>& stop) {
+std::optional<std::uint64_t> SubgroupBits::step(int threads, std::chrono::steady_clock::time_point until) {
   const SubgroupMoves& moves = *moves_;
   const SubgroupTables tables = moves.tables();
   const std::size_t count = moves.count();
   std::uint8_t* const bits = bits_.bytes().data();
   std::uint8_t* const kept = kept_.bytes().data();
   const std::vector<std::uint8_t> zeros(kPageBytes + kSlack);
-  std::vector<std::uint8_t> after(kPages);
-  std::atomic<std::uint64_t> ones{0};
-  for (std::size_t batch = 0; batch < moves.batches(); ++batch) {
-    const std::size_t first = batch * SubgroupMoves::kBatch;
+  std::atomic<std::uint64_t> ones{batch_ == 0 ? 0 : ones_};
+  do {
+    const std::size_t first = batch_ * SubgroupMoves::kBatch;
     const std::size_t size = std::min(SubgroupMoves::kBatch, moves.sets.size() - 1 - first);
     const auto each_page = [&](const auto& work) {
       in_parallel(size, threads, [&](std::uint64_t set) {
         for (std::size_t i = moves.sets[first + set]; i < moves.sets[first + set + 1]; ++i)
-          if (!stop.load(std::memory_order_relaxed)) work(std::size_t{moves.order[i]});
+          work(std::size_t{moves.order[i]});
       });
     };
     each_page([&](std::size_t page) {
@@ -446,29 +439,27 @@ std::optional<std::uint64_t> SubgroupBits::step(int threads, const std::atomic<b
     });
     const auto source = [&](std::size_t page) -> const std::uint8_t* {
       if (filled_[page] == 0) return zeros.data();
-      return moves.batch[page] <= batch ? kept + moves.place[page] * kPageBytes : bits + page * kPageBytes;
+      return moves.batch[page] <= batch_ ? kept + moves.place[page] * kPageBytes : bits + page * kPageBytes;
     };
     each_page([&](std::size_t page) {
       std::array<const std::uint8_t*, kMostOwn + 1> sources;
-      after[page] = filled_[page];
+      after_[page] = filled_[page];
       sources[0] = source(page);
       for (std::size_t move = 0; move < count; ++move) {
         const std::size_t from = moves.pages[page * count + move];
-        after[page] |= filled_[from];
+        after_[page] |= filled_[from];
         sources[move + 1] = source(from);
       }
-      if (after[page] != 0)
+      if (after_[page] != 0)
         ones.fetch_add(moves.step(tables, sources.data(), bits + page * kPageBytes),
                        std::memory_order_relaxed);
     });
-  }
-  // Where it has been stopped, other pages are filled too.
-  if (stop.load()) {
-    std::ranges::fill(filled_, std::uint8_t{1});
-    return {};
-  }
-  filled_ = std::move(after);
-  return ones.load();
+  } while (++batch_ < moves.batches() && std::chrono::steady_clock::now() < until);
+  ones_ = ones.load();
+  if (batch_ < moves.batches()) return {};
+  batch_ = 0;
+  filled_.swap(after_);
+  return ones_;
 }
 
 }  // namespace farthest

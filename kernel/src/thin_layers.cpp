@@ -1,5 +1,6 @@
 #include "farthest/thin_layers.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "packed_words.hpp"
@@ -37,7 +38,7 @@ class KnownCodes {
   }
 
   void grow() {
-    table_.assign(4 * std::bit_ceil(codes_.size() + 64), 0);
+    table_.assign(std::max<std::size_t>(256, 2 * table_.size()), 0);
     for (std::size_t i = 0; i < codes_.size(); ++i) place_of(codes_[i]) = static_cast<std::uint32_t>(i + 1);
   }
 

@@ -75,7 +75,7 @@ TurnTable::TurnTable(Coordinates coordinates, const std::vector<std::vector<std:
   const Pages distance(entries());
   find_distances(distance.bytes().data(), threads);
   encode(distance.bytes().data(), faces, threads);
-  images_after_ = {};
+  std::vector<std::uint16_t>().swap(images_after_);
   read(faces, symmetries);
 }
 
@@ -269,7 +269,7 @@ void TurnTable::encode(const std::uint8_t* distance, const std::vector<std::vect
                             second = there[1][images[1][number]] - before,
                             third = there[2][images[2][number]] - before;
         const std::uint32_t code = code_of[(first | second << 2 | third << 4) & 63];
-        problems |= code | ((first + 1) | (second + 1) | (third + 1)) >> 2 << 5;
+        problems |= code | std::uint32_t{first > 2 || second > 2 || third > 2} << 5;
         codes[number] |= (code & kept) << (4 * face);
       }
     }

@@ -160,6 +160,9 @@ void check_lines(const Blocks& blocks, std::size_t origins, int threads) {
       CHECK(codes == layers[depth]);
     }
     CHECK(!lines->expand(100, threads) && lines->settle() == 0);
+    const std::uint64_t bytes = lines->bytes();
+    lines->forget(0);
+    CHECK(lines->bytes() < bytes && lines->codes(0).empty());
   }
 }
 

@@ -112,13 +112,20 @@ TEST(large_cosets_are_those_of_a_walk) {
     Board r = solved();
     for (const auto move : way) r = then(r, moves.from[move]);
     const TurnTable::State state{numbers.of.at(placed(r)), 0, 0};
-    LargeCosetRun run(cosets, r, state, static_cast<int>(way.size()) - 2);
-    for (std::size_t depth = 0; depth <= kDepth; ++depth) {
-      const auto wanted = std::ranges::count_if(
-          layers[depth], [&](const Board& w) { return placed(then(r, w)) == placed(solved()); });
-      const auto found = run.advance(true);
-      CHECK(found && found->fresh == static_cast<std::uint64_t>(wanted));
-    }
+    std::vector<std::uint64_t> wanted;
+    for (const auto& layer : layers)
+      wanted.push_back(static_cast<std::uint64_t>(std::ranges::count_if(
+          layer, [&](const Board& w) { return placed(then(r, w)) == placed(solved()); })));
+    const auto check = [&](int tail, Isa isa) {
+      LargeCosetRun run(cosets, r, state, static_cast<int>(way.size()) - 2, tail, isa);
+      for (std::size_t depth = 0; depth <= kDepth; ++depth) {
+        std::optional<LargeCosetRun::Found> found;
+        while (!found) found = run.advance(true, std::chrono::milliseconds(0));
+        CHECK(found->fresh == wanted[depth]);
+      }
+    };
+    check(LargeCosetRun::kTail, available_isas().back());
+    for (const Isa isa : available_isas()) check(isa == Isa::portable ? 1 : 2, isa);
   }
 }
 

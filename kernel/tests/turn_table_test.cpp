@@ -113,6 +113,8 @@ TEST(tables_of_turns_that_do_not_fit_are_refused) {
   CHECK_THROWS(made([](auto& c) { c.other_after.pop_back(); }, kFaces, {kSame}));
   CHECK_THROWS(made([](auto& c) { c.first_after = {}; }, kFaces, {kSame}));
   CHECK_THROWS(made([](auto& c) { std::ranges::fill(c.first_after, std::uint16_t{0}); }, kFaces, {kSame}));
+  // A circle of three states that is gone round in one direction.
+  CHECK_THROWS(made([](auto& c) { c = {{1, 2, 0}, {0}, {0}}; }, Faces{{0}}, {TurnTable::Renaming{0}}));
 }
 
 }  // namespace

@@ -133,6 +133,17 @@ class CosetSet:
             return _tables(self.puzzle, self.subgroup)
 
     @property
+    def made(self) -> bool:
+        """Whether this process holds the tables."""
+        return self.of in _MADE
+
+    def ready(self) -> Tables:
+        """The tables, made where there are none. Raises ResourceError where memory is too scarce for a coset."""
+        if self.of.needs.coset_bytes > UNCHECKED_BYTES:
+            self.shares(1)
+        return self.tables
+
+    @property
     def bytes(self) -> int:
         """Memory of a process that enumerates one coset. Raises SettingError, ResourceError."""
         return self.of.needs.table_bytes + self.of.needs.coset_bytes
@@ -141,7 +152,7 @@ class CosetSet:
         """How threads are shared: so many cosets at a time, as memory allows, by so many threads each. Raises
         ResourceError where memory is too scarce for one."""
         needs = self.of.needs
-        tables = 0 if self.of in _MADE else needs.table_bytes
+        tables = 0 if self.made else needs.table_bytes
         fit = max(0, memory_limit(None) - tables) // needs.coset_bytes
         if not fit:
             raise ResourceError(
@@ -161,9 +172,7 @@ class CosetSet:
         """Enumerates a coset, by so many threads where it takes more than one; the last row is the result. Comes after
         each distance, and inside of a long one every second or so. It is stopped, and its memory given back, by
         ``close``, which waits for nothing. Raises ResourceError where memory is too scarce."""
-        if self.of.needs.coset_bytes > UNCHECKED_BYTES:
-            self.shares(1)
-        tables = self.tables
+        tables = self.ready()
         if isinstance(self.chosen, tuple):
             text = self.chosen[part]
         elif self.chosen is None:

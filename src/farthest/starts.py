@@ -11,6 +11,7 @@ import re
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, cast, get_args
 
 import msgspec
@@ -111,20 +112,32 @@ def needs_of(starts: Starts) -> Needs | None:
     return starts.of.needs if isinstance(starts, CosetSet) else None
 
 
-def surveyed(starts: Starts, part: int, parts: int, threads: int, heed: Callable[[str], None]) -> Found:
-    """Does a part, by so many threads where it takes more than one. ``heed`` hears now and then how far a long one is;
-    an exception that it raises ends the part."""
+TABLES = "the tables of all cosets"
+"""What is told while a process makes them."""
+
+
+def surveyed(
+    starts: Starts, part: int, parts: int, threads: int, heed: Callable[[str], None]
+) -> tuple[Found, float]:
+    """Does a part, by so many threads where it takes more than one; what it has found, and the seconds that it took,
+    without those of tables that serve all parts. ``heed`` hears ``TABLES``, and now and then how far a long part is; an
+    exception that it raises ends the part."""
     if not isinstance(starts, CosetSet):
-        return starts.survey(part, parts)
+        began = perf_counter()
+        return starts.survey(part, parts), perf_counter() - began
+    if not starts.made:
+        heed(TABLES)
+    starts.ready()
+    began = perf_counter()
     with closing(starts.stages(part, threads)) as stages:
         for stage in stages:
             heed(_told(stage))
-    return stage.row
+    return stage.row, perf_counter() - began
 
 
 def _told(stage: Stage) -> str:
     distance = len(stage.row.layers) + len(stage.row.bounds)
-    return f"distance {distance}, {stage.share:.0%}"
+    return f"distance {distance}" + (f", {stage.share:.0%} listed" if stage.share else "")
 
 
 @dataclass(frozen=True)

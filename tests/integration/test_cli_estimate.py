@@ -23,6 +23,7 @@ from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
+from farthest.stores.folder import journal
 
 TIGHT = PROCESS_BYTES + 105_000
 """Bytes of memory that the layers of pancake-9 do not fit."""
@@ -221,7 +222,10 @@ def test_a_run_says_the_same_before_it_starts(
         pytest.param("sliding-2x5", PROCESS_BYTES + 240_000, marks=pytest.mark.slow),
     ],
 )
-def test_files_take_what_the_model_says(tmp_path: Path, puzzle: str, memory: int) -> None:
+def test_files_take_what_the_model_says(
+    tmp_path: Path, puzzle: str, memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "HELD_SECONDS", 0)  # small files that are held are not read from the disk
     told = Told()
     settings = Settings(histogram_only=True, memory=memory, scratch=tmp_path)
     outcome = enumerate_puzzle(load(puzzle), None, settings, told)

@@ -4,7 +4,8 @@ import os
 import pty
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from IPython.utils.capture import capture_output
 
 import farthest
 from farthest.api import bars
+from farthest.safe_text import safe_streams
 
 
 @pytest.fixture
@@ -56,21 +58,26 @@ def read_all(terminal: int, parts: list[bytes]) -> None:
             parts.append(part)
 
 
+@pytest.mark.parametrize("streams", [nullcontext, safe_streams], ids=["Python", "command"])
 @pytest.mark.usefixtures("eager")
-def test_a_terminal_shows_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_a_line(
+    streams: Callable[[], AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     ours, theirs = pty.openpty()
     parts: list[bytes] = []
     reader = threading.Thread(target=read_all, args=(ours, parts))
     reader.start()
     with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
-        farthest.histogram("3-puzzle")
+        with streams():
+            farthest.histogram("3-puzzle")
     reader.join()
     os.close(ours)
     shown = b"".join(parts).decode()
     assert "depth 6" in shown
     assert "12 states" in shown
     assert "\x1b[?25h" in shown  # the cursor is there again
+    assert "\\u" not in shown  # what steers the terminal is no text
 
 
 @pytest.mark.usefixtures("eager")

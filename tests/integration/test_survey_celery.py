@@ -183,7 +183,7 @@ def test_cosets_that_take_all_threads_are_done_one_at_a_time(
     lock = threading.Lock()
     whole = surveyed
 
-    def counted(*arguments: Any) -> Found:
+    def counted(*arguments: Any) -> tuple[Found, float]:
         assert lock.acquire(blocking=False)
         time.sleep(0.05)
         found = whole(*arguments)

@@ -34,8 +34,8 @@ class Seen:
     status: int
 
     def sane(self) -> bool:
-        """No traceback, and a cursor."""
-        unwanted = (b"Traceback", b"Exception ignored", b"Aborted!")
+        """No traceback, no control character as text, and a cursor."""
+        unwanted = (b"Traceback", b"Exception ignored", b"Aborted!", b"\\u001b")
         return not any(word in self.shown for word in unwanted) and self.shown.rfind(
             SHOW
         ) >= self.shown.rfind(HIDE)
@@ -157,6 +157,7 @@ def test_interrupt_that_falls_into_the_end_of_an_object(folder: Path) -> None:
             [("searches", (10, 33)), ("searches", CTRL_C)],
             marks=pytest.mark.night,
         ),
+        (["survey", "rush-hour-6x6", "--pieces", "7"], [("parts", (10, 33)), ("parts", CTRL_C)]),
         (["watch", "2"], [("no room", (10, 33)), ("", CTRL_C)]),
     ],
     ids=lambda value: value[0] if isinstance(value[0], str) else None,

@@ -154,6 +154,19 @@ def test_reports_of_another_kind_of_work_are_not_heeded(nodes: RedisNodes, work:
     publisher.close()
 
 
+def test_busy_with_what_another_process_has_done(nodes: RedisNodes, work: Squares) -> None:
+    publisher = Publisher(nodes)
+    sent = Outstanding(work, DEPTH, publisher)
+    sent.send([5, 6])
+    told(nodes, work, "square", [6])
+    busy = Report(DEPTH, 6, "farthest@played/2", error="busy", kind="square")
+    nodes.main.rpush(work.keys.done_key, busy.text())
+    told(nodes, work, "square", [5])
+    while sent:
+        sent.wait()
+    publisher.close()
+
+
 def test_an_item_that_was_sent_again_is_not_chosen_twice(work: Squares) -> None:
     work.offer(DEPTH, [5, 6])
     assert work.choose(DEPTH, 5, again=True) == 5

@@ -1,5 +1,6 @@
 """Coset enumeration: compared with a walk over all elements; published layers; wrong input."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,8 @@ from farthest.machine import memory_limit
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import Surveys
 from farthest.puzzles.catalogue import load
-from farthest.starts import starts_of
+from farthest.starts import TABLES, starts_of
+from farthest.subgroups import Subgroup, Tables
 
 SMALL = "pyraminx<U,L>"
 SUBGROUP = "<U>"
@@ -77,6 +79,22 @@ def test_all_cosets_add_up(database: Database) -> None:
     assert sum(row.weight for row in rows) == asked.of.cosets
     assert len(rows) == stored.record.parts
     assert {row.coset for row in rows} == {row.representative for row in rows}
+
+
+def test_seconds_are_without_those_of_tables(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farthest.coordinator.survey.TELL_SECONDS", 0.05)
+    make = Subgroup.tables
+
+    def slowly(subgroup: Subgroup) -> Tables:
+        time.sleep(0.3)
+        return make(subgroup)
+
+    monkeypatch.setattr(Subgroup, "tables", slowly)
+    told: list[str] = []
+    asked = cosets_named("pyraminx<U,R>", "<R>", 5, Drawn(3, 1))
+    stored = survey_by_threads(asked, database, threads=2, watch=lambda progress: told.append(str(progress)))
+    assert 0 < stored.seconds < 0.3
+    assert f"0 of 3 parts; at {TABLES}" in told
 
 
 def test_bounds() -> None:

@@ -12,6 +12,7 @@ from farthest.families.blocks.space import BlockSpace
 from farthest.models.chunks import digest_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import PACKED, ScatterSpace, scatter
 from farthest.stores.memory import line_store
@@ -83,15 +84,36 @@ def test_runs_take_over_within_a_layer(monkeypatch: pytest.MonkeyPatch, distance
     space = space_of("century-slide")
     layers = searched(ScatterMemoryStore(space, distances=False), last=60)
     monkeypatch.setattr(line_store, "LINE_BYTES", 200_000)
-    monkeypatch.setattr(line_store, "LINES_AT_ONCE", 3)
+    monkeypatch.setattr(line_store, "LEAST_LINES", 3)
     assert searched(store_in_memory(space, distances=distances), last=60) == layers
+
+
+def test_lines_that_meet_many_frames_keep_to_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 787 states has a frame of its own, which leads to dozens of others."""
+    rows, distinct = ["ABCD.", "EFGH.", "IJKx.", "x...."], list("ABCDEFGHIJK")
+    text = f"""name="sparse"
+        title="Sparse"
+        source="A test"
+        family="blocks"
+        metric="move"
+        [blocks]
+        start={rows}
+        distinct={distinct}"""
+    puzzle = parse_puzzle(text, "sparse.toml")
+    monkeypatch.setattr(line_store, "LINE_BYTES", 2**20)
+    store = store_in_memory(scatter(compile_space(puzzle, Origin("from", "start"))), distances=False)
+    held = list[int]()
+    store.poll = lambda: held.append(store.held_bytes)
+    assert searched(store, last=3) == [42, 787, 11106]
+    assert 2**20 < max(held) < 1.2 * 2**20
 
 
 def test_a_stop_is_seen_within_a_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     space = space_of("hakoiri-musume-move")
     runs = ScatterMemoryStore(space, distances=True)
     layers = searched(runs, last=28)
-    monkeypatch.setattr(line_store, "LINES_AT_ONCE", 10)
+    monkeypatch.setattr(line_store, "BYTES_OF_LINE", line_store.LINE_BYTES)
+    monkeypatch.setattr(line_store, "LEAST_LINES", 10)
     store = store_in_memory(space, distances=True)
     assert searched(store, last=28) == layers
     polls = 0

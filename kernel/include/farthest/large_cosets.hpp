@@ -6,6 +6,7 @@
 // sequences are listed (src/sequence_listing.hpp) by all threads.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -66,17 +67,19 @@ class LargeCosetRun {
     std::uint64_t sequences;  // that were listed
   };
   static constexpr int kMostListed = 30;  // moves
+  static constexpr int kTail = 5;         // moves that are read, not searched
 
-  // The coset of the positions w with r w in H: what stands in the slots after r, and its state.
+  // The coset of the positions w with r w in H: what stands in the slots after r, and its state. tail: up to
+  // kTail.
   LargeCosetRun(const LargeCosets& cosets, const LargeCosets::Slots& board, TurnTable::State state,
-                int threads);
+                int threads, int tail = kTail, Isa isa = available_isas().back());
   ~LargeCosetRun();
   LargeCosetRun(const LargeCosetRun&) = delete;
   LargeCosetRun& operator=(const LargeCosetRun&) = delete;
 
-  // Goes on with the next distance, from 0, for a second or so. None: it is not done yet, and the next call
-  // goes on with it. listed: whether sequences are listed. Throws LimitExceeded beyond kMostListed.
-  std::optional<Found> advance(bool listed);
+  // Goes on with the next distance, from 0, for `slice` or a little longer. None: it is not done yet, and the
+  // next call goes on with it. listed: whether sequences are listed. Throws LimitExceeded beyond kMostListed.
+  std::optional<Found> advance(bool listed, std::chrono::milliseconds slice = std::chrono::seconds(1));
   // Of the sequences of the distance under way the share that is listed.
   double share() const;
 
@@ -84,10 +87,10 @@ class LargeCosetRun {
   struct Worker;
 
   void begin_listing();
-  void list();
+  void list(std::chrono::steady_clock::time_point until);
 
   const LargeCosets& cosets_;
-  const int threads_;
+  const int threads_, tail_;
   const std::unique_ptr<const ListingBackend> backend_;
   SubgroupBits bits_;
   const SubgroupBits::Bytes board_;
@@ -96,7 +99,7 @@ class LargeCosetRun {
   int distance_ = -1;
   bool under_way_ = false;                        // the distance
   std::uint64_t reached_ = 0;                     // positions at the distances before
-  std::uint64_t moved_ = 0;                       // and after the step
+  std::optional<std::uint64_t> moved_;            // and after the step, when it is done
   std::vector<ListingNode> roots_;                // of what is listed
   int left_ = 0;                                  // moves that roots have left
   std::size_t next_ = 0;                          // root

@@ -23,7 +23,7 @@
 #pragma once
 
 #include <array>
-#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -72,13 +72,12 @@ class SubgroupBits {
   SubgroupBits& operator=(const SubgroupBits&) = delete;
 
   std::uint64_t memory() const { return bits_.bytes().size() + kept_.bytes().size(); }
-  // All bits are 0 again.
-  void clear(int threads);
 
-  // Adds to the bits all that moves of the subgroup make of them, and gives how many there are then; nothing
-  // where `stop` was set by another thread meanwhile: then the bits are of no use until clear(). Asked a page
-  // at a time, that is some hundred microseconds.
-  std::optional<std::uint64_t> step(int threads, const std::atomic<bool>& stop);
+  // Adds to the bits all that moves of the subgroup make of them, and gives how many there are then; none: it
+  // was `until` before that, and the next call goes on. Until it is done the bits are neither those before
+  // nor those after. At least a batch of pages is made, in some 100 ms of a core.
+  std::optional<std::uint64_t> step(int threads, std::chrono::steady_clock::time_point until =
+                                                     std::chrono::steady_clock::time_point::max());
 
   bool has(std::uint64_t bit) const { return (words()[bit / 64] >> (bit % 64) & 1) != 0; }
 
@@ -91,7 +90,9 @@ class SubgroupBits {
   SubgroupRanks ranks_;
   std::unique_ptr<SubgroupMoves> moves_;
   Pages bits_, kept_;
-  std::vector<std::uint8_t> filled_;
+  std::vector<std::uint8_t> filled_, after_;  // after_: after the step that is under way
+  std::size_t batch_ = 0;                     // of the step: the next one
+  std::uint64_t ones_ = 0;                    // and of the batches before
 };
 
 }  // namespace farthest

@@ -19,9 +19,9 @@ struct ThinLimits {
 };
 
 // The layers that follow the last one, whose runs are `last`, among states that are in none of these, nor of
-// the runs `older`. keys: of a dense space, else 0. All of these states are held in memory, with 8 bytes
-// besides each. Throws InvalidArgument where a run is damaged, for an expander of codes of another width, and
-// for successors that are no keys.
+// the runs `older`. keys: of a dense space, else 0. All of these states are held in memory: a code takes
+// up to three times its width while they grow, and 8 to 16 bytes of a table. Throws InvalidArgument where a
+// run is damaged, for an expander of codes of another width, and for successors that are no keys.
 ThinLayers thin_layers(const Expander& expander, const std::vector<Bytes>& last,
                        const std::vector<Bytes>& older, std::size_t width, Key keys, ThinLimits limits);
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.reporter import EnumerationProgress
 from farthest.coordinator.search.settings import SearchReporter
-from farthest.safe_text import safe
+from farthest.safe_text import raw, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -93,7 +93,7 @@ class TerminalBar(Bar):
             )
             progress = Progress(
                 *columns,
-                console=Console(stderr=True),
+                console=Console(file=raw(sys.stderr)),  # the text is safe already
                 transient=True,
                 redirect_stdout=False,
                 redirect_stderr=False,

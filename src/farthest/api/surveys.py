@@ -135,7 +135,7 @@ class Survey:
         self.database = database
         self.number = number
         self._surveys = Surveys(database)
-        self.stored  # noqa: B018  # raises where there is none
+        self._surveys.get(number)  # raises where there is none
 
     @property
     def stored(self) -> StoredSurvey:
@@ -199,12 +199,13 @@ class Survey:
 
     def estimates(self, known: Mapping[int, int] | None = None) -> CosetEstimates:
         """Of a survey of cosets at random: the layers of the puzzle with standard errors; of all cosets exactly.
-        ``known``: layers by distance that are known beside those published. Raises JobError for others."""
+        ``known``: layers by distance that are known beside those published. Raises JobError for others, SettingError
+        and TypeError for layers that cannot be."""
         from farthest.queries.coset_estimates import estimates, known_layers
 
         stored = self.stored
-        published = known_layers((), stored, self.database)
-        return estimates(self._surveys, stored, {**published, **(known or {})})
+        given = [f"{whole('known', at)}={whole('known', count)}" for at, count in (known or {}).items()]
+        return estimates(self._surveys, stored, known_layers(given, stored, self.database))
 
     def export(self, file: str | Path, *, force: bool = False) -> int:
         """Write all components that have a row, or all cosets, to a ``.csv`` file, or to ``.jsonl``, an object on each

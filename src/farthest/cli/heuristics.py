@@ -288,11 +288,12 @@ def compare(
         write = stack.enter_context(
             comparison_files(puzzle, chosen, is_target, table=table, routes=routes, force=force)
         )
-        bar, count = stack.enter_context(progress_bar(None)), len(boards) * len(chosen)
-        for number, run in enumerate(comparison.runs(boards), 1):
-            bar.tell(f"{number:,} of {count:,} searches", number / count)
-            write(run)
-            tally.add(run)
+        count = len(boards) * len(chosen)
+        with progress_bar(None) as bar:
+            for number, run in enumerate(comparison.runs(boards), 1):
+                bar.tell(f"{number:,} of {count:,} searches", number / count)
+                write(run)
+                tally.add(run)
         facts = {"puzzle": puzzle.name, "instances": instances, "seed": seed}
         if as_json:
             print_json({**facts, **_fields(comparison, tally), "map": truth and truth.job})

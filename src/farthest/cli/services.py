@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from farthest.cli import INTERRUPTED
 from farthest.cli.options import allow_module_option, completed, database_option, json_option, number_option
 from farthest.cli.printing import print_json, print_table
 from farthest.errors import SettingError
@@ -268,4 +269,7 @@ def serve(
         redis=REDIS_URL.given,
     )
     start_log()
-    run(settings, told=click.echo, open_browser=open_)
+    try:
+        run(settings, told=click.echo, open_browser=open_)
+    except KeyboardInterrupt:  # how a server is ended: nothing was begun that could begin again
+        raise click.exceptions.Exit(INTERRUPTED) from None

@@ -205,10 +205,13 @@ def cosets(
         if workers == "threads":
             threads = threads or cores()
             at_a_time, by = asked.shares(threads)
-            each = f"of {counted(min(at_a_time, asked.parts), 'coset')} at a time, by {counted(by, 'thread')} each"
+            if not every:  # of all it is known once there are tables
+                at_a_time = min(at_a_time, asked.parts)
+            each = f"of {counted(at_a_time, 'coset')} at a time, by {counted(by, 'thread')} each"
         note(
             f"{counted(of.cosets, 'coset')} of {counted(of.positions, 'position')}; memory: "
-            f"{bytes_text(needs.table_bytes)}, and {bytes_text(needs.coset_bytes)} for each {each}"
+            f"{bytes_text(needs.table_bytes)} of tables, which are made first, and {bytes_text(needs.coset_bytes)} for "
+            f"each {each}"
         )
         _do(asked, workers, threads, None, opened, as_json=as_json)
 
@@ -235,26 +238,26 @@ def _do(
     from farthest.models.surveys import Surveys
 
     done: list[SurveyProgress] = []
-    with progress_bar(None) as bar:
+    try:
+        with progress_bar(None) as bar:
 
-        def watch(progress: SurveyProgress) -> None:
-            done[:] = [progress]
-            bar.tell(str(progress), progress.done / progress.parts)
+            def watch(progress: SurveyProgress) -> None:
+                done[:] = [progress]
+                bar.tell(str(progress), progress.done / progress.parts)
 
-        try:
             if workers == "celery":
                 stored = survey_by_workers(asked, opened, parts=parts, watch=watch, notice=note)
             else:
                 stored = survey_by_threads(
                     asked, opened, threads=threads or cores(), parts=parts, watch=watch
                 )
-        except KeyboardInterrupt:
-            kept = f"{done[0].done:,} of {counted(done[0].parts, 'part')}" if done else "no part yet"
-            click.echo(
-                f"Interrupted; {opened.place} keeps {kept}. The same command continues from there.", err=True
-            )
-            raise Exit(INTERRUPTED) from None
-        _show(Surveys(opened), stored, as_json=as_json)
+    except KeyboardInterrupt:
+        kept = f"{done[0].done:,} of {counted(done[0].parts, 'part')}" if done else "no part yet"
+        click.echo(
+            f"Interrupted; {opened.place} keeps {kept}. The same command continues from there.", err=True
+        )
+        raise Exit(INTERRUPTED) from None
+    _show(Surveys(opened), stored, as_json=as_json)
 
 
 @click.command()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from farthest.cosets import CosetSet
 from farthest.errors import JobError, LostStateError, StorageError
 from farthest.models.surveys import Done, StoredSurvey, Surveys
-from farthest.starts import Part, needs_of, surveyed
+from farthest.starts import TABLES, Part, needs_of, surveyed
 from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class SurveyProgress:
     def __str__(self) -> str:
         kept = f", {self.components:,} components kept" if self.components else ""
         by = "" if self.workers is None else f", {counted(self.workers, 'worker')}"
-        far = list(self.under_way.values())[:TOLD]
+        far = list(dict.fromkeys(self.under_way.values()))[:TOLD]
         at = f"; at {', at '.join(far)}" if far else ""
         return f"{self.done:,} of {counted(self.parts, 'part')}{kept}{by}{at}"
 
@@ -112,14 +112,13 @@ def survey_by_threads(
         def heed(told: str) -> None:
             if stopped.is_set():
                 raise JobError("stopped")
-            if perf_counter() - began > TELL_SECONDS:
+            if told == TABLES or perf_counter() - began > TELL_SECONDS:
                 survey.under_way[part] = told
 
         try:
-            found = surveyed(starts, part, survey.parts, each, heed)
+            return part, *surveyed(starts, part, survey.parts, each, heed)
         finally:
             survey.under_way.pop(part, None)
-        return part, found, perf_counter() - began
 
     missing = iter(survey.missing())
     survey.tell()

@@ -190,10 +190,12 @@ class Outstanding:
             return
         if not report.error:
             self._sent.pop(report.block, None)
-        elif report.error == "no base" and report.block in self._sent:
+        elif report.error in ("no base", "busy") and report.block not in self._sent:
+            return  # it was sent twice, and the other has done it
+        elif report.error == "no base":
             self._provide(report.block)
             self._send_again([report.block], monotonic())
-        elif report.error == "busy" and report.block in self._sent:
+        elif report.error == "busy":
             sent = self._sent[report.block]
             sent.moment, sent.taken, sent.missed = monotonic(), False, False
             self.busy = report.message or self.busy

@@ -107,7 +107,10 @@ class LayerEstimateDocument(TypedDict):
     distance: int
     mean: Annotated[float, "the distance, and how many positions a coset has at it on average"]
     positions: Annotated[float, "that the puzzle has there: the mean times the number of cosets"]
-    error: Annotated[float, "its standard error; 0 where it is exact"]
+    error: Annotated[
+        float | None,
+        "its standard error; 0 where it is exact, null where it is not known: all these cosets have the same count",
+    ]
     regression: Annotated[
         float | None, "the positions by regression on known layers; null where none was made"
     ]
@@ -334,7 +337,7 @@ def estimates_facts(found: CosetEstimates) -> list[tuple[str, str]]:
 
 def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
     by = each.regression
-    best = min([each.plain, *([by] if by else [])], key=lambda estimate: estimate.error)
+    best = min([each.plain, *([by] if by else [])], key=lambda estimate: estimate.error or 0)
     off = (
         "" if each.known is None or not best.error else f"{abs(best.positions - each.known) / best.error:.1f}"
     )
@@ -349,9 +352,8 @@ def _estimate_cells(each: LayerEstimate) -> tuple[str, ...]:
 
 
 def _rough(estimate: Estimate) -> tuple[str, str]:
-    if estimate.positions < 1e9:
-        return f"{estimate.positions:,.0f}", f"{estimate.error:,.0f}"
-    return f"{estimate.positions:.4e}", f"{estimate.error:.1e}"
+    number, error = (",.0f", ",.0f") if estimate.positions < 1e9 else (".4e", ".1e")
+    return format(estimate.positions, number), "" if estimate.error is None else format(estimate.error, error)
 
 
 def _known(layer: int | None) -> str:

@@ -38,10 +38,11 @@ MOST_CONTROLS = 4
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number of positions and its standard error, by regression on the layers at the distances ``controls``."""
+    """A number of positions and its standard error, by regression on the layers at the distances ``controls``. The
+    error is 0 where the number is exact; None, not known, where all cosets of a sample have the same count."""
 
     positions: float
-    error: float
+    error: float | None
     controls: tuple[int, ...] = ()
 
 
@@ -73,12 +74,23 @@ class CosetEstimates:
 
 def known_layers(texts: Iterable[str], stored: StoredSurvey, database: Database) -> dict[int, int]:
     """The layers that are known of a survey's puzzle: published ones, then those that users give, ``DEPTH=COUNT`` or a
-    job of the same puzzle, to or from one board: all boards of a group have the same layers. Raises SettingError,
-    JobError."""
-    puzzle = _cosets(stored).puzzle
-    known: dict[int, int] = {}
+    job of the same puzzle, to or from one board: all boards of a group have the same layers. Raises SettingError, also
+    for what cannot be or contradicts another, and JobError."""
+    asked = _cosets(stored)
+    puzzle, positions = asked.puzzle, asked.of.whole.order
+    known = {0: 1}
     for answer in puzzle.known:
         known.update(enumerate(answer.layers or answer.first_layers or ()))
+
+    def add(text: str, depth: int, count: int) -> None:
+        if count > positions:
+            raise SettingError(f"known {shown(text)}: there are only {positions:,} positions")
+        if known.setdefault(depth, count) != count:
+            raise SettingError(
+                f"known {shown(text)}: {count:,} positions at distance {depth}; there are {known[depth]:,}, as is "
+                "published or given before"
+            )
+
     for text in texts:
         depth, sign, count = text.partition("=")
         digits = count.replace(",", "").replace("_", "")
@@ -86,19 +98,24 @@ def known_layers(texts: Iterable[str], stored: StoredSurvey, database: Database)
             record = JobReader(database).find(text, complete=True)
             if record.puzzle_digest != puzzle.digest:
                 raise JobError(
-                    f"--known {shown(text)}: job {record.id} is of {record.name}, not of {puzzle.name}"
+                    f"known {shown(text)}: job {record.id} is of {record.name}, not of {puzzle.name}"
                 )
             where = origin_of(record).where
             if len(origin_patterns(puzzle.definition, where, puzzle.name)) > 1:
                 raise JobError(
-                    f"--known {shown(text)}: job {record.id} counts from {where_text(where)}, not from one board"
+                    f"known {shown(text)}: job {record.id} counts from {where_text(where)}, not from one board"
                 )
-            known.update((layer.depth, layer.states) for layer in JobReader(database).layers(record.id))
+            for layer in JobReader(database).layers(record.id):
+                add(text, layer.depth, layer.states)
         elif depth.isdecimal() and digits.isdecimal() and len(depth) < 4 and len(digits) < 100:
-            known[int(depth)] = int(digits)
+            if int(depth) > asked.depth:
+                raise SettingError(
+                    f"known {shown(text)}: the survey has no distance {int(depth)}; it is to {asked.depth}"
+                )
+            add(text, int(depth), int(digits))
         else:
             raise SettingError(
-                f"--known {shown(text)}: expected DEPTH=COUNT, such as 15=91365146187124313, or a job"
+                f"known {shown(text)}: expected DEPTH=COUNT, such as 15=91365146187124313, or a job"
             )
     return known
 
@@ -126,6 +143,10 @@ def estimates(surveys: Surveys, stored: StoredSurvey, known: Mapping[int, int]) 
         if exact:
             weighted = (row.weight * count for row, count in zip(sample, column, strict=True))
             plain, regression = Estimate(sum(weighted), 0.0), None
+        elif not distance:  # the solved position
+            plain, regression = Estimate(1, 0.0), None
+        elif len(set(column)) == 1:
+            plain, regression = Estimate(cosets * column[0], None), None
         else:
             plain = _fitted(column, [], cosets)
             regression = _by_regression(counts, distance, known, cosets)

@@ -330,7 +330,7 @@ def _survey(request: Request) -> SurveyDocument | CosetsDocument:
 
 def _survey_estimate(request: Request) -> EstimatesDocument:
     known, stored = _survey_asked(request)
-    layers = known_layers((), stored, shelf_of(request).database)
+    layers = known_layers(request.query_params.getlist("known"), stored, shelf_of(request).database)
     return estimates_document(stored, estimates(known, stored, layers))
 
 

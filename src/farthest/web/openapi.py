@@ -226,6 +226,12 @@ PATHS: dict[str, Schema] = {
             "The puzzle's layers, estimated from cosets at random, or exact from all.",
             EstimatesDocument,
             SURVEY_IN,
+            _parameter(
+                "known",
+                "query",
+                {"type": "array", "items": TEXT},
+                "Layers that are known: DEPTH=COUNT, or the number of a job.",
+            ),
         )
     },
     "/api/workers": {

@@ -30,7 +30,7 @@ from farthest.errors import (
     VersionError,
 )
 from farthest.machine import cores
-from farthest.starts import Found, Starts, needs_of, starts_of, surveyed
+from farthest.starts import TABLES, Found, Starts, needs_of, starts_of, surveyed
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, read_meta, touch, unbelieved
 from farthest.stores.redis.records import recorded, with_checksum
 from farthest.untrusted_json import read_json_object
@@ -51,7 +51,7 @@ BUSY_SECONDS = 1.0
 
 
 class Done(msgspec.Struct, frozen=True):
-    """What a part has found, and the seconds that it took."""
+    """What a part has found, and the seconds that it took (``surveyed``)."""
 
     found: Found
     seconds: float
@@ -141,19 +141,18 @@ class SurveyWork(Work):
         self._holder = process.holder
 
     def do(self, depth: int, item: int) -> None:
-        begun = looked = perf_counter()
+        looked = perf_counter()
 
         def heed(told: str) -> None:
             nonlocal looked
-            if perf_counter() - looked > LOOK_SECONDS:
+            if told == TABLES or perf_counter() - looked > LOOK_SECONDS:
                 looked = perf_counter()
                 if not self._tell(item, told):
                     raise LateStepError(f"attempt {self.attempt} has ended")
                 if ENDING.is_set():
                     raise BusyError("")
 
-        found = self._survey(item, heed)
-        text = msgspec.json.encode(Done(found, perf_counter() - begun)).decode()
+        text = msgspec.json.encode(Done(*self._survey(item, heed))).decode()
         if not self.set_record(depth, item, with_checksum(_place(item), text), self._holder):
             raise LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(depth, item)}")
 
@@ -171,12 +170,12 @@ class SurveyWork(Work):
             return self.nodes.call(write)
         return True
 
-    def _survey(self, part: int, heed: Callable[[str], None]) -> Found:
-        """Does a part. One that takes all threads is done where no other process of this user is at such a part. Raises
-        BusyError, which says what memory is too scarce for."""
+    def _survey(self, part: int, heed: Callable[[str], None]) -> tuple[Found, float]:
+        """As ``surveyed``. A part that takes all threads is done where no other process of this user is at such a one.
+        Raises BusyError, which says what memory is too scarce for."""
         needs = needs_of(self._starts)
         if needs is None:
-            return self._starts.survey(part, self._parts)
+            return surveyed(self._starts, part, self._parts, 1, heed)
         try:
             with _alone() if needs.all_threads else nullcontext():
                 return surveyed(self._starts, part, self._parts, cores(), heed)

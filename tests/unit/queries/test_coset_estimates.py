@@ -61,10 +61,12 @@ def test_all_cosets_are_exact_and_others_are_near(database: Database) -> None:
     assert whole.all_seconds / 10 < drawn.all_seconds < 10 * whole.all_seconds
     for at in range(4, DEPTH + 1):  # before, most cosets have no position
         plain, regression = drawn.layers[at].plain, drawn.layers[at].regression
+        assert plain.error is not None
         assert abs(plain.positions - layers[at]) < 3 * plain.error
         assert drawn.layers[at].known == layers[at]
         if at > 5:
             assert regression is not None
+            assert regression.error is not None
             assert regression.controls == tuple(range(at - 1, max(at - 4, 4), -1))
             assert abs(regression.positions - layers[at]) < 3 * regression.error
             assert regression.error < plain.error / 2
@@ -107,9 +109,9 @@ def test_each_coset_has_the_same_chance() -> None:
 def test_layers_that_are_known(database: Database, tmp_path: Path) -> None:
     survey = stored(database, Drawn(3, 1), "cube-2x2x2-htm", "<U,R2,F2>", 2)
     assert list(known_layers((), survey, database).values())[:4] == [1, 9, 54, 321]
-    assert known_layers(("12=3_000",), survey, database)[12] == 3000
     own = stored(database, Drawn(3, 1), "pyraminx<U,L>", "<U>", 2)
-    assert known_layers((), own, database) == {}
+    assert known_layers((), own, database) == {0: 1}
+    assert known_layers(("2=1_0",), own, database) == {0: 1, 2: 10}
     outcome = enumerate_puzzle("pyraminx<U,L>", database=tmp_path / "f.db")
     assert known_layers((str(outcome.job),), own, database) == dict(enumerate(outcome.layers))
     several = enumerate_puzzle(
@@ -121,6 +123,9 @@ def test_layers_that_are_known(database: Database, tmp_path: Path) -> None:
         ("15", "there is no job 15"),
         ("15=many", "expected DEPTH=COUNT"),
         ("-1=5", "expected DEPTH=COUNT"),
+        ("3=321", "the survey has no distance 3; it is to 2"),
+        ("2=3674161", "only 3,674,160 positions"),
+        ("2=55", "there are 54, as is published"),
     ):
         with pytest.raises(FarthestError, match=said):
             known_layers((text,), survey, database)
@@ -144,6 +149,12 @@ def test_in_python(database: Database, tmp_path: Path) -> None:
     survey = stored(database, Drawn(30, 7))
     with open_survey(survey.id, database=tmp_path / "f.db") as opened:
         assert opened.estimates({6: 5724}) == found(database, survey, "6=5724")
+        with pytest.raises(TypeError, match="known: expected a whole number, got 'x'"):
+            opened.estimates({6: "x"})  # type: ignore[dict-item]
+        # Distance 0 is exact; no coset of the sample has a position at distance 1.
+        first, second, *_ = opened.estimates().layers
+        assert (first.plain.positions, first.plain.error) == (1, 0)
+        assert (second.plain.positions, second.plain.error) == (0, None)
 
 
 def test_the_time_of_all_cosets(database: Database) -> None:

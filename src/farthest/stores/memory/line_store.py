@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 LINE_BYTES = 2**30
 """Bytes that lines take at most; they also leave half of the memory that is allowed to runs."""
 
-LINES_AT_ONCE = 2**18
-"""Lines that are expanded between two checks of the memory, and two calls of ``poll``."""
+BYTES_OF_LINE = 2**12
+"""Bytes that the expansion of a line takes at most, about: those of the frames that it meets. So many lines are
+expanded between two checks of the memory, and two calls of ``poll``, that these leave room, but at least:"""
+LEAST_LINES = 64
 
 
 def store_in_memory(
@@ -83,7 +85,8 @@ class LineStore(ScatterMemoryStore):
 
     def step(self, depth: int, threads: int) -> Layer:
         while self._lines is not None:
-            more = self._lines.expand(LINES_AT_ONCE, threads)
+            room = (self._most - self._lines.bytes) // BYTES_OF_LINE
+            more = self._lines.expand(max(LEAST_LINES, room), threads)
             self.poll()
             if not more:
                 states = self._lines.settle()

@@ -265,7 +265,7 @@ class ScatterMemoryStore(LayersInMemory):
         return (
             expander_of(self.space) is not None
             and all(sum(self._counts[at].values()) <= THIN for at in range(max(depth - 2, 0), depth))
-            and (self._states + THIN) * (2 * self._width + 16) <= allowed
+            and (self._states + THIN) * (3 * self._width + 16) <= allowed
         )
 
     def _look_ahead(self, depth: int) -> None:
