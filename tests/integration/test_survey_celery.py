@@ -111,7 +111,7 @@ def test_the_same_result(nodes: RedisNodes, database: Database, expected: str) -
 
 
 def test_blocks(nodes: RedisNodes, database: Database) -> None:
-    starts = starts_named("pennant")
+    starts = starts_named("pennant", keep="solvable")
     stored = survey_by_threads(starts, database, threads=1, parts=1, watch=lambda _: None)
     whole = Surveys(database).digest(stored.id)
     Surveys(database).delete(stored.id)

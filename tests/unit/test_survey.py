@@ -16,6 +16,7 @@ from families import PUZZLES
 from farthest.coordinator.survey import SurveyProgress, survey_by_threads
 from farthest.cosets import cosets_named
 from farthest.errors import BoardError, FarthestError, JobError, ResourceError, SettingError, StorageError
+from farthest.families.blocks.space import BlockSpace
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys, digest_of
 from farthest.puzzles.catalogue import load
@@ -455,14 +456,17 @@ def test_all_placements_of_blocks(name: str, tmp_path: Path) -> None:
             assert own == each
 
 
-@pytest.mark.parametrize("boards", [None, ["start", "AABB/AACC/12../DEFF/DEGG"]])
-def test_blocks_in_parts(database: Database, boards: list[str] | None) -> None:
+@pytest.mark.parametrize("step", [1, 2])
+def test_blocks_in_parts(database: Database, step: int) -> None:
     """The same in any number of parts, by one thread or three: each component once, also where boards of two parts are
     in it."""
-    surveys = Surveys(database)
-    starts = starts_named("pennant", boards=boards)
+    puzzle, surveys = PUZZLES["blocks, step"](), Surveys(database)
+    space = BlockSpace(puzzle, puzzle.origin, packed=False)
+    boards = space.decode(space.placements(100, 0, 1))[::step].tolist()
+    starts = starts_named(puzzle, boards=None if step == 1 else boards)
     whole = starts.survey(0, 1)
     assert isinstance(whole, Part)
+    assert len(whole.components) == 8
     digests = set()
     for parts, threads in ((1, 1), (7, 3)):
         stored = surveyed(database, starts, parts, threads)
