@@ -119,11 +119,17 @@ class PyLargeCosetRun : public PyRun<LargeCosetRun> {
                 mark->next,      mark->fresh,   mark->sequences};
   }
   nb::bytes pages(std::size_t first, std::size_t count) {
-    const auto bytes = run_.bits().pages(first, count);
-    nb::bytes out = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes.size())));
+    std::unique_lock lock(mutex_, std::defer_lock);
+    std::span<const std::uint8_t> bytes;
+    {
+      const nb::gil_scoped_release release;
+      lock.lock();
+      bytes = run_.bits().pages(first, count);
+    }
+    nb::bytes out =
+        nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes.size())));
     if (!out.is_valid()) nb::raise_python_error();
     const nb::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
     std::memcpy(PyBytes_AS_STRING(out.ptr()), bytes.data(), bytes.size());
     return out;
   }
@@ -226,8 +232,10 @@ void bind_groups(nb::module_& m) {
            "coordinates"_a, "moves"_a, "own"_a, "faces"_a, "commuting"_a, "symmetries"_a, "threads"_a)
       .def_prop_ro_static(
           "positions", [](nb::handle) { return SubgroupBits::kPositions; }, "Of a coset.")
-      .def_prop_ro_static("pages", [](nb::handle) { return SubgroupBits::kPages; }, "Of the bits of a run.")
-      .def_prop_ro_static("page_bytes", [](nb::handle) { return SubgroupBits::kPageBytes; }, "Of a page.")
+      .def_prop_ro_static(
+          "pages", [](nb::handle) { return SubgroupBits::kPages; }, "Of the bits of a run.")
+      .def_prop_ro_static(
+          "page_bytes", [](nb::handle) { return SubgroupBits::kPageBytes; }, "Of a page.")
       .def_prop_ro_static(
           "run_bytes", [](nb::handle) { return SubgroupBits::kMemory; }, "Memory of a run.")
       .def_static(
@@ -259,9 +267,11 @@ void bind_groups(nb::module_& m) {
       .def_prop_ro("share", &PyLargeCosetRun::share,
                    "Of the sequences of the distance under way the share that is listed.")
       .def("mark", &PyLargeCosetRun::mark,
-           "Seven numbers that another run goes on with, if it has the same pages; None in the middle of a step "
+           "Seven numbers that another run goes on with, if it has the same pages; None in the middle of a "
+           "step "
            "of all bits. The first is how many distances are done.")
-      .def("pages", &PyLargeCosetRun::pages, "first"_a, "count"_a, "The bytes of pages of bits.")
+      .def("pages", &PyLargeCosetRun::pages, "first"_a, "count"_a,
+           "The bytes of pages of bits; none where all are 0.")
       .def("set_pages", &PyLargeCosetRun::set_pages,
            nb::sig("def set_pages(self, first: int, pages: " BUFFER ") -> None"), "first"_a, "pages"_a,
            "Puts pages in place of those from `first` on. Raises ValueError.")

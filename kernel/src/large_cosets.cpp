@@ -294,7 +294,13 @@ void LargeCosetRun::end_distance() {
 
 std::optional<LargeCosetRun::Mark> LargeCosetRun::mark() {
   if (under_way_ && workers_.empty()) return {};
-  Mark mark{static_cast<std::uint64_t>(distance_ + !under_way_), reached_, moved_.value_or(0), roots_.size(), next_, 0, 0};
+  Mark mark{static_cast<std::uint64_t>(distance_ + !under_way_),
+            reached_,
+            moved_.value_or(0),
+            roots_.size(),
+            next_,
+            0,
+            0};
   in_parallel(workers_.size(), threads_, [&](std::uint64_t i) { backend_->flush(workers_[i]->work); });
   for (const auto& worker : workers_) {
     mark.fresh += worker->work.found.fresh;

@@ -418,20 +418,28 @@ SubgroupBits::~SubgroupBits() = default;
 
 std::span<const std::uint8_t> SubgroupBits::pages(std::size_t first, std::size_t count) const {
   if (first > kPages || count > kPages - first) throw InvalidArgument("there are no such pages");
+  const auto filled = std::span(filled_).subspan(first, count);
+  if (std::ranges::all_of(filled, [](std::uint8_t some) { return some == 0; })) return {};
   return bits_.bytes().subspan(first * kPageBytes, count * kPageBytes);
 }
 
 void SubgroupBits::set_pages(std::size_t first, std::span<const std::uint8_t> bytes) {
   const std::size_t count = bytes.size() / kPageBytes;
-  if (pages(first, count).size() != bytes.size()) throw InvalidArgument("the bytes are not whole pages");
-  std::memcpy(bits_.bytes().data() + first * kPageBytes, bytes.data(), bytes.size());
-  for (std::size_t page = first; page < first + count; ++page)
-    filled_[page] = std::ranges::any_of(pages(page, 1), [](std::uint8_t byte) { return byte != 0; });
+  if (bytes.size() % kPageBytes != 0) throw InvalidArgument("the bytes are not whole pages");
+  if (first > kPages || count > kPages - first) throw InvalidArgument("there are no such pages");
+  for (std::size_t page = first; page < first + count; ++page) {
+    const auto from = bytes.subspan((page - first) * kPageBytes, kPageBytes);
+    const bool some = std::ranges::any_of(from, [](std::uint8_t byte) { return byte != 0; });
+    if (some || filled_[page] != 0)
+      std::memcpy(bits_.bytes().data() + page * kPageBytes, from.data(), kPageBytes);
+    filled_[page] = some;
+  }
 }
 
 std::uint64_t SubgroupBits::ones(int threads) const {
   std::atomic<std::uint64_t> ones{0};
   in_parallel(kPages, threads, [&](std::uint64_t page) {
+    if (filled_[page] == 0) return;
     const std::uint64_t* word = words() + page * kPageBytes / sizeof(std::uint64_t);
     std::uint64_t found = 0;
     for (std::size_t i = 0; i < kPageBytes / sizeof(std::uint64_t); ++i)

@@ -18,7 +18,6 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from farthest import _kernel
 from farthest.errors import BoardError, ForbiddenCodeError, ResourceError, SettingError
 from farthest.families.permutation.written_moves import WrittenMoves
 from farthest.machine import cores, memory_limit
@@ -72,17 +71,18 @@ class Stage(NamedTuple):
 
 
 class Kept(Protocol):
-    """Keeps the bits of a coset that takes long (``stores.blobs.coset_bits``). ``seconds``: that the coset took before it
-    was gone on with. ``stopping``: it is left now, and to be gone on with; ``given_up``: without what is being written."""
+    """Keeps the bits of a coset of a large subgroup (``stores.blobs.coset_bits``). ``seconds``: that the coset took
+    before it was gone on with. ``stopping``: it is left now, to be gone on with later; ``given_up``: without what is
+    being written."""
 
     seconds: float
     stopping: bool
     given_up: bool
 
-    def restored(self, run: _kernel.LargeCosetRun, coset: str, /) -> CosetRow | None:
+    def restored(self, run: Any, coset: str, /) -> CosetRow | None:
         """What had been found where the run, which has not begun, goes on from what was kept; else it is as before."""
 
-    def offer(self, run: _kernel.LargeCosetRun, row: CosetRow, /) -> None:
+    def offer(self, run: Any, row: CosetRow, /) -> None:
         """Keeps where the run is, if it is time. Raises nothing."""
 
     def drop(self) -> None:
@@ -209,12 +209,11 @@ class CosetSet:
             return Stage(row, run.share)
 
         def keep() -> None:
-            if kept is not None and isinstance(run, _kernel.LargeCosetRun):
+            if kept is not None:
                 kept.offer(run, stage().row)
 
-        if kept is not None and isinstance(run, _kernel.LargeCosetRun):
-            if before := kept.restored(run, text):
-                layers, left, sequences = before.layers, before.unreached, before.sequences
+        if kept is not None and (before := kept.restored(run, text)):
+            layers, left, sequences = before.layers, before.unreached, before.sequences
         while left:
             listed = len(layers) <= self.depth
             found = run.advance(listed)

@@ -93,8 +93,8 @@ class LargeCosetRun {
   // Nothing that threads have kept is left: the mark and the bits tell the same. None within a step.
   std::optional<Mark> mark();
   const SubgroupBits& bits() const { return bits_; }
-  // Goes on from a mark, after the bits have been set. Throws InvalidArgument where these do not fit together;
-  // the run is then of no use before clear().
+  // Goes on from a mark, after the bits have been set. Throws InvalidArgument where these do not fit
+  // together; the run is then of no use before clear().
   void set_pages(std::size_t first, std::span<const std::uint8_t> bytes) { bits_.set_pages(first, bytes); }
   void resume(const Mark& mark);
   // Makes it a run that has not begun.

@@ -79,7 +79,7 @@ class SubgroupBits {
   std::optional<std::uint64_t> step(int threads, std::chrono::steady_clock::time_point until =
                                                      std::chrono::steady_clock::time_point::max());
 
-  // The bytes of pages one after another, and their number of bits that are 1.
+  // The bytes of pages one after another, none where all of them are 0; and all bits that are 1.
   std::span<const std::uint8_t> pages(std::size_t first, std::size_t count) const;
   void set_pages(std::size_t first, std::span<const std::uint8_t> bytes);
   std::uint64_t ones(int threads) const;

@@ -111,8 +111,8 @@ def survey_by_threads(
     notice: Callable[[str], None] = log.warning,
 ) -> StoredSurvey:
     """Does the parts of a survey that are not stored; ``parts``: into how many a new one is divided. Of a part that is
-    under way nothing is kept at an interrupt but the checkpoint of a long coset. ``notice`` hears what is wrong with one.
-    Raises JobError where the survey is deleted meanwhile, ResourceError where memory is too scarce for a part."""
+    under way nothing is kept at an interrupt but the checkpoint of a long coset, of which ``notice`` hears. Raises
+    JobError where the survey is deleted meanwhile, ResourceError where memory is too scarce for a part."""
     from farthest.coordinator.attempt import stop_requests
 
     survey = _Survey(starts, database, parts, watch)

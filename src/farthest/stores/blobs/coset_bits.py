@@ -1,9 +1,9 @@
 """Checkpoints of cosets that take long: the bits of a large subgroup, and how far their enumeration is.
 
-A checkpoint is an attempt of its own in a place for blobs; its name tells the coset. It is written anew now and then, with
-the numbers 0 and 1 in turns, and the one before is removed when the new one is whole:
+A checkpoint is an attempt of its own in a place for blobs; its name tells the coset. It is written anew now and then,
+with the numbers 0 and 1 in turns, and the one before is removed when the new one is whole:
 
-    v-NUMBER-CHUNK-NONCE   some pages of bits, as a zstd frame
+    v-NUMBER-CHUNK-NONCE   some pages of bits that are not all 0, as a zstd frame
     m-NUMBER-0-NONCE       the ``Head``, written last: a checkpoint is there from then on
 
 The place is that of running jobs where FARTHEST_BLOBS names one besides Redis, so that other machines may go on; else a
@@ -53,21 +53,18 @@ SHARE = 10
 LEAST = 0.1
 """A process that was told to stop writes one if so much of that time is over."""
 
-SOLVED = "(solved)"
-"""The text of the coset of no moves."""
-
-Number = Annotated[int, msgspec.Meta(ge=0, le=2**64 - 1)]
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``name``: of the checkpoint; ``row``: what had been found, and the ``mark`` of the run (``LargeCosetRun.mark``);
-    ``seconds`` that it had taken; ``chunks``: the XXH3 of their blobs."""
+    ``seconds`` that it had taken; ``chunks``: the XXH3 of their blobs, 0 where there is none."""
 
     name: str
     row: CosetRow
     mark: Annotated[list[Number], msgspec.Meta(min_length=7, max_length=7)]
     seconds: Annotated[float, msgspec.Meta(ge=0)]
-    chunks: list[Number]
+    chunks: list[int]
 
 
 def interval() -> float:
@@ -90,8 +87,8 @@ def drop_checkpoints(place: BlobPlace, asked: CosetSet, parts: Iterable[int]) ->
             place.drop(name)
 
 
-def _coset(row: CosetRow) -> str:
-    return f"coset {row.coset or SOLVED}"
+def _coset(text: str) -> str:
+    return f"coset {text or '(solved)'}"
 
 
 def _where(head: Head) -> str:
@@ -99,11 +96,12 @@ def _where(head: Head) -> str:
 
 
 class CosetCheckpoint:
-    """That of a coset, which is a part of a set; see ``cosets.Kept``. ``notice`` hears what is wrong with it."""
+    """That of a coset, which is a part of a set; see ``cosets.Kept``. ``notice`` hears where it goes on, and
+    what is wrong. Raises SettingError."""
 
     def __init__(self, place: BlobPlace, asked: CosetSet, part: int, notice: Callable[[str], None]) -> None:
         self._place, self._depth, self._notice = place, asked.depth, notice
-        self._name = _name_of(asked, part)
+        self._name, self._interval = _name_of(asked, part), interval()
         self._number = 1  # of the last one
         self._since = self._began = perf_counter()
         self._took = 0.0
@@ -115,16 +113,19 @@ class CosetCheckpoint:
         """See ``cosets.Kept``. Of two that are whole the later one is taken."""
         self._since = self._began = perf_counter()
         heads: list[tuple[list[int], int, Head]] = []
-        problem = f"{self._place.url}: the checkpoint of coset {coset or SOLVED} is not used"
+        problem = f"{self._place.url}: the checkpoint of {_coset(coset)} is not used"
         for number in (0, 1):
             with self._told(problem):
                 if head := self._head(number, coset):
                     heads.append(([head.mark[0], head.mark[4]], number, head))
         for _, number, head in sorted(heads, key=lambda each: each[0], reverse=True):
+            filled = False
             with self._told(problem):
                 self._fill(run, number, head)
+                filled = True
+            if filled:
                 self._number, self.seconds, self._since = number, head.seconds, perf_counter()
-                self._notice(f"{_coset(head.row)} goes on at {_where(head)}, from {self._place.url}")
+                self._notice(f"{_coset(coset)} goes on at {_where(head)}, from {self._place.url}")
                 return head.row
             run.clear()
         return None
@@ -149,6 +150,8 @@ class CosetCheckpoint:
 
     def _fill(self, run: _kernel.LargeCosetRun, number: int, head: Head) -> None:
         def fill(chunk: int) -> None:
+            if not head.chunks[chunk]:
+                return
             (blob,) = self._place.read(
                 [BlobPart(self._blob("v", number, chunk), 0, longest(CHUNK_BYTES) + 1)]
             )
@@ -162,7 +165,7 @@ class CosetCheckpoint:
 
     def offer(self, run: _kernel.LargeCosetRun, row: CosetRow) -> None:
         """See ``cosets.Kept``."""
-        least = LEAST * interval() if self.stopping else max(interval(), SHARE * self._took)
+        least = LEAST * self._interval if self.stopping else max(self._interval, SHARE * self._took)
         if row.bounds or self._deeper or perf_counter() - self._since < least:
             return
         if (mark := run.mark()) is None:
@@ -174,11 +177,11 @@ class CosetCheckpoint:
             head = self._write(run, row, mark, number)
             self._number = number
             if self.stopping:
-                self._notice(f"{self._place.url} keeps {_coset(row)} at {_where(head)}")
+                self._notice(f"{self._place.url} keeps {_coset(row.coset)} at {_where(head)}")
         except StorageError as error:
             if not self._failed and not self.given_up:
                 self._failed = True
-                self._notice(f"a checkpoint of {_coset(row)} could not be written: {error}")
+                self._notice(f"a checkpoint of {_coset(row.coset)} could not be written: {error}")
         with self._told(""):
             self._remove(1 - self._number)
         self._took = perf_counter() - self._since
@@ -188,7 +191,9 @@ class CosetCheckpoint:
         def write(chunk: int) -> int:
             if self.given_up:
                 raise StorageError("given up")
-            blob = frame_of(run.pages(CHUNKS[chunk], PAGES))
+            if not (pages := run.pages(CHUNKS[chunk], PAGES)):
+                return 0
+            blob = frame_of(pages)
             self._place.put({self._blob("v", number, chunk): blob})
             return _kernel.xxh3(blob)
 

@@ -1,9 +1,9 @@
 """A folder as a place for blobs: of one machine, or of a file system that all hosts share.
 
 Each attempt has a folder of its own in it, farthest-attempt-NAME, and each blob a file there. A file is written under
-another name, and renamed: it is there as a whole or not at all. The disk is waited for only where blobs are to last: an
-attempt does not outlive its coordinator. Where a host alone loses power, what it had not written yet is missing or damaged,
-as other lost blobs are.
+another name, and renamed: it is there as a whole or not at all. The disk is waited for only where blobs are to last:
+other attempts do not outlive their coordinators. Where a host alone loses power, what it had not written yet is missing
+or damaged, as other lost blobs are.
 """
 
 from __future__ import annotations
