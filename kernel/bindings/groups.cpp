@@ -129,7 +129,8 @@ class PyRun {
   static void bind(nb::class_<PyRun>& bound) {
     bound
         .def("bits", &PyRun::bits, "positions"_a,
-             "Of positions w of the coset, a row each, their bits (uint64): what r, then w, makes of each point "
+             "Of positions w of the coset, a row each, their bits (uint64): what r, then w, makes of each "
+             "point "
              "(uint16), of a large subgroup as a board (uint8). Raises ValueError for others.")
         .def("watch", &PyRun::watch, "bits"_a,
              "Before the run: bits of which sequences are kept. Then advance gives None also before each "
@@ -194,9 +195,9 @@ void bind_groups(nb::module_& m) {
       .def("class_size", &Cosets::class_size, "coset"_a, "How many these are.")
       .def("firsts", &Cosets::firsts, "The first coset of each class.")
       .def("way", &Cosets::way, "coset"_a, "A shortest sequence of moves from the solved position.");
-  nb::class_<PyCosetRun> small_run(
-      m, "CosetRun",
-      "The positions w for which r, then w, is in the subgroup, enumerated distance by distance. element: r.");
+  nb::class_<PyCosetRun> small_run(m, "CosetRun",
+                                   "The positions w for which r, then w, is in the subgroup, enumerated "
+                                   "distance by distance. element: r.");
   small_run
       .def(
           "__init__",

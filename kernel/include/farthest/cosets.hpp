@@ -111,8 +111,8 @@ class CosetRun {
   // with it. listed: whether sequences are listed. Throws LimitExceeded beyond kMostListed.
   std::optional<Found> advance(bool listed);
 
-  // The bit of a position w of the coset, given as r, then w: the images of all points. Throws InvalidArgument
-  // for another one.
+  // The bit of a position w of the coset, given as r, then w: the images of all points. Throws
+  // InvalidArgument for another one.
   std::uint64_t bit_of(std::span<const std::uint16_t> images) const;
   bool reached(std::uint64_t bit) const { return (reached_[bit / 64] >> (bit % 64) & 1) != 0; }
   // Bits whose listed sequences are kept, if they are the first to set them: before the run begins. Then a

@@ -1,15 +1,15 @@
 """Batches of boards whose cosets are enumerated: the boards of one coset share the enumeration.
 
-A board is a position w, what takes the solved board to it; boards are of one coset where moves of the subgroup take them
-to each other. A shortest sequence to w is a listed one, which ends with no move of the subgroup, and then some moves of
-the subgroup. So the positions around w are watched, those that few moves of the subgroup lead to: at which distance each
-is reached, and by which listed sequence, where one is the first to reach it. Where the listed sequence ends farther away,
-one of the last of these positions takes the place of w, and the coset is enumerated again, to a smaller distance.
+A board is a position w, what takes the solved board to it; boards are of one coset where moves of the subgroup take
+them to each other. A shortest sequence to w is a listed one, which ends with no move of the subgroup, and then some
+moves of the subgroup. So the positions around w are watched, those that few moves of the subgroup lead to: at which
+distance each is reached, and by which listed sequence, where one is the first to reach it. Where the listed sequence
+ends farther away, one of the last of these positions takes the place of w, and the coset is enumerated again, to a
+smaller distance.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property
 from time import perf_counter
@@ -61,13 +61,14 @@ class _Around(NamedTuple):
 
     elements: NDArray[numpy.uint16]
     words: list[Word]
+    lengths: NDArray[numpy.int32]
 
     def of(self, boards: int) -> _Around:
-        """Those that are watched around each of so many boards."""
-        lengths = [len(word) for word in self.words]
-        most = min(len(lengths) - 1, max(1, MOST_WATCHED // boards))
-        count = len(lengths) if most == len(lengths) - 1 else bisect_left(lengths, max(2, lengths[most]))
-        return _Around(self.elements[:count], self.words[:count])
+        """Those that are watched around each of so many boards: all of so many moves, of one move at least."""
+        most, count = max(1, MOST_WATCHED // boards), len(self.words)
+        if most < count:
+            count = int(numpy.searchsorted(self.lengths, max(2, self.lengths[most])))
+        return _Around(self.elements[:count], self.words[:count], self.lengths[:count])
 
 
 class _Enumerated(NamedTuple):
@@ -127,7 +128,7 @@ class BoardsByCosets:
                 raise SearchInterrupted(None) from None
         return self._found.pop(number)
 
-    @property
+    @cached_property
     def _of(self) -> Subgroup:
         return self._cosets.of
 
@@ -149,7 +150,9 @@ class BoardsByCosets:
                 for move in own
                 if (after := product(element, self._of.moves[move])) not in words
             }
-        return _Around(numpy.array(list(words), dtype=numpy.uint16), list(words.values()))
+        spelled = list(words.values())
+        lengths = numpy.array(list(map(len, spelled)), dtype=numpy.int32)
+        return _Around(numpy.array(list(words), dtype=numpy.uint16), spelled, lengths)
 
     def _element(self, board: Board) -> Element:
         """What takes the solved board to this one."""
@@ -178,11 +181,8 @@ class BoardsByCosets:
             for row, number in enumerate(list(places)):
                 to_here = found.distances[row]
                 length = lengths.setdefault(number, int(to_here[0]))
-                on_the_way = [
-                    at
-                    for at in numpy.flatnonzero(to_here < FAR).tolist()
-                    if len(starts[number]) + len(around.words[at]) + to_here[at] == length
-                ]
+                left = length - len(starts[number])
+                on_the_way = numpy.flatnonzero(around.lengths + to_here == left).tolist()
                 place, sequence = on_the_way[-1], None
                 for at in on_the_way:
                     listed = () if to_here[at] == 0 else found.caught.get(int(found.bits[row, at]))
@@ -219,10 +219,9 @@ class BoardsByCosets:
             distances[left] = numpy.where(reached, distance, FAR)
             self._reporter.progress({"bound": distance})
             if done is not None:
-                fresh, sequences = done
-                self._listed += sequences
+                self._listed += done[1]
                 solved = int((distances[:, 0] == distance).sum())
-                self._reporter.iteration(Iteration(distance, sequences, solved, 1, perf_counter() - began))
+                self._reporter.iteration(Iteration(distance, done[1], solved, 1, perf_counter() - began))
                 distance, began = distance + 1, perf_counter()
         return _Enumerated(bits, distances, dict(run.caught()))
 
@@ -255,4 +254,3 @@ class BoardsByCosets:
             resumed=None,
             definition=self._puzzle,
         )
-
