@@ -2,17 +2,8 @@
 
 import csv
 import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
-import pytest
-
-from farthest.models.database import open_database
-from farthest.models.surveys import Surveys
-from farthest.starts import RushHour
 from integration.conftest import Run, RunJson
 
 
@@ -114,32 +105,3 @@ def test_wrong_input(run: Run) -> None:
         (("survey", "class.toml"), "'class.toml': it is a class in Python; only sliding blocks are surveyed"),
     ):
         assert said in run(*arguments, status=2).stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
-def test_a_survey_goes_on_after_a_kill(run_json: RunJson, tmp_path: Path, sign: signal.Signals) -> None:
-    """Nothing that was stored is done again, and the result is that of a survey nobody has stopped."""
-    place = tmp_path / "killed.db"
-    asked = ["survey", "rush-hour-5x5", "--parts", "40", "--database", str(place)]
-    command = [str(Path(sys.executable).with_name("farthest")), *asked]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with open_database(place, create=True) as opened:
-        surveys = Surveys(opened)
-        while not any(each.done >= 3 for each in surveys.all()):
-            assert process.poll() is None
-            time.sleep(0.02)
-        process.send_signal(sign)
-        _, said = process.communicate(timeout=60)
-        (stopped,) = surveys.all()
-        assert 3 <= stopped.done < 40
-        if sign == signal.SIGINT:
-            assert process.returncode == 130
-            assert f"keeps {stopped.done} of 40 parts. The same command continues from there." in said
-        before = surveys.missing(stopped.id)
-        found = RushHour(5, 3, 18, "minimal").survey(before[0], 40)
-        assert surveys.store(stopped.id, [(before[0], found, 0.0)]) == {before[0]}
-    ended = run_json(*asked)
-    whole = run_json("survey", "rush-hour-5x5", "--parts", "40", "--database", str(tmp_path / "whole.db"))
-    assert ended["digest"] == whole["digest"]
-    assert (ended["done"], ended["kept"]) == (40, 1730)
