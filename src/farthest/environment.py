@@ -109,7 +109,7 @@ DATABASE_WAIT_SECONDS = Setting(
 CHECKPOINT_SECONDS = Setting(
     "FARTHEST_CHECKPOINT_SECONDS",
     "60",
-    "Least time between two checkpoints of a job; they take a tenth of the time at most.",
+    "Least time between two checkpoints of a job, a fifth of that of a coset; they take a tenth of the time at most.",
 )
 BLOCK_SIZE = Setting(
     "FARTHEST_BLOCK_SIZE",
@@ -128,7 +128,7 @@ SMALL_LAYER_STATES = Setting(
 SCRATCH = Setting(
     "FARTHEST_SCRATCH",
     "",
-    "Folder for the layers of enumerations that do not fit the memory. Empty: that of the SQLite file.",
+    "Folder for the layers of enumerations that do not fit the memory, and for checkpoints of cosets. Empty: that of the SQLite file; of a worker, temporary files.",
 )
 MAPS = Setting(
     "FARTHEST_MAPS",
