@@ -1,5 +1,6 @@
 #include "blocks.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "buffers.hpp"
@@ -105,7 +107,8 @@ nb::tuple moves(const Blocks& blocks, nb::handle buffer) {
                         nb::bytes(names.data(), names.size() * sizeof(BlockMove)));
 }
 
-nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors, std::uint64_t limit) {
+nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors, std::uint64_t limit,
+                     std::uint64_t part, std::uint64_t parts) {
   if (anchors.size() != blocks.kinds().size()) throw InvalidArgument("anchors: one a kind");
   Placement fixed;
   std::ranges::copy(anchors, fixed.anchors.begin());
@@ -113,9 +116,26 @@ nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors,
     std::vector<Code> codes;
     {
       const nb::gil_scoped_release release;
-      codes = blocks.placements<Code>(fixed, limit);
+      codes = blocks.placements<Code>(fixed, limit, part, parts);
     }
     return stored(codes, blocks.width());
+  });
+}
+
+std::pair<nb::bytes, std::size_t> components(const Blocks& blocks, nb::handle starts, nb::handle among,
+                                             std::uint64_t limit, std::size_t enough) {
+  const ByteView start_view(starts), among_view(among);
+  return with_code(blocks.width(), [&]<class Code>(Code) {
+    std::vector<Code> found;
+    std::size_t done = 0;
+    {
+      const nb::gil_scoped_release release;
+      const auto from = load_codes<Code>(start_view.bytes(), blocks.width());
+      const auto known = load_codes<Code>(among_view.bytes(), blocks.width());
+      while (done < from.size() && found.size() < enough)
+        blocks.component<Code>(from[done++], known, limit, found);
+    }
+    return std::pair(stored(found, blocks.width()), done);
   });
 }
 
@@ -173,9 +193,16 @@ void bind_blocks(nb::module_& m) {
            "bytes: kind, anchor before and after, number of the piece among its kind's in order of anchors "
            "before and after.")
       .def(
-          "placements", &placements, "anchors"_a, "limit"_a,
-          "The codes of all states whose kinds have at least these anchors (a mask each); limit + 1 codes if "
-          "there are more. Raises ValueError when they overlap or do not fit.")
+          "placements", &placements, "anchors"_a, "limit"_a, "part"_a = 0, "parts"_a = 1,
+          "The codes of all states whose kinds have at least these anchors (a mask each), those of a part of "
+          "them; limit + 1 codes if there are more. Raises ValueError when they overlap or do not fit.")
+      .def("components", &components,
+           nb::sig("def components(self, starts: " BUFFER ", among: " BUFFER
+                   ", limit: int, enough: int) -> tuple[bytes, int]"),
+           "starts"_a, "among"_a, "limit"_a, "enough"_a,
+           "The states of the components of which a start is the least state, or the least of `among`, "
+           "ascending, if there are any; with the number of starts done, when there are `enough` states. "
+           "Raises LimitError for a component of more than `limit`, ValueError.")
       .def("lines", &lines_from, nb::sig("def lines(self, origins: " BUFFER ") -> BlockLines | None"),
            "origins"_a,
            "A search for layers as bits of lines from these codes; None where codes are not uint64, or no "

@@ -1,6 +1,8 @@
 #include "farthest/blocks.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "farthest/layout.hpp"
 
@@ -371,25 +373,36 @@ void Blocks::moves(const Code& code, std::vector<Code>& out, std::vector<BlockMo
   });
 }
 
-// Places the `left` pieces of `kind` that have no anchor yet at `next` or later, then those of later kinds.
+// All placements that are asked for, or as many as are allowed.
 template <class Code>
-bool Blocks::fill(std::size_t kind, int left, int next, Placement& placement, std::uint64_t limit,
-                  std::vector<Code>& out) const {
+struct Blocks::Filling {
+  std::uint64_t part, parts, limit;
+  std::uint64_t divided = 0;  // how often the pieces that decide the part have been placed
+  std::vector<Code> out{};
+};
+
+// Places the `left` pieces of `kind` that have no anchor yet at `next` or later, then those of later kinds.
+// deciding: pieces left of those whose places decide the part; 0: they are placed.
+template <class Code>
+bool Blocks::fill(std::size_t kind, int left, int next, int deciding, Placement& placement,
+                  Filling<Code>& filling) const {
   if (left == 0) {
     if (++kind == kinds_.size()) {
-      out.push_back(encode<Code>(placement));
-      return out.size() <= limit;
+      filling.out.push_back(encode<Code>(placement));
+      return filling.out.size() <= filling.limit;
     }
-    return fill(kind, kinds_[kind].count - std::popcount(placement.anchors[kind]), 0, placement, limit, out);
+    return fill(kind, kinds_[kind].count - std::popcount(placement.anchors[kind]), 0, deciding, placement,
+                filling);
   }
   SlotMask candidates = kinds_[kind].anchors & ~placement.covered & ~first_slots(next);
   for (; candidates != 0; candidates &= candidates - 1) {
     const int anchor = lowest(candidates);
     const SlotMask covered = kinds_[kind].covers[static_cast<std::size_t>(anchor)];
     if ((covered & placement.covered) != 0) continue;
+    if (deciding == 1 && filling.divided++ % filling.parts != filling.part) continue;
     placement.anchors[kind] |= bit(anchor);
     placement.covered |= covered;
-    const bool go_on = fill(kind, left - 1, anchor + 1, placement, limit, out);
+    const bool go_on = fill(kind, left - 1, anchor + 1, std::max(deciding - 1, 0), placement, filling);
     placement.anchors[kind] &= ~bit(anchor);
     placement.covered &= ~covered;
     if (!go_on) return false;
@@ -398,8 +411,11 @@ bool Blocks::fill(std::size_t kind, int left, int next, Placement& placement, st
 }
 
 template <class Code>
-std::vector<Code> Blocks::placements(const Placement& fixed, std::uint64_t limit) const {
+std::vector<Code> Blocks::placements(const Placement& fixed, std::uint64_t limit, std::uint64_t part,
+                                     std::uint64_t parts) const {
+  if (part >= parts) throw InvalidArgument("no such part");
   Placement placement{};
+  int free = 0;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     placement.anchors[i] = fixed.anchors[i];
     if ((fixed.anchors[i] & ~kinds_[i].anchors) != 0 || std::popcount(fixed.anchors[i]) > kinds_[i].count)
@@ -409,18 +425,59 @@ std::vector<Code> Blocks::placements(const Placement& fixed, std::uint64_t limit
       if ((covered & placement.covered) != 0) throw InvalidArgument("the fixed pieces overlap");
       placement.covered |= covered;
     }
+    free += kinds_[i].count - std::popcount(fixed.anchors[i]);
   }
-  std::vector<Code> out;
-  fill(0, kinds_[0].count - std::popcount(placement.anchors[0]), 0, placement, limit, out);
-  return out;
+  if (free == 0 && part != 0) return {};
+  Filling<Code> filling{part, parts, limit};
+  fill(0, kinds_[0].count - std::popcount(placement.anchors[0]), 0, (free + 1) / 2, placement, filling);
+  return std::move(filling.out);
 }
 
-#define FARTHEST_BLOCKS_OF(Code)                                                               \
-  template bool Blocks::decode(const Code&, Placement&, std::size_t) const;                    \
-  template Code Blocks::encode(const Placement&) const;                                        \
-  template void Blocks::neighbours(std::span<const Code>, std::vector<Code>&) const;           \
-  template void Blocks::moves(const Code&, std::vector<Code>&, std::vector<BlockMove>&) const; \
-  template std::vector<Code> Blocks::placements(const Placement&, std::uint64_t) const
+template <class Code>
+bool Blocks::component(const Code& start, std::span<const Code> among, std::uint64_t limit,
+                       std::vector<Code>& out) const {
+  constexpr auto before = [](const Code& one, const Code& other) { return less(one, other); };
+  const auto same = [](const Code& one, const Code& other) { return equal(one, other); };
+  const std::size_t first = out.size();
+  std::vector<Code> last, layer{start}, found, next, fresh;
+  out.push_back(start);
+  while (!layer.empty()) {
+    found.clear();
+    for (const Code& code : layer) {
+      const std::size_t known = found.size();
+      neighbours(std::span(&code, 1), found);
+      for (std::size_t i = known; i < found.size(); ++i)
+        if (less(found[i], start) &&
+            (among.empty() || std::binary_search(among.begin(), among.end(), found[i], before))) {
+          out.resize(first);
+          return false;
+        }
+    }
+    std::sort(found.begin(), found.end(), before);
+    found.erase(std::unique(found.begin(), found.end(), same), found.end());
+    // Moves can be taken back, so they lead to the layer before, this one and the next.
+    next.clear();
+    std::set_difference(found.begin(), found.end(), last.begin(), last.end(), std::back_inserter(next),
+                        before);
+    fresh.clear();
+    std::set_difference(next.begin(), next.end(), layer.begin(), layer.end(), std::back_inserter(fresh),
+                        before);
+    out.insert(out.end(), fresh.begin(), fresh.end());
+    if (out.size() - first > limit) throw LimitExceeded("the component has more states");
+    last.swap(layer);
+    layer.swap(fresh);
+  }
+  return true;
+}
+
+#define FARTHEST_BLOCKS_OF(Code)                                                                \
+  template bool Blocks::decode(const Code&, Placement&, std::size_t) const;                     \
+  template Code Blocks::encode(const Placement&) const;                                         \
+  template void Blocks::neighbours(std::span<const Code>, std::vector<Code>&) const;            \
+  template void Blocks::moves(const Code&, std::vector<Code>&, std::vector<BlockMove>&) const;  \
+  template std::vector<Code> Blocks::placements(const Placement&, std::uint64_t, std::uint64_t, \
+                                                std::uint64_t) const;                           \
+  template bool Blocks::component(const Code&, std::span<const Code>, std::uint64_t, std::vector<Code>&) const
 FARTHEST_FOR_CODES(FARTHEST_BLOCKS_OF);
 #undef FARTHEST_BLOCKS_OF
 

@@ -299,6 +299,31 @@ TEST(placements_of_blocks_are_limited_and_checked) {
   CHECK_THROWS(blocks.placements<std::uint64_t>(fixed, 4));
 }
 
+TEST(parts_of_placements_have_each_component_once) {
+  const Blocks blocks = sample(BlockMetric::step);
+  auto all = blocks.placements<Key>(Placement{}, 1000);
+  std::ranges::sort(all);
+  for (const std::uint64_t parts : {1, 2, 3, 50}) {
+    std::vector<Key> placed, found;
+    for (std::uint64_t part = 0; part < parts; ++part)
+      for (const Key code : blocks.placements<Key>(Placement{}, 1000, part, parts)) {
+        placed.push_back(code);
+        const std::size_t before = found.size();
+        CHECK(blocks.component<Key>(code, {}, 24, found) == (found.size() > before));
+        CHECK(found.size() == before ||
+              *std::min_element(found.begin() + static_cast<std::ptrdiff_t>(before), found.end()) == code);
+      }
+    std::ranges::sort(placed);
+    std::ranges::sort(found);
+    CHECK(placed == all && found == all);
+  }
+  std::vector<Key> found;
+  const std::vector<Key> among{all[1], all[20]};
+  CHECK(blocks.component<Key>(all[1], among, 24, found) && !found.empty());
+  CHECK_THROWS(blocks.component<Key>(all[0], {}, 0, found));
+  CHECK_THROWS(blocks.placements<Key>(Placement{}, 1000, 2, 2));
+}
+
 TEST(wrong_blocks_are_refused) {
   const auto make = [](int cells, std::vector<int> counts, std::vector<unsigned> ways,
                        std::vector<std::vector<SlotMask>> covers) {

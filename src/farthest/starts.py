@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from farthest.families.blocks.space import BlockSpace
     from farthest.families.user_input import GivenBoard, GivenPuzzle
-    from farthest.spaces.contract import Space
+    from farthest.spaces.contract import Codes, Space
     from farthest.subgroups import Needs
 
 Keep = Literal["minimal", "solvable", "all"]
@@ -272,13 +272,18 @@ class RushHourBoards:
 
 
 MOST_STATES = 2_000_000
-"""Of the components of one puzzle together."""
+"""Of a component of a sliding block puzzle, and placements of a part."""
+STATES_AT_ONCE = 50_000
+"""A part's components are taken together up to so many states."""
+PLACEMENTS_IN_A_PART = 50_000
+SAMPLED_PARTS = 64
+"""Placements are counted in one of so many parts, which are about equal."""
 
 
 @dataclass(frozen=True)
 class BlockBoards:
     """The components of a sliding block puzzle: those of ``boards``, in canonical text, or with None all placements of
-    its pieces. They are found together, in one part."""
+    its pieces. A component is in the part that has its least start."""
 
     puzzle: Puzzle
     boards: tuple[str, ...] | None
@@ -299,7 +304,29 @@ class BlockBoards:
         """As users write it."""
         return self.puzzle.name
 
-    parts = 1
+    @cached_property
+    def _space(self) -> BlockSpace:
+        definition = self.puzzle.definition
+        start = Origin("from", "start") if definition.has_origin("start") else self.puzzle.origin
+        return cast("BlockSpace", compile_space(self.puzzle, start))
+
+    @cached_property
+    def _codes(self) -> Codes | None:
+        """The codes of ``boards``, ascending."""
+        import numpy
+
+        if self.boards is None:
+            return None
+        labels = [self.puzzle.definition.parse_board(board) for board in self.boards]
+        return numpy.unique(self._space.encode(numpy.array(labels, dtype=numpy.uint8)))
+
+    @property
+    def parts(self) -> int:
+        """Some seconds each, but a large component is not divided."""
+        if self.boards is not None:
+            return len(self.boards) // BOARDS_IN_A_PART + 1
+        sampled = len(self._space.placements(MOST_STATES, 0, SAMPLED_PARTS))
+        return sampled * SAMPLED_PARTS // PLACEMENTS_IN_A_PART + 1
 
     def __str__(self) -> str:
         what = "all placements of its pieces" if self.boards is None else counted(len(self.boards), "board")
@@ -315,56 +342,63 @@ class BlockBoards:
         return self.puzzle
 
     def survey(self, part: int, parts: int) -> Part:
-        """See ``Starts``. All is in the first part. Raises ResourceError for more than ``MOST_STATES`` states."""
+        """See ``Starts``. Raises ResourceError for a component of more than ``MOST_STATES`` states."""
+        space, known = self._space, self._codes
+        starts = space.placements(MOST_STATES, part, parts) if known is None else known[part::parts]
+        if len(starts) > MOST_STATES:
+            raise ResourceError(
+                f"puzzle {self.name}: more than {MOST_STATES:,} placements in one of {counted(parts, 'part')}; "
+                "divide a new survey into more parts"
+            )
+        pieces = sum(len(kind.tokens) for kind in space.definition.kinds)
+        counts = msgspec.structs.replace(NOTHING, starts=len(starts))
+        kept: list[Component] = []
+        try:
+            for codes in space.components(starts, known, MOST_STATES, STATES_AT_ONCE):
+                found = self._components(codes, pieces)
+                solvable = [each for each in found if each.layers]
+                counts += Counts(
+                    starts=0,
+                    components=len(found),
+                    solvable=len(solvable),
+                    minimal=0,
+                    states=len(codes),
+                    solvable_states=sum(each.states for each in solvable),
+                    minimal_states=0,
+                    moves=max((each.moves or 0 for each in solvable), default=0),
+                )
+                kept += found if self.keep == "all" else solvable
+        except _kernel.LimitError:
+            raise ResourceError(
+                f"puzzle {self.name}: more than {MOST_STATES:,} states in a component; survey other boards, or "
+                "enumerate one with `farthest enumerate`"
+            ) from None
+        return Part({pieces: counts} if counts.starts else {}, kept)
+
+    def _components(self, codes: Codes, pieces: int) -> list[Component]:
+        """Those of all states of some components, by their least states."""
         import numpy
 
-        from farthest.spaces.graph import joined_to
+        from farthest.spaces.graph import MoveGraph, edges_of
 
-        if part:
-            return Part({}, [])
-        definition = self.puzzle.definition
-        start = Origin("from", "start") if definition.has_origin("start") else self.puzzle.origin
-        space = cast("BlockSpace", compile_space(self.puzzle, start))
-        if self.boards is None:
-            starts = space.placements(MOST_STATES)
-        else:
-            labels = [definition.parse_board(board) for board in self.boards]
-            starts = numpy.unique(space.encode(numpy.array(labels, dtype=numpy.uint8)))
-        graph = joined_to(cast("Space", space), starts, MOST_STATES) if len(starts) <= MOST_STATES else None
-        if graph is None:
-            raise ResourceError(
-                f"puzzle {self.name}: more than {MOST_STATES:,} states in the components of these boards together; "
-                "survey fewer boards, or enumerate one with `farthest enumerate`"
-            )
-        boards = space.decode(graph.codes)
+        space, definition = self._space, self.puzzle.definition
+        graph = MoveGraph(codes, edges_of(cast("Space", space), codes)).kernel
+        boards = space.decode(codes)
         goals = numpy.flatnonzero(definition.at_goal(boards)).astype(numpy.uint32)
-        distances = numpy.frombuffer(graph.kernel.distances(goals), dtype=numpy.int32)
-        of_states = numpy.frombuffer(graph.kernel.components(), dtype=numpy.uint32)
+        distances = numpy.frombuffer(graph.distances(goals), dtype=numpy.int32)
+        of_states = numpy.frombuffer(graph.components(), dtype=numpy.uint32)
         order = numpy.argsort(of_states, kind="stable")
         ends = numpy.cumsum(numpy.bincount(of_states))
         members = numpy.split(order, ends[:-1])
         hardest = [int(states[distances[states].argmax()]) for states in members]
-        texts = definition.texts(boards[hardest])
-        pieces = sum(len(kind.tokens) for kind in space.definition.kinds)
         components = []
-        for states, at, text in zip(members, hardest, texts, strict=True):
+        for states, at, text in zip(members, hardest, definition.texts(boards[hardest]), strict=True):
             moves = int(distances[at])
             layers = [] if moves < 0 else numpy.bincount(distances[states]).tolist()
             components.append(
                 Component(pieces, len(states), None if moves < 0 else moves, None, text, layers)
             )
-        solvable = [each for each in components if each.layers]
-        counts = Counts(
-            starts=len(starts),
-            components=len(components),
-            solvable=len(solvable),
-            minimal=0,
-            states=len(boards),
-            solvable_states=sum(each.states for each in solvable),
-            minimal_states=0,
-            moves=max((each.moves or 0 for each in solvable), default=0),
-        )
-        return Part({pieces: counts}, components if self.keep == "all" else solvable)
+        return components
 
 
 _NAME = re.compile(r"rush-hour-(\d)x(\d)")

@@ -25,7 +25,7 @@ from farthest.environment import LEASE_SECONDS
 from farthest.errors import BusyError, JobError, LateStepError, ResourceError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys
-from farthest.starts import Found, RushHour, surveyed
+from farthest.starts import Found, RushHour, Starts, starts_named, surveyed
 from farthest.stores.redis.attempts import PROTOCOL, new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.subgroups import Needs
@@ -86,11 +86,13 @@ def worker(nodes: RedisNodes, heed: Callable[[int], bool] = lambda part: False) 
         thread.join()
 
 
-def by_workers(nodes: RedisNodes, database: Database, told: list[str]) -> tuple[str, list[SurveyProgress]]:
+def by_workers(
+    nodes: RedisNodes, database: Database, told: list[str], starts: Starts = STARTS
+) -> tuple[str, list[SurveyProgress]]:
     seen: list[SurveyProgress] = []
     own = RedisNodes(nodes.urls)
     stored = survey_by_workers(
-        STARTS, database, parts=PARTS, watch=seen.append, notice=told.append, nodes=own
+        starts, database, parts=PARTS, watch=seen.append, notice=told.append, nodes=own
     )
     assert stored.finished
     assert nodes.main.keys("farthest:attempt:*") == []
@@ -106,6 +108,16 @@ def test_the_same_result(nodes: RedisNodes, database: Database, expected: str) -
     assert seen[-1].done == seen[-1].parts == PARTS
     assert seen[-1].components == 493
     assert by_workers(nodes, database, told) == (expected, [])  # all parts are stored
+
+
+def test_blocks(nodes: RedisNodes, database: Database) -> None:
+    starts = starts_named("pennant", keep="solvable")
+    stored = survey_by_threads(starts, database, threads=1, parts=1, watch=lambda _: None)
+    whole = Surveys(database).digest(stored.id)
+    Surveys(database).delete(stored.id)
+    with worker(nodes) as named:
+        assert by_workers(nodes, database, [], starts)[0] == whole
+    assert sorted(named) == list(range(PARTS))
 
 
 def test_cosets(nodes: RedisNodes, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from families import PUZZLES
 from farthest.coordinator.survey import SurveyProgress, survey_by_threads
 from farthest.cosets import cosets_named
 from farthest.errors import BoardError, FarthestError, JobError, ResourceError, SettingError, StorageError
+from farthest.families.blocks.space import BlockSpace
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys, digest_of
 from farthest.puzzles.catalogue import load
@@ -264,9 +265,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
         yield opened
 
 
-def surveyed(
-    database: Database, starts: RushHour, parts: int | None = None, threads: int = 2
-) -> StoredSurvey:
+def surveyed(database: Database, starts: Starts, parts: int | None = None, threads: int = 2) -> StoredSurvey:
     return survey_by_threads(starts, database, threads=threads, parts=parts, watch=lambda _: None)
 
 
@@ -457,6 +456,27 @@ def test_all_placements_of_blocks(name: str, tmp_path: Path) -> None:
             assert own == each
 
 
+@pytest.mark.parametrize("step", [1, 2])
+def test_blocks_in_parts(database: Database, step: int) -> None:
+    """The same in any number of parts, by one thread or three: each component once, also where boards of two parts are
+    in it."""
+    puzzle, surveys = PUZZLES["blocks, step"](), Surveys(database)
+    space = BlockSpace(puzzle, puzzle.origin, packed=False)
+    boards = space.decode(space.placements(100, 0, 1))[::step].tolist()
+    starts = starts_named(puzzle, boards=None if step == 1 else boards)
+    whole = starts.survey(0, 1)
+    assert isinstance(whole, Part)
+    assert len(whole.components) == 8
+    digests = set()
+    for parts, threads in ((1, 1), (7, 3)):
+        stored = surveyed(database, starts, parts, threads)
+        assert surveys.totals(stored.id) == whole.totals
+        assert sorted(surveys.components(stored.id), key=str) == sorted(whole.components, key=str)
+        digests.add(surveys.digest(stored.id))
+        surveys.delete(stored.id)
+    assert len(digests) == 1
+
+
 def test_components_of_boards() -> None:
     starts = starts_named("pennant", None, None, None, ["start", "", "AABB/AACC/12../DEFF/DEGG"])
     assert starts == BlockBoards(load("pennant"), ("AABB/AACC/12../DEFF/DEGG",), "all")
@@ -482,15 +502,21 @@ def test_wrong_sets_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(FarthestError, match=said):
             starts_named(*arguments)
     monkeypatch.setattr("farthest.starts.MOST_STATES", 100)
-    for boards in (None, ("AABB/AACC/12../DEFF/DEGG",)):
-        with pytest.raises(ResourceError, match="more than 100 states"):
-            BlockBoards(load("pennant"), boards, "all").survey(0, 1)
+    every, one = (BlockBoards(load("pennant"), each, "all") for each in (None, ("AABB/AACC/12../DEFF/DEGG",)))
+    with pytest.raises(ResourceError, match="more than 100 placements in one of 1 part; divide"):
+        every.survey(0, 1)
+    for starts, parts in ((every, 1000), (one, 1)):
+        with pytest.raises(ResourceError, match="more than 100 states in a component"):
+            _ = [starts.survey(part, parts) for part in range(parts)]
 
 
 @pytest.mark.slow
 def test_the_classic_box_of_klotski() -> None:
     """65,880 placements; the hardest board takes 126 unit moves, 116 those of the usual start."""
-    (counts,) = BlockBoards(load("hakoiri-musume-step"), None, "all").survey(0, 1).totals.values()
+    starts = BlockBoards(load("hakoiri-musume-step"), None, "all")
+    assert starts.parts == 2
+    one, other = (tuple(starts.survey(part, 2).totals.values()) for part in range(2))
+    counts = one[0] + other[0]
     assert (counts.states, counts.components, counts.moves) == (65_880, 898, 126)
 
 

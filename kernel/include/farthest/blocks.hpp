@@ -109,9 +109,18 @@ class Blocks {
   template <class Code>
   void moves(const Code& code, std::vector<Code>& out, std::vector<BlockMove>& names) const;
 
-  // All states whose kinds have at least these anchors, or the first limit + 1 of them if there are more.
+  // All states whose kinds have at least these anchors, or the first limit + 1 of them if there are more. The
+  // places of half the other pieces decide in which part they are. Throws InvalidArgument.
   template <class Code>
-  std::vector<Code> placements(const Placement& fixed, std::uint64_t limit) const;
+  std::vector<Code> placements(const Placement& fixed, std::uint64_t limit, std::uint64_t part = 0,
+                               std::uint64_t parts = 1) const;
+
+  // Appends all states that moves join to `start`, layer by layer; none, and returns false, where a lesser
+  // one is met, or one of `among`, ascending, if there are any. Throws LimitExceeded where there are more
+  // than `limit`.
+  template <class Code>
+  bool component(const Code& start, std::span<const Code> among, std::uint64_t limit,
+                 std::vector<Code>& out) const;
 
  private:
   void weigh();
@@ -124,8 +133,10 @@ class Blocks {
   template <class Visit>
   void with_metric(Visit visit) const;
   template <class Code>
-  bool fill(std::size_t kind, int left, int next, Placement& placement, std::uint64_t limit,
-            std::vector<Code>& out) const;
+  struct Filling;
+  template <class Code>
+  bool fill(std::size_t kind, int left, int next, int deciding, Placement& placement,
+            Filling<Code>& filling) const;
 
   int cells_;
   std::vector<BlockKind> kinds_;

@@ -81,10 +81,20 @@ class BlockSpace:
         data = self._kernel.decode(np.ascontiguousarray(codes, dtype=self.code_dtype).tobytes())
         return np.frombuffer(data, dtype=np.uint8).reshape(-1, self.cells)
 
-    def placements(self, most: int) -> Codes:
-        """The codes of all boards, ascending; ``most`` + 1 of them where there are more."""
-        data = self._kernel.placements([0] * len(self.definition.kinds), most)
+    def placements(self, most: int, part: int, parts: int) -> Codes:
+        """The codes of a part of all boards, ascending; ``most`` + 1 of them where there are more."""
+        data = self._kernel.placements([0] * len(self.definition.kinds), most, part, parts)
         return np.sort(np.frombuffer(data, dtype=self.code_dtype))
+
+    def components(self, starts: Codes, among: Codes | None, most: int, enough: int) -> Iterator[Codes]:
+        """The states of the components of which a start is the least state, or the least of ``among``, ascending;
+        ``enough`` or more at a time, ascending. Raises ``LimitError`` for a component of more than ``most``."""
+        known = b"" if among is None else among.tobytes()
+        while len(starts):
+            data, done = self._kernel.components(starts.tobytes(), known, most, enough)
+            if data:
+                yield np.sort(np.frombuffer(data, dtype=self.code_dtype))
+            starts = starts[done:]
 
     def origin_codes(self) -> Buffer:
         return self._origin_codes.tobytes()
