@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -16,8 +16,6 @@ from farthest.safe_text import SafeStream, raw, safe, tell_at_once
 from farthest.wording import bytes_text, rate_text, seconds_text
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from rich.console import Console, RenderableType
     from rich.live import Live
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -37,19 +37,15 @@ from farthest.errors import (
     VersionError,
     named_in,
 )
-from farthest.heuristics.contract import UNREACHABLE
+from farthest.heuristics.contract import UNREACHABLE, Heuristic, PatternMap
 from farthest.heuristics.registry import open_heuristic
 from farthest.puzzles.puzzle import Puzzle
-from farthest.search.contract import Node, PieceResult, Problem, engine_fields
+from farthest.search.contract import Engine, Node, PieceResult, Problem, engine_fields
 from farthest.search.engines import engine_with, open_engine
 from farthest.stores.redis.attempts import other_version, prefix, unbelieved
 from farthest.stores.redis.records import numbers, recorded, with_checksum
 from farthest.untrusted_json import read_json_object
 from farthest.worker.work import Work, WorkerProcess
-
-if TYPE_CHECKING:
-    from farthest.heuristics.contract import Heuristic, PatternMap
-    from farthest.search.contract import Engine
 
 Found = TypeVar("Found")
 

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import msgspec
 
@@ -48,7 +48,7 @@ from farthest.errors import (
 )
 from farthest.logs import about
 from farthest.stores.blobs.blob import BlobCache
-from farthest.stores.blobs.place import ATTEMPT_NAME
+from farthest.stores.blobs.place import ATTEMPT_NAME, BlobPlace
 from farthest.stores.redis.attempts import (
     PROTOCOL,
     AttemptKeys,
@@ -72,9 +72,6 @@ from farthest.stores.redis.records import (
 )
 from farthest.version import __version__
 from farthest.worker.leases import Leases, holder_name, renewed
-
-if TYPE_CHECKING:
-    from farthest.stores.blobs.place import BlobPlace
 
 log = logging.getLogger(__name__)
 

@@ -11,12 +11,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.attempt import attempt_name
-from farthest.coordinator.search.settings import SearchOutcome
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import search_digest
 from farthest.coordinator.workers import Outstanding, Workers
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
-from farthest.search.contract import Node, engine_fields
+from farthest.search.contract import Node, Problem, Way, engine_fields
 from farthest.search.deepening import Deepening
 from farthest.search.engines import engine_with
 from farthest.stores.redis import attempts
@@ -24,10 +24,8 @@ from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.search_batches import BoardWork, SearchFacts, Timed
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search.settings import SearchReporter
     from farthest.coordinator.search.solve import Solver
     from farthest.puzzles.definition import Board
-    from farthest.search.contract import Problem, Way
 
 AHEAD = 4
 """Boards that are sent for each process of a worker: small ones take less time than a message."""

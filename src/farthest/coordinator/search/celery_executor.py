@@ -16,16 +16,14 @@ from farthest.coordinator.search.executors import SearchExecutor
 from farthest.coordinator.workers import Outstanding, Queued, Workers
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
-from farthest.search.contract import PieceResult, engine_fields
-from farthest.search.deepening import search_next
+from farthest.search.contract import Engine, Node, PieceResult, Problem, engine_fields
+from farthest.search.deepening import Frontier, Place, search_next
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.search_batches import SearchFacts, SearchWork, enough
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchReporter
-    from farthest.search.contract import Engine, Node, Problem
-    from farthest.search.deepening import Frontier, Place
 
 AHEAD = 2
 """Batches that are sent for each process of a worker: it searches one, and need not wait for the next. Work beyond the
