@@ -178,7 +178,7 @@ class CosetSet:
         elif self.chosen is None:
             text = tables.first(part)
         else:  # the random numbers of a part are its own: the first cosets of more are those of fewer
-            text = tables.drawn(RandomSource(self.chosen.seed << 32 | part))
+            text = tables.sequence(self.of.whole.random(RandomSource(self.chosen.seed << 32 | part)))
         coset = tables.coset(text)
         run = tables.begin(text, threads)
         layers: list[int] = []

@@ -2,16 +2,8 @@
 
 import csv
 import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
-import pytest
-
-from farthest.models.database import open_database
-from farthest.models.surveys import Surveys
 from integration.conftest import Run, RunJson
 
 SMALL = "pyraminx<U,L>"
@@ -94,33 +86,6 @@ def test_estimates(run: Run, run_json: RunJson) -> None:
     assert (told["sampled"], told["cosets"], told["exact"]) == (30, 576, False)
     assert "--known needs --estimate" in run("surveys", "1", "--known", "6=5724", status=2).stderr
     assert "expected DEPTH=COUNT" in run("surveys", "1", "--estimate", "--known", "6=", status=2).stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
-def test_cosets_go_on_after_a_kill(run_json: RunJson, tmp_path: Path, sign: signal.Signals) -> None:
-    place = tmp_path / "killed.db"
-    asked = ["cosets", "skewb", "--subgroup", "<UBR,DFR>", "--depth", "9", "--random", "50", "--threads", "1"]
-    command = [str(Path(sys.executable).with_name("farthest")), *asked, "--database", str(place)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with open_database(place, create=True) as opened:
-        surveys = Surveys(opened)
-        while not any(each.done >= 3 for each in surveys.all()):
-            assert process.poll() is None
-            time.sleep(0.02)
-        process.send_signal(sign)
-        _, said = process.communicate(timeout=60)
-        (stopped,) = surveys.all()
-        assert 3 <= stopped.done < 50
-        if sign == signal.SIGINT:
-            assert process.returncode == 130
-            assert f"keeps {stopped.done} of 50 parts. The same command continues from there." in said
-        before = [*surveys.cosets(stopped.id)]
-    ended = run_json(*asked, "--database", str(place))
-    whole = run_json(*asked, "--database", str(tmp_path / "whole.db"))
-    assert (ended["done"], ended["digest"]) == (50, whole["digest"])
-    seconds = [each["seconds"] for each in ended["cosets"]]
-    assert all(took in seconds for _, took in before)
 
 
 def test_wrong_input(run: Run, run_json: RunJson) -> None:

@@ -2,17 +2,9 @@
 
 import csv
 import json
-import signal
-import subprocess
-import sys
-import time
+import re
 from pathlib import Path
 
-import pytest
-
-from farthest.models.database import open_database
-from farthest.models.surveys import Surveys
-from farthest.starts import RushHour
 from integration.conftest import Run, RunJson
 
 
@@ -26,7 +18,9 @@ def test_a_survey(run: Run, run_json: RunJson) -> None:
     assert [each["pieces"] for each in again["totals"]] == list(range(1, 9))
     assert run_json("surveys") == [again]
     assert run_json("surveys", "1") == again
-    assert "rush-hour-4x4      1     1" in run("surveys").stdout
+    assert (
+        "     1  rush-hour-4x4: at most 18 pieces, row 2; kept: minimal      1     1" in run("surveys").stdout
+    )
     assert "BBoCAAoCDEEEDoFF" in run("surveys", "1", "--top", "1").stdout
     (first, *_) = found = run_json("surveys", "1", "--top", "40")["components"]
     assert len(found) == 32
@@ -45,10 +39,26 @@ def test_boards_of_a_puzzle(run: Run, run_json: RunJson) -> None:
     told = run_json("survey", "pennant", "--boards", "boards.txt")
     assert (told["kept"], told["parts"]) == (1, 1)
     assert told["starts_of"]["boards"] == ["AABB/AACC/12../DEFF/DEGG"]
-    assert "set           1 board, metric move; kept: all" in run("surveys", "1").stdout
+    assert (
+        "set           board AABB/AACC/12../DEFF/DEGG, metric move; kept: all" in run("surveys", "1").stdout
+    )
+    run("survey", "pennant", "--boards", "-", stdin="start\nAABB/AACC/1.2./DEFF/DEGG")
+    run("survey", "pennant", "--keep", "solvable")
+    assert [line.split("  ")[3] for line in run("surveys").stdout.splitlines()[1:]] == [
+        "pennant: board AABB/AACC/12../DEFF/DEGG, metric move; kept: all",
+        "pennant: 2 boards, the first AABB/AACC/1.2./DEFF/DEGG, metric move; kept: all",
+        "pennant: all placements of AABB/AACC/12../DEFF/DEGG, metric move; kept: solvable",
+    ]
+    assert {each["minimal"] for each in told["totals"]} == {None}
+    assert re.search(r"\n   all +1 +1 +1 +1,398 +78\n", run("surveys", "1").stdout)
     (component,) = run_json("surveys", "1", "--top", "9")["components"]
     assert component["states"] == 1398
-    assert "line 1: " in run("survey", "pennant", "--boards", "-", stdin="AB\n", status=2).stderr
+    wrong = run("survey", "pennant", "--boards", "-", stdin="\nAB\n", status=2).stderr
+    assert "standard input: line 2: board 'AB' for pennant: 2 cells, expected 20" in wrong
+    Path("empty.txt").touch()
+    for name in ("pennant", "rush-hour-4x4"):
+        said = run("survey", name, "--boards", "empty.txt", status=2).stderr
+        assert "empty.txt: no boards: expected 1 to 200,000, one on each line" in said
 
 
 def test_boards_with_walls(run: Run, run_json: RunJson) -> None:
@@ -114,32 +124,3 @@ def test_wrong_input(run: Run) -> None:
         (("survey", "class.toml"), "'class.toml': it is a class in Python; only sliding blocks are surveyed"),
     ):
         assert said in run(*arguments, status=2).stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
-def test_a_survey_goes_on_after_a_kill(run_json: RunJson, tmp_path: Path, sign: signal.Signals) -> None:
-    """Nothing that was stored is done again, and the result is that of a survey nobody has stopped."""
-    place = tmp_path / "killed.db"
-    asked = ["survey", "rush-hour-5x5", "--parts", "40", "--database", str(place)]
-    command = [str(Path(sys.executable).with_name("farthest")), *asked]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with open_database(place, create=True) as opened:
-        surveys = Surveys(opened)
-        while not any(each.done >= 3 for each in surveys.all()):
-            assert process.poll() is None
-            time.sleep(0.02)
-        process.send_signal(sign)
-        _, said = process.communicate(timeout=60)
-        (stopped,) = surveys.all()
-        assert 3 <= stopped.done < 40
-        if sign == signal.SIGINT:
-            assert process.returncode == 130
-            assert f"keeps {stopped.done} of 40 parts. The same command continues from there." in said
-        before = surveys.missing(stopped.id)
-        found = RushHour(5, 3, 18, "minimal").survey(before[0], 40)
-        assert surveys.store(stopped.id, [(before[0], found, 0.0)]) == {before[0]}
-    ended = run_json(*asked)
-    whole = run_json("survey", "rush-hour-5x5", "--parts", "40", "--database", str(tmp_path / "whole.db"))
-    assert ended["digest"] == whole["digest"]
-    assert (ended["done"], ended["kept"]) == (40, 1730)

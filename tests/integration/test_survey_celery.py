@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from cluster import Cluster, until
 from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
 from farthest.cosets import Drawn, cosets_named
@@ -291,86 +290,3 @@ def test_a_survey_that_is_deleted(nodes: RedisNodes, database: Database) -> None
 
     with worker(nodes, heed), pytest.raises(JobError, match="survey 1 was deleted"):
         by_workers(nodes, database, [])
-
-
-@pytest.mark.slow
-def test_real_workers_and_kills(redis_url: str, tmp_path: Path) -> None:
-    """A process of a worker is killed, and then the coordinator; another goes on."""
-    place = tmp_path / "f.db"
-    words = ("survey", "rush-hour-5x5", "--parts", "60", "--workers", "celery", "--json")
-    with (
-        Cluster(tmp_path / "cluster", redis_url, str(place)) as cluster,
-        open_database(place, create=True) as opened,
-    ):
-        surveys = Surveys(opened)
-        cluster.add_worker(2)
-        cluster.ready()
-        first = cluster.start(*words)
-
-        def done(parts: int) -> Callable[[], bool | None]:
-            return lambda: any(each.done >= parts for each in surveys.all()) or None
-
-        until(done(5), 60, "5 parts are stored")
-        cluster.workers[0].kill_child()
-        until(done(12), 60, "12 parts are stored")
-        first.kill()
-        (stopped,) = surveys.all()
-        assert stopped.done < 60
-        second = cluster.start(*words)
-        assert second.process.wait(120) == 0
-        (ended,) = surveys.all()
-        assert ended.finished
-        digest = surveys.digest(ended.id)
-        assert len(list(surveys.components(ended.id))) == 1730
-        again = survey_by_threads(
-            RushHour(5, 3, 18, "minimal"), _fresh(tmp_path), threads=2, parts=60, watch=lambda _: None
-        )
-        with _fresh(tmp_path) as other:
-            assert Surveys(other).digest(again.id) == digest
-
-
-@pytest.mark.slow
-def test_cosets_by_workers_of_which_one_is_killed_and_one_stands_still(
-    redis_url: str, tmp_path: Path
-) -> None:
-    """Others do the cosets of a worker that stands still beyond its leases; what it finds later is left out."""
-    place = tmp_path / "f.db"
-    words = (
-        "cosets",
-        "skewb",
-        "--subgroup",
-        "<UBR,DFR>",
-        "--depth",
-        "9",
-        "--random",
-        "50",
-        "--workers",
-        "celery",
-    )
-    with (
-        Cluster(tmp_path / "cluster", redis_url, str(place), {"LEASE_SECONDS": 1}) as cluster,
-        open_database(place, create=True) as opened,
-    ):
-        surveys = Surveys(opened)
-        cluster.add_worker(2)
-        cluster.add_worker(2)
-        cluster.ready()
-        command = cluster.start(*words)
-        until(lambda: any(each.done >= 5 for each in surveys.all()) or None, 60, "5 cosets are stored")
-        still, killed = cluster.workers
-        still.freeze()
-        killed.kill_child()
-        until(lambda: surveys.all()[0].done >= 35 or None, 60, "35 cosets are stored")
-        still.thaw()
-        assert command.process.wait(120) == 0
-        (ended,) = surveys.all()
-        assert ended.finished
-        assert len([*surveys.cosets(ended.id)]) == 50
-        with _fresh(tmp_path) as other:
-            asked = cosets_named("skewb", "<UBR,DFR>", 9, Drawn(50, 0))
-            again = survey_by_threads(asked, other, threads=2, watch=lambda _: None)
-            assert Surveys(other).digest(again.id) == surveys.digest(ended.id)
-
-
-def _fresh(folder: Path) -> Database:
-    return open_database(folder / "threads.db", create=True)
