@@ -128,8 +128,8 @@ SMALL_LAYER_STATES = Setting(
 SCRATCH = Setting(
     "FARTHEST_SCRATCH",
     "",
-    "Folder for the layers of enumerations that do not fit the memory, and for checkpoints of cosets. Empty: that of the "
-    "SQLite file; of a worker, temporary files.",
+    "Folder for the layers of enumerations that do not fit the memory, and for checkpoints of cosets. Empty: that of "
+    "the SQLite file; of a worker, temporary files.",
 )
 MAPS = Setting(
     "FARTHEST_MAPS",

@@ -18,6 +18,7 @@ from farthest.arrays import np
 from farthest.cosets import CosetRow, CosetSet, cosets_named
 from farthest.families.permutation.groups import product
 from farthest.stores.blobs import coset_bits
+from farthest.stores.blobs.blob import seal, unseal
 from farthest.stores.blobs.coset_bits import PREFIX, CosetCheckpoint, drop_checkpoints
 from farthest.stores.blobs.folder import FolderPlace
 from farthest.stores.blobs.place import ATTEMPT_FOLDER, DAY
@@ -139,15 +140,15 @@ def test_what_is_damaged_is_not_used(place: FolderPlace, tmp_path: Path) -> None
 
     def of_another(file: Path) -> None:
         number = int(file.name[2])
-        _, text = coset_bits.unseal(coset_bits.KIND, number, 0, file.read_bytes(), coset_bits.MOST_HEAD)
+        _, text = unseal(coset_bits.KIND, number, 0, file.read_bytes(), coset_bits.MOST_HEAD)
         told = bytes(text).replace(b'"coset":"U"', b'"coset":"D"')
-        file.write_bytes(coset_bits.seal(coset_bits.KIND, number, 0, 0, told))
+        file.write_bytes(seal(coset_bits.KIND, number, 0, 0, told))
 
     def of_other_counts(file: Path) -> None:
         number = int(file.name[2])
-        _, text = coset_bits.unseal(coset_bits.KIND, number, 0, file.read_bytes(), coset_bits.MOST_HEAD)
+        _, text = unseal(coset_bits.KIND, number, 0, file.read_bytes(), coset_bits.MOST_HEAD)
         told = bytes(text).replace(b"[1,10]", b"[1,11]").replace(b'"mark":[2,11', b'"mark":[2,12')
-        file.write_bytes(coset_bits.seal(coset_bits.KIND, number, 0, 0, told))
+        file.write_bytes(seal(coset_bits.KIND, number, 0, 0, told))
 
     damages: list[tuple[str, Callable[[Path], None], str]] = [
         ("v-*", flipped, "it is damaged, or missing"),
