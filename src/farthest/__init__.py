@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         submit,
     )
     from farthest.api.searches import compare, heuristic_values, solve, solve_many
-    from farthest.api.surveys import Survey, open_survey, survey, surveys
+    from farthest.api.surveys import Survey, open_survey, survey, survey_cosets, surveys
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.settings import Outcome
     from farthest.errors import (
@@ -96,6 +96,7 @@ __all__ = [
     "solve_many",
     "submit",
     "survey",
+    "survey_cosets",
     "surveys",
 ]
 
@@ -114,7 +115,7 @@ _HOMES = {
         "submit",
     ),
     "farthest.api.searches": ("compare", "heuristic_values", "solve", "solve_many"),
-    "farthest.api.surveys": ("Survey", "open_survey", "survey", "surveys"),
+    "farthest.api.surveys": ("Survey", "open_survey", "survey", "survey_cosets", "surveys"),
     "farthest.errors": (
         "BoardError",
         "FarthestError",
