@@ -477,7 +477,7 @@ LineSurvey::Read LineSurvey::read(const std::string& text) const {
         (!upright && column + 3 > size && length > 2))
       throw fail(std::string("piece ") + sign + " is not 2 or 3 cells in a line");
     if (sign == 'A' && (upright || length != 2 || row != static_cast<std::size_t>(row_)))
-      throw fail("piece A is not 2 cells of row " + std::to_string(row_ + 1));
+      throw fail("piece A is not 2 cells of row " + std::to_string(row_ + 1) + ", the one that it leaves by");
     pieces[upright ? size + column : row].emplace_back(static_cast<int>(upright ? row : column), length);
   }
   for (std::size_t line = 0; line < 2 * size; ++line) {

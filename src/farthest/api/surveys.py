@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, SupportsIndex
 
@@ -43,12 +42,12 @@ def survey(
     """Find the components of many small spaces and the hardest board of each, store them, and return the survey.
 
     ``starts``: ``rush-hour-6x6``, all boards of Rush Hour of that size; or a sliding block puzzle: all placements of
-    its pieces; with ``boards`` these alone. ``pieces``, ``walls``: most of a board, and ``row``: that of the piece that
-    leaves, from 1, all of Rush Hour. ``keep``: which components have a row; None: minimal, of a puzzle or of boards
-    all. ``parts``: into how many a new survey is divided; None: some seconds each. ``workers``: who does them;
-    ``threads``: None: one per processor. ``database``: as for `open_map`; the file is made where there is none.
-    ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises SettingError, PuzzleError,
-    BoardError, ResourceError or StorageError.
+    its pieces; with ``boards`` these alone; a text has one on each line. ``pieces``, ``walls``: most of a board, and
+    ``row``: that of the piece that leaves, from 1, all of Rush Hour. ``keep``: which components have a row; None:
+    minimal, of a puzzle or of boards all. ``parts``: into how many a new survey is divided; None: some seconds each.
+    ``workers``: who does them; ``threads``: None: one per processor. ``database``: as for `open_map`; the file is made
+    where there is none. ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises
+    SettingError, PuzzleError, BoardError, ResourceError or StorageError.
     """
     from farthest.starts import starts_named
 
@@ -156,14 +155,15 @@ def open_survey(number: SupportsIndex, database: str | Path | None = None) -> Su
 
     opened = open_database(database, create=False)
     try:
-        return Survey(opened, index(number))
+        return Survey(opened, whole("number", number) or 0)
     except BaseException:
         opened.close()
         raise
 
 
 def surveys(database: str | Path | None = None) -> list[StoredSurvey]:
-    """All surveys of a database, oldest first. ``database``: as for `open_map`. Raises StorageError."""
+    """All surveys of a database, oldest first; the ``name`` of each tells it from others. ``database``: as for
+    `open_map`. Raises StorageError."""
     from farthest.models.database import open_database
     from farthest.models.surveys import Surveys
 
@@ -308,7 +308,7 @@ class Survey:
             return facts(title, [*rows, ("digest", self.digest)])
         totals, digest = self._surveys.totals_and_digest(self.number)
         counts = asdict(sum(totals.values(), NOTHING)).items()
-        rows += [(name.replace("_", " "), f"{count:,}") for name, count in counts]
+        rows += [(name.replace("_", " "), f"{count:,}") for name, count in counts if count is not None]
         rows.append(("digest", digest))
         found = boards_of(stored.starts, self.top(DRAWN))
         boards = [(caption, board_picture(puzzle, board)) for caption, puzzle, board in found]
@@ -316,5 +316,4 @@ class Survey:
         return facts(title, rows) + (image(svg(boards, title), told) if boards else "")
 
     def __repr__(self) -> str:
-        stored = self.stored
-        return f"<Survey {self.number}: {self.name}, {stored.done} of {stored.record.parts} parts>"
+        return repr(self.stored).replace("StoredSurvey", "Survey")

@@ -63,7 +63,7 @@ def surveys(listed: Sequence[StoredSurvey]) -> str:
     rows = [
         (
             a(href=survey_page(each.id))[str(each.id)],
-            a(href=survey_page(each.id))[each.record.name],
+            a(href=survey_page(each.id))[each.name],
             f"{each.done:,} of {each.record.parts:,}",
             "" if each.of_cosets else f"{each.components:,}",
             f"{each.record.created:%Y-%m-%d %H:%M}",
