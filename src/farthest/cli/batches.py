@@ -13,11 +13,11 @@ import click
 from farthest.cli.bulk import ReadAhead, numbered_boards
 from farthest.cli.printing import print_json
 from farthest.cli.search_outcome import search_document, tell_interrupted, why_unsolvable
-from farthest.coordinator.search.settings import named_moves
-from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
+from farthest.coordinator.search.settings import SearchOutcome, named_moves
+from farthest.coordinator.search.solve import SearchInterrupted, Solver, UnsolvableError
 from farthest.errors import BatchError, BoardError, FarthestError, ResourceError, SettingError
 from farthest.families.user_input import board_given
-from farthest.puzzles.board_sets import board_set, sets_of
+from farthest.puzzles.board_sets import BoardSet, board_set, sets_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.move_text import moves_text
 from farthest.wording import counted, or_list, seconds_text
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from farthest.cli.search_progress import QuietSearchReporter
     from farthest.coordinator.search.boards import BoardsByWorkers
     from farthest.coordinator.search.coset_boards import BoardsByCosets
-    from farthest.coordinator.search.settings import SearchOutcome
-    from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
-    from farthest.puzzles.board_sets import BoardSet
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 

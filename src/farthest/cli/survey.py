@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 from click.exceptions import Exit
@@ -25,8 +25,6 @@ from farthest.machine import cores
 from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
     from farthest.models.database import Database

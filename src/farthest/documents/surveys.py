@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
 from farthest.queries.output_files import text_cell
-from farthest.starts import NOTHING, BlockBoards, RushHour, RushHourBoards
+from farthest.starts import NOTHING, BlockBoards, Component, Counts, RushHour, RushHourBoards, Starts
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from farthest.models.surveys import StoredSurvey, Surveys
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.coset_estimates import CosetEstimates, Estimate, LayerEstimate
-    from farthest.starts import Component, Counts, Starts
 
 
 class PiecesDocument(TypedDict):
