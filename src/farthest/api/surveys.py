@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from farthest.api.bars import progress_bar
 from farthest.api.maps import whole
 from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
+from farthest.cosets import CosetRow, Drawn, cosets_named
 from farthest.documents.surveys import boards_of, exported
 from farthest.drawing.svg import facts, image, svg
 from farthest.errors import JobError, SettingError
@@ -24,7 +25,6 @@ from farthest.starts import NOTHING, Component, Counts, Keep, Starts, starts_nam
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from farthest.cosets import CosetRow
     from farthest.families.user_input import GivenBoard, GivenPuzzle
 
 
@@ -56,17 +56,60 @@ def survey(
     where there is none. ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises
     SettingError, PuzzleError, BoardError, ResourceError or StorageError.
     """
-    divided, by = _within("parts", parts, 1, 10_000_000), _within("threads", threads, 1, 4096)
+    divided = _within("parts", parts, 1, 10_000_000)
+    asked = starts_named(
+        starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
+    )
+    return _surveyed(asked, divided, workers, threads, database, progress)
+
+
+def survey_cosets(
+    puzzle: GivenPuzzle,
+    *,
+    subgroup: str,
+    depth: SupportsIndex,
+    cosets: Sequence[str] | None = None,
+    random: SupportsIndex | None = None,
+    seed: SupportsIndex = 0,
+    workers: Literal["threads", "celery"] = "threads",
+    threads: SupportsIndex | None = None,
+    database: str | Path | None = None,
+    progress: bool | None = None,
+) -> Survey:
+    """Count the positions of cosets of a subgroup at each distance from solved, store them, and return the survey.
+
+    ``puzzle``: a permutation puzzle; ``subgroup``: moves that generate one, as in ``<U,R2,F2>``. ``depth``: to which
+    counts are exact. ``cosets``: those of the positions after these sequences of moves; ``random``: so many at random,
+    by ``seed``; neither: all. The other arguments, and that it goes on, as of `survey`. Raises SettingError,
+    PuzzleError, BoardError, ResourceError or StorageError.
+    """
+    drawn, number = _within("random", random, 1, 10**6), _within("seed", seed, 0, 2**31 - 1)
+    if drawn is not None and cosets is not None:
+        raise SettingError("cosets and random: give one of them")
+    if isinstance(cosets, str):
+        raise TypeError("cosets: expected a list of sequences, got a text; write [sequence]")
+    chosen = Drawn(drawn, number or 0) if drawn is not None else None if cosets is None else tuple(cosets)
+    asked = cosets_named(puzzle, subgroup, _within("depth", depth, 0, 100) or 0, chosen)
+    asked.check()
+    return _surveyed(asked, None, workers, threads, database, progress)
+
+
+def _surveyed(
+    asked: Starts,
+    parts: int | None,
+    workers: str,
+    threads: SupportsIndex | None,
+    database: str | Path | None,
+    progress: bool | None,
+) -> Survey:
+    by = _within("threads", threads, 1, 4096)
     if workers not in ("threads", "celery"):
         raise ValueError(f"workers: expected threads or celery, got {workers!r}")
     if workers == "celery" and by is not None:
         raise SettingError("threads: these are of this process; leave them out with workers celery")
-    asked = starts_named(
-        starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
-    )
     opened = open_database(database, create=True)
     try:
-        return Survey(opened, _done(asked, opened, divided, workers, by, progress).id)
+        return Survey(opened, _done(asked, opened, parts, workers, by, progress).id)
     except BaseException:
         opened.close()
         raise
