@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <mutex>
+#include <string>
 
 #include "buffers.hpp"
 #include "codes.hpp"
@@ -78,8 +79,11 @@ void make_large_cosets(LargeCosets* place, const std::vector<nb::object>& coordi
   new (place) LargeCosets(std::move(made), {moves, own, faces, commuting}, renamings, threads);
 }
 
-// A run that advances for one thread at a time.
-template <class Run>
+template <class Number>
+using Rows = nb::ndarray<const Number, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A run that advances for one thread at a time. Number: of those of which a position is made.
+template <class Run, class Number>
 class PyRun {
  public:
   template <class... Arguments>
@@ -98,13 +102,53 @@ class PyRun {
     return run_.share();
   }
 
+  nb::bytes bits(const Rows<Number>& positions) {
+    std::vector<std::uint64_t> found;
+    for (std::size_t i = 0; i < positions.shape(0); ++i)
+      found.push_back(run_.bit_of({positions.data() + i * positions.shape(1), positions.shape(1)}));
+    return nb::bytes(reinterpret_cast<const char*>(found.data()), found.size() * sizeof(found[0]));
+  }
+  void watch(const Array<const std::uint64_t>& bits) {
+    const std::lock_guard lock(mutex_);
+    run_.watched().watch(aligned<const std::uint64_t>(bits));
+  }
+  nb::bytes reached(const Array<const std::uint64_t>& bits) {
+    std::string found;
+    {
+      const nb::gil_scoped_release release;
+      const std::lock_guard lock(mutex_);
+      for (const auto bit : aligned<const std::uint64_t>(bits)) found.push_back(run_.reached(bit) ? 1 : 0);
+    }
+    return nb::bytes(found.data(), found.size());
+  }
+  std::vector<WatchedBits::Caught> caught() {
+    const std::lock_guard lock(mutex_);
+    return run_.watched().caught();
+  }
+
+  static void bind(nb::class_<PyRun>& bound) {
+    bound
+        .def("bits", &PyRun::bits, "positions"_a,
+             "Of positions w of the coset, a row each, their bits (uint64): what r, then w, makes of each "
+             "point "
+             "(uint16), of a large subgroup as a board (uint8). Raises ValueError for others.")
+        .def("watch", &PyRun::watch, "bits"_a,
+             "Before the run: bits of which sequences are kept. Then advance gives None also before each "
+             "listing, which may not be needed.")
+        .def("reached", &PyRun::reached, "bits"_a,
+             "For each bit a byte: 1: it is at most at the distance under way.")
+        .def("caught", &PyRun::caught,
+             "The watched bits that a listed sequence was the first to set, with that sequence; but for the "
+             "one that needs no moves.");
+  }
+
  private:
   Run run_;
   std::mutex mutex_;
 };
 
-using PyCosetRun = PyRun<CosetRun>;
-using PyLargeCosetRun = PyRun<LargeCosetRun>;
+using PyCosetRun = PyRun<CosetRun, std::uint16_t>;
+using PyLargeCosetRun = PyRun<LargeCosetRun, std::uint8_t>;
 
 }  // namespace
 
@@ -151,9 +195,10 @@ void bind_groups(nb::module_& m) {
       .def("class_size", &Cosets::class_size, "coset"_a, "How many these are.")
       .def("firsts", &Cosets::firsts, "The first coset of each class.")
       .def("way", &Cosets::way, "coset"_a, "A shortest sequence of moves from the solved position.");
-  nb::class_<PyCosetRun>(
-      m, "CosetRun",
-      "The positions w for which r, then w, is in the subgroup, enumerated distance by distance. element: r.")
+  nb::class_<PyCosetRun> small_run(m, "CosetRun",
+                                   "The positions w for which r, then w, is in the subgroup, enumerated "
+                                   "distance by distance. element: r.");
+  small_run
       .def(
           "__init__",
           [](PyCosetRun* place, const Cosets& cosets, nb::handle element) {
@@ -167,6 +212,7 @@ void bind_groups(nb::module_& m) {
            "Goes on for a second or so with the next distance, from 0. The positions that are new there, and "
            "the sequences that were listed; None where it is not done yet. Without `listed` only own moves "
            "are made. Raises LimitError for sequences of more than 1,000 moves.");
+  PyCosetRun::bind(small_run);
   nb::class_<LargeCosets>(
       m, "LargeCosets",
       "The cosets of a large subgroup (large_cosets.hpp). coordinates: three; of each, uint16, by value and "
@@ -199,10 +245,11 @@ void bind_groups(nb::module_& m) {
             return cosets.table().way(state_of(state));
           },
           "coset"_a, "A shortest sequence of moves from a coset to the subgroup.");
-  nb::class_<PyLargeCosetRun>(
+  nb::class_<PyLargeCosetRun> large_run(
       m, "LargeCosetRun",
       "The positions w for which r, then w, is in the subgroup, enumerated distance by distance. board: for "
-      "each slot the home slot of the piece that r brings there. coset: that of r. Raises ValueError.")
+      "each slot the home slot of the piece that r brings there. coset: that of r. Raises ValueError.");
+  large_run
       .def(
           "__init__",
           [](PyLargeCosetRun* place, const LargeCosets& cosets, const LargeCosets::Slots& board,
@@ -216,6 +263,7 @@ void bind_groups(nb::module_& m) {
            "are made. Raises LimitError for sequences of more than 30 moves.")
       .def_prop_ro("share", &PyLargeCosetRun::share,
                    "Of the sequences of the distance under way the share that is listed.");
+  PyLargeCosetRun::bind(large_run);
 }
 
 }  // namespace farthest::python

@@ -195,6 +195,17 @@ CosetRun::CosetRun(const Cosets& cosets, const Cosets::Element& r, std::chrono::
   fresh_.resize(words);
 }
 
+std::uint64_t CosetRun::bit_of(std::span<const std::uint16_t> images) const {
+  if (images.size() != cosets_.subgroup_.points())
+    throw InvalidArgument("an element has another number of points");
+  GroupExpander::Images bases;
+  for (std::size_t level = 0; level < images_.size(); ++level) {
+    bases[level] = images[cosets_.subgroup_.base(level)];
+    if (bases[level] >= images.size()) throw InvalidArgument("an element has points that there are not");
+  }
+  return cosets_.subgroup_.key_of(bases);
+}
+
 std::optional<CosetRun::Found> CosetRun::advance(bool listed) {
   const Time until = std::chrono::steady_clock::now() + slice_;
   if (!under_way_) {
@@ -208,9 +219,11 @@ std::optional<CosetRun::Found> CosetRun::advance(bool listed) {
     if (listed) begin_listing();
     under_way_ = true;
   }
-  if (!prepass(until) || !list(until)) return std::nullopt;
-  mark(keys_);
+  const bool pauses = word_ < before_.size() && left_ > 0 && !watched_.empty();
+  if (!prepass(until) || pauses || !list(until)) return std::nullopt;
+  mark(keys_, ways_);
   keys_.clear();
+  ways_.clear();
   under_way_ = false;
   return found_;
 }
@@ -246,6 +259,7 @@ void CosetRun::begin_listing() {
   levels_.resize(left_ + 1);
   levels_[left_].nodes.push_back({0, coset_, static_cast<std::uint32_t>(slack)});
   levels_[left_].images = images_;
+  levels_[left_].way.clear();
 }
 
 // Depth first, but for what is kept until a level is full; then level by level. Whether it is done.
@@ -261,6 +275,7 @@ bool CosetRun::list(Time until) {
     }
     level.nodes.clear();
     level.images.clear();
+    level.way.clear();
     level.next = 0;
     left_ = left_ == top_ ? --top_ : left_ + 1;
     if (std::chrono::steady_clock::now() >= until) break;
@@ -274,19 +289,29 @@ bool CosetRun::expand(const Level& level, std::size_t number, int left) {
   const std::uint64_t nearer = cosets_.nearer(node.coset), near = cosets_.near(node.coset);
   const std::size_t bases = images_.size();
   const std::uint16_t* images = level.images.data() + number * bases;
+  const auto add_way = [&, made = static_cast<std::size_t>(distance_ - left)](std::vector<std::uint8_t>& ways,
+                                                                              std::size_t move) {
+    if (watched_.empty()) return;
+    const auto before = level.way.begin() + static_cast<std::ptrdiff_t>(number * made);
+    ways.insert(ways.end(), before, before + static_cast<std::ptrdiff_t>(made));
+    ways.push_back(static_cast<std::uint8_t>(move));
+  };
   std::uint64_t moves = node.slack == 0 ? nearer : node.slack == 1 ? near : cosets_.all_moves_;
   moves &= ~node.forbidden;
   if (left == 1) {  // then they lead into H
     for (moves &= ~cosets_.own_moves_; moves != 0; moves &= moves - 1) {
-      const std::uint16_t* move = cosets_.moves_[static_cast<std::size_t>(std::countr_zero(moves))].data();
+      const auto number_of_move = static_cast<std::size_t>(std::countr_zero(moves));
+      const std::uint16_t* move = cosets_.moves_[number_of_move].data();
       GroupExpander::Images after;
       for (std::size_t i = 0; i < bases; ++i) after[i] = move[images[i]];
       keys_.push_back(cosets_.subgroup_.key_of(after));
+      add_way(ways_, number_of_move);
       ++found_.sequences;
     }
     if (keys_.size() >= kTogether) {
-      mark(keys_);
+      mark(keys_, ways_);
       keys_.clear();
+      ways_.clear();
     }
     return false;
   }
@@ -299,12 +324,14 @@ bool CosetRun::expand(const Level& level, std::size_t number, int left) {
     cosets_.order_.after(static_cast<int>(move), &node.forbidden, &forbidden);
     const auto nearness = static_cast<std::uint32_t>((nearer >> move & 1) + (near >> move & 1));
     below.nodes.push_back({forbidden, coset, node.slack + nearness - 2});
+    add_way(below.way, move);
     for (std::size_t i = 0; i < bases; ++i) below.images.push_back(cosets_.moves_[move][images[i]]);
   }
   return below.nodes.size() >= kTogether;
 }
 
-void CosetRun::mark(std::span<const Key> keys) {
+// ways: to keys, one after another; none where they are not kept.
+void CosetRun::mark(std::span<const Key> keys, std::span<const std::uint8_t> ways) {
   constexpr std::size_t kAhead = 64;
   for (std::size_t i = 0; i < keys.size() + kAhead; ++i) {
     if (i < keys.size()) __builtin_prefetch(&reached_[keys[i] / 64], 1);
@@ -316,6 +343,9 @@ void CosetRun::mark(std::span<const Key> keys) {
     word |= mask;
     fresh_[key / 64] |= mask;
     ++found_.fresh;
+    if (ways.empty() || !watched_.has(key)) continue;
+    const auto way = ways.subspan((i - kAhead) * static_cast<std::size_t>(distance_));
+    watched_.keep(key, {way.begin(), way.begin() + distance_});
   }
 }
 

@@ -10,6 +10,7 @@
 #include "farthest/types.hpp"
 #include "parallel.hpp"
 #include "sequence_listing.hpp"
+#include "subgroup_marks.hpp"
 
 namespace farthest {
 namespace {
@@ -116,7 +117,7 @@ Tails::Tails(const TurnTable& table, const ListingMoves& moves, int tail_length)
 
 void LargeCosets::check(const std::vector<Slots>& own) { SubgroupBits::places(own); }
 
-SubgroupBits::Bytes LargeCosets::bytes_of(const Slots& slots) const {
+SubgroupBits::Bytes LargeCosets::bytes_of(std::span<const std::uint8_t> slots) const {
   if (slots.size() != places_.size()) throw InvalidArgument("a board has another number of slots");
   SubgroupBits::Bytes bytes;
   std::uint32_t met = 0;
@@ -227,8 +228,9 @@ void LargeCosetRun::begin_listing() {
   for (int i = 0; i < threads_; ++i)
     workers_.push_back(
         std::make_unique<Worker>(cosets_, *cosets_.tails_[static_cast<std::size_t>(length)], bits_));
+  for (const auto& worker : workers_) worker->work.watched = watched_.empty() ? nullptr : &watched_;
   const auto slack = static_cast<std::int8_t>(distance_ - coset_distance_);
-  roots_.push_back({{board_}, state_, ListingMoves::kNone, slack, {}});
+  roots_.push_back({{board_}, state_, ListingMoves::kNone, slack, {}, {}});
   for (left_ = distance_; roots_.size() < kRoots && left_ > length + 1; --left_) {
     std::vector<ListingNode> children;
     std::size_t count = 0;
@@ -267,9 +269,9 @@ std::optional<LargeCosetRun::Found> LargeCosetRun::advance(bool listed, std::chr
   }
   if (!moved_) {
     moved_ = bits_.step(threads_, until);
-    if (!moved_) return std::nullopt;
-    if (listed && distance_ >= coset_distance_) begin_listing();
+    if (!moved_ || (listed && !watched_.empty())) return std::nullopt;
   }
+  if (listed && workers_.empty() && distance_ >= coset_distance_) begin_listing();
   if (!workers_.empty()) {
     list(until);
     if (!std::ranges::all_of(workers_, [](const auto& worker) { return worker->done; })) return std::nullopt;
@@ -286,6 +288,10 @@ std::optional<LargeCosetRun::Found> LargeCosetRun::advance(bool listed, std::chr
   moved_.reset();
   under_way_ = false;
   return found;
+}
+
+std::uint64_t LargeCosetRun::bit_of(std::span<const std::uint8_t> board) {
+  return SubgroupMarks(bits_).bit_of(Pieces{cosets_.bytes_of(board)});
 }
 
 double LargeCosetRun::share() const {

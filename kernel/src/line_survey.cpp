@@ -431,10 +431,12 @@ std::uint64_t LineSurvey::crossed(std::uint64_t cells) const {
   return found;
 }
 
-std::uint64_t LineSurvey::starts() const {
+std::uint64_t LineSurvey::starts(std::uint64_t most_sets) const {
+  const std::uint64_t sets = walls_.size(), step = (sets - 1) / most_sets + 1;
   std::uint64_t count = 0;
-  each_start(0, 1, [&](const auto&, std::uint64_t, std::uint64_t) { ++count; });
-  return count;
+  for (std::uint64_t set = 0; set < sets; set += step)
+    each_start_of(walls_[set], 0, 1, [&](const auto&, std::uint64_t, std::uint64_t) { ++count; });
+  return count * sets / ((sets - 1) / step + 1);
 }
 
 LineSurvey::Part LineSurvey::survey(std::uint64_t part, std::uint64_t parts, Keep keep) const {
@@ -477,7 +479,7 @@ LineSurvey::Read LineSurvey::read(const std::string& text) const {
         (!upright && column + 3 > size && length > 2))
       throw fail(std::string("piece ") + sign + " is not 2 or 3 cells in a line");
     if (sign == 'A' && (upright || length != 2 || row != static_cast<std::size_t>(row_)))
-      throw fail("piece A is not 2 cells of row " + std::to_string(row_ + 1));
+      throw fail("piece A is not 2 cells of row " + std::to_string(row_ + 1) + ", the one that it leaves by");
     pieces[upright ? size + column : row].emplace_back(static_cast<int>(upright ? row : column), length);
   }
   for (std::size_t line = 0; line < 2 * size; ++line) {

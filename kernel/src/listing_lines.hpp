@@ -2,6 +2,7 @@
 // an anonymous namespace.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #if defined(__AVX2__)
@@ -25,6 +26,19 @@ inline void shuffle(const Pieces& pieces, const Pieces& from, Pieces& out) {
 #endif
 }
 
+// The moves that lead to a leaf.
+Way way_to(const ListingWork& work, const ListingWork::Leaf& leaf) {
+  const std::size_t each = work.moves->from.size() + 1;
+  Way way;
+  for (auto [high, low] = leaf.node->made; high != 0 || low != 1; low = low >> 5 | high << 59, high >>= 5)
+    way.push_back(static_cast<std::uint16_t>(low & 31));
+  std::ranges::reverse(way);
+  for (const std::size_t word : {Tails::first_word(leaf.tail), Tails::last_word(leaf.tail)})
+    for (const std::size_t move : {word / each / each, word / each % each, word % each})
+      if (move + 1 != each) way.push_back(static_cast<std::uint16_t>(move));
+  return way;
+}
+
 void finish(ListingWork& work, SubgroupMarks& marks, std::size_t count) {
   const Pieces* words = work.tails->words.data();
   for (std::size_t i = 0; i < count; ++i) {
@@ -34,7 +48,10 @@ void finish(ListingWork& work, SubgroupMarks& marks, std::size_t count) {
     shuffle(middle, words[Tails::last_word(tail)], end);
     work.ends[i] = marks.bit_of(end);
   }
-  work.found.fresh += marks.mark({work.ends, count});
+  work.found.fresh += marks.mark({work.ends, count}, [&](std::size_t i) {
+    if (work.watched != nullptr && work.watched->has(work.ends[i]))
+      work.watched->keep(work.ends[i], way_to(work, work.leaves[i]));
+  });
   work.found.sequences += count;
 }
 
@@ -83,6 +100,7 @@ std::size_t expand(const ListingWork& work, ListingNode& node, int left, Listing
     shuffle(node.pieces, moves.from[move], child.pieces);
     child.state = table.after(node.state, move);
     child.face = moves.face[move];
+    child.made = node.made.then(move);
     child.slack = static_cast<std::int8_t>(node.slack - 2 +
                                            static_cast<int>((near >> move & 1) + (nearer >> move & 1)));
     if (ends)

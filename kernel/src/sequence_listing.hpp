@@ -19,6 +19,7 @@
 
 #include "farthest/subgroup_bits.hpp"
 #include "farthest/turn_table.hpp"
+#include "farthest/watched_bits.hpp"
 
 namespace farthest {
 
@@ -65,13 +66,22 @@ struct Tails {
   std::vector<std::uint64_t> slots;  // a hash table: key of a state << 32 | its first tail
 };
 
+// The moves of a search, a digit of 5 bits each after a 1: up to 25, as many as come before a full tail.
+struct ListedMoves {
+  std::uint64_t high = 0, low = 1;
+
+  ListedMoves then(std::size_t move) const { return {high << 5 | low >> 59, low << 5 | move}; }
+};
+
 struct ListingNode {
   Pieces pieces;
   TurnTable::State state;
   std::uint8_t face;  // of the last move
   std::int8_t slack;
   TurnTable::Place place;
+  ListedMoves made;
 };
+static_assert(sizeof(ListingNode) == 64, "a line of the cache");
 
 struct ListingCounts {
   std::uint64_t sequences = 0, nodes = 0, fresh = 0;
@@ -99,6 +109,7 @@ struct ListingWork {
   const ListingMoves* moves;
   const Tails* tails;
   SubgroupBits* bits;
+  WatchedBits* watched;      // none where nobody waits
   Level levels[kMostMoves];  // by moves left
   List* lists;               // kTogether and as many as there are moves
   Leaf* leaves;              // kLeaves and as many as a state has

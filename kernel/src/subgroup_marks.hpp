@@ -33,9 +33,11 @@ class SubgroupMarks {
            ranks_.third[four(third)];
   }
 
-  // Sets bits and gives how many were 0. Other threads may do the same. Bits are asked for long before they
-  // are set, and tested first: most that are set late have been set before.
-  std::uint64_t mark(std::span<const std::uint64_t> bits) {
+  // Sets bits and gives how many were 0; of these `fresh_at` hears the index. Other threads may do the same.
+  // Bits are asked for long before they are set, and tested first: most that are set late have been set
+  // before.
+  template <class FreshAt>
+  std::uint64_t mark(std::span<const std::uint64_t> bits, const FreshAt& fresh_at) {
     constexpr std::size_t kAhead = 64;
     std::uint64_t* const words = bits_.words();  // a step changes these
     std::uint8_t* const filled = bits_.filled();
@@ -48,6 +50,7 @@ class SubgroupMarks {
       if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != 0) continue;
       if ((__atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask) != 0) continue;
       ++fresh;
+      fresh_at(i - kAhead);
       std::uint8_t* page = filled + bit / SubgroupBits::kPageBits;
       if (__atomic_load_n(page, __ATOMIC_RELAXED) == 0)
         __atomic_store_n(page, std::uint8_t{1}, __ATOMIC_RELAXED);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "check.hpp"
 #include "farthest/cosets.hpp"
@@ -165,6 +166,33 @@ Counts counts_of(const Cosets& cosets, const Element& r, std::size_t depth) {
   return counts;
 }
 
+// A run in which all positions of the coset are watched, given with their distances.
+void check_watched(const Cosets& cosets, const Element& r, const std::map<Element, std::size_t>& positions,
+                   const std::vector<Element>& moves, const std::vector<bool>& own) {
+  CosetRun run(cosets, r, std::chrono::milliseconds(0));
+  std::map<std::uint64_t, std::size_t> wanted;
+  std::vector<std::uint64_t> bits;
+  std::size_t farthest = 0;
+  for (const auto& [w, distance] : positions) {
+    bits.push_back(run.bit_of(product(r, w)));
+    wanted[bits.back()] = distance;
+    farthest = std::max(farthest, distance);
+  }
+  run.watched().watch(bits);
+  for (std::size_t distance = 0; distance <= farthest; ++distance) {
+    while (!run.advance(true)) continue;
+    for (const auto& [bit, moved] : wanted) CHECK(run.reached(bit) == (moved <= distance));
+  }
+  std::set<std::uint64_t> caught;
+  for (const auto& [bit, way] : run.watched().caught()) {
+    CHECK(caught.insert(bit).second && way.size() == wanted[bit] && !own[way.back()]);
+    Element end = r;
+    for (const auto move : way) end = product(end, moves[move]);
+    CHECK(run.bit_of(end) == bit);
+  }
+  CHECK(!caught.empty() || positions.contains(unit(r.size())));
+}
+
 void check_cosets(std::size_t points, const std::vector<Element>& moves, const std::vector<bool>& own,
                   const std::vector<Element>& symmetries) {
   std::vector<Element> own_moves;
@@ -182,13 +210,16 @@ void check_cosets(std::size_t points, const std::vector<Element>& moves, const s
     const auto coset = cosets.coset_of(r);
     if (!first[coset].empty()) continue;
     first[coset] = r;
+    std::map<Element, std::size_t> positions;
     for (const auto& [w, moved] : all)
       if (inside.contains(product(r, w))) {
+        positions[w] = moved;
         if (wanted[coset].size() <= moved) wanted[coset].resize(moved + 1);
         ++wanted[coset][moved];
       }
     found[coset] = counts_of(cosets, r, 1000);
     CHECK(found[coset] == wanted[coset]);
+    check_watched(cosets, r, positions, moves, own);
     const auto least = std::ranges::find_if(wanted[coset], [](auto count) { return count != 0; });
     CHECK(least - wanted[coset].begin() == cosets.distance(coset));
     CHECK(cosets.coset_of(product(subgroup.back(), r)) == coset);

@@ -116,15 +116,34 @@ TEST(large_cosets_are_those_of_a_walk) {
     for (const auto& layer : layers)
       wanted.push_back(static_cast<std::uint64_t>(std::ranges::count_if(
           layer, [&](const Board& w) { return placed(then(r, w)) == placed(solved()); })));
-    const auto check = [&](int tail, Isa isa) {
+    const auto check = [&](int tail, Isa isa, bool watched = true) {
       LargeCosetRun run(cosets, r, state, static_cast<int>(way.size()) - 2, tail, isa);
+      std::map<std::uint64_t, std::size_t> positions;
+      std::vector<std::uint64_t> bits;
+      for (std::size_t depth = 0; watched && depth <= kDepth; ++depth)
+        for (const Board& w : layers[depth])
+          if (placed(then(r, w)) == placed(solved())) {
+            bits.push_back(run.bit_of(then(r, w)));
+            positions[bits.back()] = depth;
+          }
+      run.watched().watch(bits);
       for (std::size_t depth = 0; depth <= kDepth; ++depth) {
         std::optional<LargeCosetRun::Found> found;
-        while (!found) found = run.advance(true, std::chrono::milliseconds(0));
+        while (!found) {
+          found = run.advance(true, std::chrono::milliseconds(0));
+          for (const auto& [bit, moved] : positions) CHECK(!run.reached(bit) || moved <= depth);
+        }
         CHECK(found->fresh == wanted[depth]);
+        for (const auto& [bit, moved] : positions) CHECK(run.reached(bit) == (moved <= depth));
+      }
+      CHECK(run.watched().caught().empty() != watched);
+      for (const auto& [bit, moves_there] : run.watched().caught()) {
+        Board end = r;
+        for (const auto move : moves_there) end = then(end, moves.from[move]);
+        CHECK(moves_there.size() == positions[bit] && run.bit_of(end) == bit);
       }
     };
-    check(LargeCosetRun::kTail, available_isas().back());
+    check(LargeCosetRun::kTail, available_isas().back(), false);
     for (const Isa isa : available_isas()) check(isa == Isa::portable ? 1 : 2, isa);
   }
 }

@@ -113,8 +113,12 @@ TEST(subgroup_bits_step_as_permutations_do) {
     CHECK(wanted.size() == elements.size());
     CHECK(*wanted.rbegin() < SubgroupBits::kPositions);
     std::vector<std::uint64_t> all(wanted.begin(), wanted.end());
-    CHECK(marks.mark(std::span(all).first(500)) == 500);
-    CHECK(marks.mark(all) == all.size() - 500);
+    std::vector<std::size_t> fresh;
+    const auto note = [&](std::size_t i) { fresh.push_back(i); };
+    CHECK(marks.mark(std::span(all).first(500), note) == 500);
+    CHECK(marks.mark(all, note) == all.size() - 500);
+    CHECK(fresh.size() == all.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) CHECK(fresh[i] == i);
     for (const Slots& element : elements)
       for (const Slots& move : moves) wanted.insert(marks.bit_of(bytes_of(then(element, move), places)));
     CHECK(bits.step(2) == wanted.size());
@@ -130,8 +134,9 @@ TEST(subgroup_bits_step_in_parts_too) {
   CHECK(bits.memory() <= SubgroupBits::kMemory);
   const std::uint64_t solved = marks.bit_of(bytes_of(start(), places));
   CHECK(bits.step(1) == 0);
-  CHECK(marks.mark({&solved, 1}) == 1);
-  CHECK(marks.mark({&solved, 1}) == 0);
+  const auto ignore = [](std::size_t) {};
+  CHECK(marks.mark({&solved, 1}, ignore) == 1);
+  CHECK(marks.mark({&solved, 1}, ignore) == 0);
   for (const std::uint64_t count : {1 + 10, 1 + 10 + 67}) {
     std::optional<std::uint64_t> found;
     int calls = 0;

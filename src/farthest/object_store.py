@@ -15,13 +15,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from farthest.errors import AccessError, NoRoomError, SettingError, StorageError, UnavailableError
-from farthest.locations import hide_password
+from farthest.locations import Bucket, hide_password
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.environment import Setting
-    from farthest.locations import Bucket
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -19,6 +19,7 @@ import msgspec
 from farthest import _kernel
 from farthest.cosets import Chosen, CosetRow, CosetSet, Stage
 from farthest.errors import BoardError, ForbiddenCodeError, PuzzleError, ResourceError, SettingError
+from farthest.families.blocks.reader import read_rush_hour
 from farthest.families.user_input import board_given, puzzle_given
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
@@ -36,6 +37,8 @@ Keep = Literal["minimal", "solvable", "all"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
 
 STARTS_IN_A_PART = 10_000
+SETS_COUNTED = 16
+"""Of walls, whose starts are counted to divide a survey: all would take minutes."""
 
 
 class Component(NamedTuple):
@@ -54,20 +57,21 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """Of some components, such as those whose boards have one number of pieces; ``moves``: of the hardest board. Counts
-    of different components can be added."""
+    """Of some components, such as those whose boards have one number of pieces; ``moves``: of the hardest board;
+    ``minimal``, ``minimal_states``: None where that is not asked. Counts of different components can be added."""
 
     starts: Count
     components: Count
     solvable: Count
-    minimal: Count
+    minimal: Count | None
     states: Count
     solvable_states: Count
-    minimal_states: Count
+    minimal_states: Count | None
     moves: Count
 
     def __add__(self, other: Counts) -> Counts:
-        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
+        pairs = ((name, getattr(self, name), getattr(other, name)) for name in self.__struct_fields__)
+        sums: dict[str, Any] = {name: None if None in (one, two) else one + two for name, one, two in pairs}
         return Counts(**{**sums, "moves": max(self.moves, other.moves)})
 
 
@@ -141,7 +145,24 @@ def _told(stage: Stage) -> str:
 
 
 @dataclass(frozen=True)
-class RushHour:
+class _RushHour:
+    """A set of boards of Rush Hour; the piece that leaves is in the row ``row``, from 1."""
+
+    size: int
+    row: int
+
+    @property
+    def name(self) -> str:
+        """As users write it."""
+        return f"rush-hour-{self.size}x{self.size}"
+
+    def puzzle_of(self, board: str) -> Puzzle:
+        """The puzzle that a component's board is a board of."""
+        return puzzle_given(f"rush-{board}")
+
+
+@dataclass(frozen=True)
+class RushHour(_RushHour):
     """All boards of a square grid of ``size`` cells a side with at most so many ``pieces`` of 2 and 3 cells, which stay
     in their lines, none of them full, and at most so many ``walls``, cells where no piece may be. The only horizontal
     piece of the row ``row``, from 1, is to reach its right end, and no wall is on its way. ``keep``: which components
@@ -150,8 +171,6 @@ class RushHour:
     The boards, the hardest one of a component and minimal boards are those of M. Fogleman, Solving Rush Hour, the
     Puzzle, 2018."""
 
-    size: int
-    row: int
     pieces: int
     keep: Keep
     walls: int = 0
@@ -173,15 +192,10 @@ class RushHour:
         if problem:
             raise SettingError(f"{self.name}: {problem}")
 
-    @property
-    def name(self) -> str:
-        """As users write it."""
-        return f"rush-hour-{self.size}x{self.size}"
-
     def __str__(self) -> str:
         walls = f" and {counted(self.walls, 'wall')}" if self.walls else ""
         most = f"at most {counted(self.pieces, 'piece')}{walls}"
-        return f"{self.size}x{self.size}, {most}, row {self.row}; kept: {self.keep}"
+        return f"{most}, row {self.row}; kept: {self.keep}"
 
     @cached_property
     def _kernel(self) -> _kernel.LineSurvey:
@@ -190,16 +204,12 @@ class RushHour:
     @property
     def parts(self) -> int:
         """About ``STARTS_IN_A_PART`` starts each."""
-        return self._kernel.starts() // STARTS_IN_A_PART + 1
+        return self._kernel.starts(SETS_COUNTED) // STARTS_IN_A_PART + 1
 
     def fields(self) -> dict[str, Any]:
         """See ``Starts``. Surveys of older versions, which knew no walls, are gone on with."""
         fields = {"kind": "rush-hour", **asdict(self)}
         return fields if self.walls else {name: value for name, value in fields.items() if name != "walls"}
-
-    def puzzle_of(self, board: str) -> Puzzle:
-        """The puzzle that a component's board is a board of."""
-        return puzzle_given(f"rush-{board}")
 
     def survey(self, part: int, parts: int) -> Part:
         """See ``Starts``."""
@@ -218,18 +228,21 @@ def _part(found: tuple[dict[int, dict[str, int]], list[tuple[int, int, str, list
     )
 
 
+def _told_boards(boards: Sequence[str]) -> str:
+    """How many, and one of them, as other files have others."""
+    return f"board {boards[0]}" if len(boards) == 1 else f"{len(boards):,} boards, the first {boards[0]}"
+
+
 BOARDS_IN_A_PART = 200
 MOST_BOARDS = 200_000
 """Of one survey: they are stored with it, and each worker reads them all."""
 
 
 @dataclass(frozen=True)
-class RushHourBoards:
+class RushHourBoards(_RushHour):
     """The components of some boards of Rush Hour, each with its own pieces and walls, in 9, 16, 25 or 36 characters
     (``families.blocks.reader``); the letters are those of reading order, but A is the piece that leaves."""
 
-    size: int
-    row: int
     boards: tuple[str, ...]
     keep: Keep
 
@@ -241,17 +254,12 @@ class RushHourBoards:
         except ValueError as error:
             raise SettingError(f"{self.name}: a board: {error}") from None
 
-    @property
-    def name(self) -> str:
-        """As users write it."""
-        return f"rush-hour-{self.size}x{self.size}"
-
     @cached_property
     def _kernel(self) -> _kernel.LineSurvey:
         return _kernel.LineSurvey(self.size, self.row - 1, 1)
 
     def __str__(self) -> str:
-        return f"{counted(len(self.boards), 'board')}, row {self.row}; kept: {self.keep}"
+        return f"{_told_boards(self.boards)}, row {self.row}; kept: {self.keep}"
 
     @property
     def parts(self) -> int:
@@ -261,10 +269,6 @@ class RushHourBoards:
     def fields(self) -> dict[str, Any]:
         """See ``Starts``."""
         return {"kind": "rush-hour-boards", **asdict(self), "boards": list(self.boards)}
-
-    def puzzle_of(self, board: str) -> Puzzle:
-        """The puzzle that a component's board is a board of."""
-        return puzzle_given(f"rush-{board}")
 
     def survey(self, part: int, parts: int) -> Part:
         """See ``Starts``."""
@@ -329,7 +333,9 @@ class BlockBoards:
         return sampled * SAMPLED_PARTS // PLACEMENTS_IN_A_PART + 1
 
     def __str__(self) -> str:
-        what = "all placements of its pieces" if self.boards is None else counted(len(self.boards), "board")
+        goals, start = self.puzzle.definition.origin_boards
+        pieces = self.puzzle.definition.format_board(start or goals[0])
+        what = f"all placements of {pieces}" if self.boards is None else _told_boards(self.boards)
         return f"{what}, metric {self.puzzle.metric}; kept: {self.keep}"
 
     def fields(self) -> dict[str, Any]:
@@ -351,7 +357,7 @@ class BlockBoards:
                 "divide a new survey into more parts"
             )
         pieces = sum(len(kind.tokens) for kind in space.definition.kinds)
-        counts = msgspec.structs.replace(NOTHING, starts=len(starts))
+        counts = msgspec.structs.replace(NOTHING, starts=len(starts), minimal=None, minimal_states=None)
         kept: list[Component] = []
         try:
             for codes in space.components(starts, known, MOST_STATES, STATES_AT_ONCE):
@@ -361,10 +367,10 @@ class BlockBoards:
                     starts=0,
                     components=len(found),
                     solvable=len(solvable),
-                    minimal=0,
+                    minimal=None,
                     states=len(codes),
                     solvable_states=sum(each.states for each in solvable),
-                    minimal_states=0,
+                    minimal_states=None,
                     moves=max((each.moves or 0 for each in solvable), default=0),
                 )
                 kept += found if self.keep == "all" else solvable
@@ -412,9 +418,9 @@ def starts_named(
     boards: Sequence[GivenBoard] | None = None,
     walls: int | None = None,
 ) -> Starts:
-    """The set that is called ``rush-hour-NxN``, or a sliding block puzzle; with ``boards`` these alone; empty texts are
-    none. ``keep``: None: minimal components, of boards or of a puzzle all. Raises SettingError, PuzzleError,
-    BoardError."""
+    """The set that is called ``rush-hour-NxN``, or a sliding block puzzle; with ``boards`` these alone: empty texts are
+    none, and one text has a board on each line. ``keep``: None: minimal components, of boards or of a puzzle all.
+    Raises SettingError, PuzzleError, BoardError."""
     found = _NAME.fullmatch(starts) if isinstance(starts, str) else None
     if found:
         if found[1] != found[2]:
@@ -426,7 +432,9 @@ def starts_named(
             return whole
         if pieces is not None or walls is not None:
             raise SettingError(f"{starts}: boards are given, and a number of pieces or walls; leave one out")
-        return RushHourBoards(size, middle, _rush_hour_boards(whole, boards), keep or "all")
+        check = _kernel.LineSurvey(size, middle - 1, 1).check
+        read = _each_board(boards, lambda board: _rush_hour_board(board, size, check))
+        return RushHourBoards(size, middle, read, keep or "all")
     try:
         puzzle = puzzle_given(starts)
     except ForbiddenCodeError:
@@ -439,44 +447,42 @@ def starts_named(
         )
     if boards is None:
         return BlockBoards(puzzle, None, keep or "all")
-    texts = set()
-    for number, board in enumerate(boards, 1):
-        if not isinstance(board, str) or board.strip():
-            try:
-                texts.add(puzzle.definition.format_board(board_given(puzzle, board)))
-            except BoardError as error:
-                raise BoardError(f"line {number}: {error}") from None
-    if not texts:
-        raise BoardError("no boards: expected a board on each line")
-    return BlockBoards(puzzle, tuple(sorted(texts)), keep or "all")
+    texts = _each_board(boards, lambda board: puzzle.definition.format_board(board_given(puzzle, board)))
+    return BlockBoards(puzzle, texts, keep or "all")
 
 
-def _rush_hour_boards(whole: RushHour, boards: Sequence[GivenBoard]) -> tuple[str, ...]:
-    """Boards as they are kept. A line may have numbers beside the board, as those of Fogleman's database have. Raises
-    BoardError."""
-    kernel = _kernel.LineSurvey(whole.size, whole.row - 1, 1)
+def _each_board(boards: Sequence[GivenBoard], read: Callable[[GivenBoard], str]) -> tuple[str, ...]:
+    """The boards as they are kept. Raises BoardError."""
     found = set()
-    for number, line in enumerate(boards, 1):
-        words = [word for word in str(line).split() if not word.isdecimal()]
-        if not words:
-            continue
-        try:
-            if len(words) > 1:
-                raise BoardError(
-                    f"expected one board of {whole.size**2} characters, got {shown(str(line).strip())}"
-                )
-            puzzle_given(f"rush-{words[0]}")
-            letters = {"A": "A", "o": "o", ".": "o", "x": "x", "#": "x"}
-            for sign in words[0]:
-                letters.setdefault(sign, chr(ord("A") + len(letters) - 4))
-            board = "".join(letters[sign] for sign in words[0])
-            kernel.check(board)
-        except (PuzzleError, BoardError, ValueError) as error:
-            raise BoardError(f"line {number}: {error}") from None
-        found.add(board)
+    for number, board in enumerate(boards.splitlines() if isinstance(boards, str) else boards, 1):
+        given = board.strip() if isinstance(board, str) else board
+        if not isinstance(given, str) or given:
+            try:
+                found.add(read(given))
+            except (BoardError, PuzzleError, ValueError) as error:
+                raise BoardError(f"line {number}: {error}") from None
     if not 0 < len(found) <= MOST_BOARDS:
-        raise BoardError(f"{len(found):,} boards: expected 1 to {MOST_BOARDS:,}, one on each line")
+        count = f"{len(found):,}" if found else "no"
+        raise BoardError(f"{count} boards: expected 1 to {MOST_BOARDS:,}, one on each line")
     return tuple(sorted(found))
+
+
+def _rush_hour_board(given: GivenBoard, size: int, check: Callable[[str], None]) -> str:
+    """The board as it is kept. A line may have numbers beside it, as those of Fogleman's database have. Raises
+    BoardError, PuzzleError, ValueError."""
+    words = [word for word in str(given).split() if not word.isdecimal()]
+    if [len(word) for word in words] != [size**2]:
+        raise BoardError(
+            f"got {shown(str(given))}; expected a board of {size}x{size} cells, {size**2} characters without marks "
+            "between: A the piece that leaves, o an empty cell, x a wall"
+        )
+    read_rush_hour(words[0], PuzzleError)
+    letters = {"A": "A", "o": "o", ".": "o", "x": "x", "#": "x"}
+    for sign in words[0]:
+        letters.setdefault(sign, chr(ord("A") + len(letters) - 4))
+    board = "".join(letters[sign] for sign in words[0])
+    check(board)
+    return board
 
 
 def starts_of(fields: dict[str, Any]) -> Starts:

@@ -24,7 +24,6 @@ from farthest.families.permutation.written_moves import WrittenMoves
 from farthest.machine import cores
 from farthest.puzzles.move_text import moves_text, read_moves
 from farthest.puzzles.puzzle import Puzzle
-from farthest.random_source import RandomSource
 from farthest.wording import counted, shown
 
 MOST_COSETS = 2**21
@@ -55,6 +54,19 @@ class Run(Protocol):
     def share(self) -> float:
         """Of the work of the distance under way what is done."""
 
+    def bits(self, positions: Any, /) -> bytes:
+        """The bits (uint64) of positions of the coset, as ``Tables.rows`` makes them."""
+
+    def watch(self, bits: Any, /) -> None:
+        """Before the run: bits of which sequences are kept. Then ``advance`` gives None also before each listing,
+        which may not be needed."""
+
+    def reached(self, bits: Any, /) -> bytes:
+        """For each bit a byte, 1 where it is at most at the distance under way."""
+
+    def caught(self) -> list[tuple[int, list[int]]]:
+        """The watched bits that a listed sequence was the first to set, with its moves."""
+
 
 class Tables(Protocol):
     """What cosets of a subgroup need together. ``classes``: of cosets that symmetries take to each other."""
@@ -65,14 +77,17 @@ class Tables(Protocol):
     def first(self, number: int, /) -> str:
         """A shortest sequence to the first coset of a class, by the class's number."""
 
-    def drawn(self, source: RandomSource, /) -> str:
-        """A shortest sequence to a coset at random."""
+    def sequence(self, element: Element, /) -> str:
+        """A shortest sequence to the coset of an element: the same for each element of it."""
 
     def coset(self, text: str, /) -> Coset:
         """The coset of a sequence. Raises BoardError."""
 
     def begin(self, text: str, threads: int, /) -> Run:
         """A run of the coset of a sequence by so many threads."""
+
+    def rows(self, elements: Any, /) -> Any:
+        """Elements, a row of uint16 each, as a run takes positions: what the coset's sequence, then each, is."""
 
 
 @dataclass(frozen=True)
@@ -257,10 +272,9 @@ class SmallTables:
         """See ``Tables``."""
         return self._way(self.firsts[number])
 
-    def drawn(self, source: RandomSource) -> str:
+    def sequence(self, element: Element) -> str:
         """See ``Tables``."""
-        element = np.array(self._subgroup.whole.random(source), dtype=np.uint16)
-        return self._way(self.kernel.coset_of(element))
+        return self._way(self.kernel.coset_of(np.array(element, dtype=np.uint16)))
 
     def coset(self, text: str) -> Coset:
         """See ``Tables``."""
@@ -271,6 +285,10 @@ class SmallTables:
     def begin(self, text: str, threads: int) -> Run:
         """See ``Tables``. It takes one thread."""
         return _SmallRun(self.kernel, self._subgroup.element(text))
+
+    def rows(self, elements: Any) -> Any:
+        """See ``Tables``."""
+        return elements
 
 
 class _SmallRun(_kernel.CosetRun):
@@ -413,9 +431,9 @@ class LargeTables:
             ]
         return state[0], state[1], state[2]
 
-    def drawn(self, source: RandomSource) -> str:
+    def sequence(self, element: Element) -> str:
         """See ``Tables``."""
-        return self._subgroup.text_of(self._way(self._state(self._subgroup.whole.random(source))))
+        return self._subgroup.text_of(self._way(self._state(element)))
 
     def coset(self, text: str) -> Coset:
         """See ``Tables``."""
@@ -429,3 +447,8 @@ class LargeTables:
         return _kernel.LargeCosetRun(
             self.kernel, _sources(self._subgroup, element), self._state(element), threads
         )
+
+    def rows(self, elements: Any) -> Any:
+        """See ``Tables``."""
+        slots = np.array([slot for slot, _ in self._subgroup.points.places], dtype=np.uint8)
+        return slots[np.argsort(elements, axis=1)[:, self._subgroup.points.first]]

@@ -85,6 +85,25 @@ def test_a_terminal_is_told_every_few_seconds(
     assert capsys.readouterr().err == "3 boards, 1 of them unsolvable, 3,000 nodes, 10.5 s\n"
 
 
+def test_boards_of_one_coset(run: Run, folder: Path) -> None:
+    asked = ("solve", "cube-2x2x2-htm<U,R2,F2>", "-", "--subgroup", "<U,R2>")
+    boards = "moves: U R2 U' R2 U\nmoves: R2 U\nmoves: F2\nmoves: Q\n"
+    result = run(*asked, "--progress", stdin=boards, status=1)
+    first, second, third = result.stdout.splitlines()
+    assert re.search(r": 5 moves, [0-9,]+ nodes, \S+ s: U' R2 U R2 U'$", first)
+    assert second.endswith(": U' R2")
+    assert ": 1 move, " in third
+    assert "2 boards of 1 coset of <U,R2>; 1 board alone in a coset" in result.stderr
+    assert "Error: line 4: " in result.stderr
+    assert "iteration bound=4 " in result.stderr
+    told = json.loads(run(*asked, "--json", stdin=boards, status=1).stdout.splitlines()[0])
+    assert (told["algorithm"], told["heuristic"], told["moves"]) == ("cosets", "<U,R2>", first.split()[-5:])
+    assert (told["length"], told["optimal"], told["iterations"], told["line"]) == (5, True, [], 1)
+    assert "--subgroup solves several boards" in run(*asked, "--all", stdin=boards, status=2).stderr
+    assert "--subgroup solves several boards" in run(*asked[:2], "goal", *asked[3:], status=2).stderr
+    assert list(folder.iterdir()) == []
+
+
 def test_what_a_line_tells_of_the_options(run: Run) -> None:
     asked = ("solve", "8-puzzle", "-")
     assert ": 31 moves, 40 optimal solutions, " in run(*asked, "--all", stdin=HARDEST).stdout

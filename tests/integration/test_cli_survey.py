@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 from integration.conftest import Run, RunJson
@@ -17,7 +18,9 @@ def test_a_survey(run: Run, run_json: RunJson) -> None:
     assert [each["pieces"] for each in again["totals"]] == list(range(1, 9))
     assert run_json("surveys") == [again]
     assert run_json("surveys", "1") == again
-    assert "rush-hour-4x4      1     1" in run("surveys").stdout
+    assert (
+        "     1  rush-hour-4x4: at most 18 pieces, row 2; kept: minimal      1     1" in run("surveys").stdout
+    )
     assert "BBoCAAoCDEEEDoFF" in run("surveys", "1", "--top", "1").stdout
     (first, *_) = found = run_json("surveys", "1", "--top", "40")["components"]
     assert len(found) == 32
@@ -36,10 +39,26 @@ def test_boards_of_a_puzzle(run: Run, run_json: RunJson) -> None:
     told = run_json("survey", "pennant", "--boards", "boards.txt")
     assert (told["kept"], told["parts"]) == (1, 1)
     assert told["starts_of"]["boards"] == ["AABB/AACC/12../DEFF/DEGG"]
-    assert "set           1 board, metric move; kept: all" in run("surveys", "1").stdout
+    assert (
+        "set           board AABB/AACC/12../DEFF/DEGG, metric move; kept: all" in run("surveys", "1").stdout
+    )
+    run("survey", "pennant", "--boards", "-", stdin="start\nAABB/AACC/1.2./DEFF/DEGG")
+    run("survey", "pennant", "--keep", "solvable")
+    assert [line.split("  ")[3] for line in run("surveys").stdout.splitlines()[1:]] == [
+        "pennant: board AABB/AACC/12../DEFF/DEGG, metric move; kept: all",
+        "pennant: 2 boards, the first AABB/AACC/1.2./DEFF/DEGG, metric move; kept: all",
+        "pennant: all placements of AABB/AACC/12../DEFF/DEGG, metric move; kept: solvable",
+    ]
+    assert {each["minimal"] for each in told["totals"]} == {None}
+    assert re.search(r"\n   all +1 +1 +1 +1,398 +78\n", run("surveys", "1").stdout)
     (component,) = run_json("surveys", "1", "--top", "9")["components"]
     assert component["states"] == 1398
-    assert "line 1: " in run("survey", "pennant", "--boards", "-", stdin="AB\n", status=2).stderr
+    wrong = run("survey", "pennant", "--boards", "-", stdin="\nAB\n", status=2).stderr
+    assert "standard input: line 2: board 'AB' for pennant: 2 cells, expected 20" in wrong
+    Path("empty.txt").touch()
+    for name in ("pennant", "rush-hour-4x4"):
+        said = run("survey", name, "--boards", "empty.txt", status=2).stderr
+        assert "empty.txt: no boards: expected 1 to 200,000, one on each line" in said
 
 
 def test_boards_with_walls(run: Run, run_json: RunJson) -> None:

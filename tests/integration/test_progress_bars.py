@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from IPython.utils.capture import capture_output
 
 import farthest
 from farthest.api import bars
+from farthest.cli.printing import note
 from farthest.safe_text import safe_streams
 
 
@@ -58,11 +60,11 @@ def read_all(terminal: int, parts: list[bytes]) -> None:
             parts.append(part)
 
 
-@pytest.mark.parametrize("streams", [nullcontext, safe_streams], ids=["Python", "command"])
-@pytest.mark.usefixtures("eager")
-def test_a_terminal_shows_a_line(
-    streams: Callable[[], AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+Streams = Callable[[], AbstractContextManager[None]]
+
+
+def on_a_terminal(act: Callable[[], object], streams: Streams, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What comes there."""
     ours, theirs = pty.openpty()
     parts: list[bytes] = []
     reader = threading.Thread(target=read_all, args=(ours, parts))
@@ -70,14 +72,36 @@ def test_a_terminal_shows_a_line(
     with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         with streams():
-            farthest.histogram("3-puzzle")
+            act()
     reader.join()
     os.close(ours)
-    shown = b"".join(parts).decode()
+    return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize("streams", [nullcontext, safe_streams], ids=["Python", "command"])
+@pytest.mark.usefixtures("eager")
+def test_a_terminal_shows_a_line(streams: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_a_terminal(lambda: farthest.histogram("3-puzzle"), streams, monkeypatch)
     assert "depth 6" in shown
     assert "12 states" in shown
     assert "\x1b[?25h" in shown  # the cursor is there again
     assert "\\u" not in shown  # what steers the terminal is no text
+
+
+@pytest.mark.parametrize("streams", [nullcontext, safe_streams], ids=["Python", "command"])
+@pytest.mark.usefixtures("eager")
+def test_a_message_has_a_line_of_its_own(streams: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
+    def act() -> None:
+        before = sys.stderr
+        with bars.progress_bar(None) as bar:
+            bar.tell("1 of 2", 0.5)
+            note("no worker is alive")
+            bar.tell("2 of 2", 1.0)
+        assert sys.stderr is before
+
+    shown = on_a_terminal(act, streams, monkeypatch)
+    assert re.search(r"\r(\x1b\[[0-9;]*[A-Za-z])*Note: no worker is alive\.\r?\n", shown)
+    assert "2 of 2" in shown[shown.index("Note") :]
 
 
 @pytest.mark.usefixtures("eager")

@@ -223,7 +223,7 @@ def test_a_long_coset_tells_how_far_it_is_and_ends_with_its_attempt(
     assert work.under_way_now([3]).keys() == {3}
     assert work.under_way_now([3])[3].startswith("distance ")
     assert work.under_way_now([2]) == {}
-    assert work.take_back([3])[0].found == COSETS.survey(3, 6)
+    assert work.records(0, [3], worker_survey.Done)[3].found == COSETS.survey(3, 6)
     ENDING.set()
     with pytest.raises(BusyError):
         work.do(0, 2)

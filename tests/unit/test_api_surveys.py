@@ -26,7 +26,12 @@ def test_a_survey_and_its_questions(tmp_path: Path) -> None:
         assert found.top(2, by="states", pieces=5)[0].states >= found.top(pieces=5)[0].states
         assert len(list(found.components())) == 32
         assert found.cosets() == []
-        assert repr(found) == "<Survey 1: rush-hour-4x4, 3 of 3 parts>"
+        assert (
+            repr(found) == "<Survey 1: rush-hour-4x4: at most 18 pieces, row 2; kept: minimal; 3 of 3 parts>"
+        )
+        assert [each.name for each in farthest.surveys(file)] == [
+            "rush-hour-4x4: at most 18 pieces, row 2; kept: minimal"
+        ]
         shown = found._repr_html_()
         assert "<td" in shown
         assert "Hardest boards: 7 moves, 34 states" in shown
@@ -47,17 +52,47 @@ def test_a_survey_and_its_questions(tmp_path: Path) -> None:
         farthest.open_survey(1, file)
 
 
+def test_cosets(tmp_path: Path) -> None:
+    file, subgroup = tmp_path / "f.db", "<U>"
+    puzzle = farthest.load_puzzle("pyraminx<U,L>")
+    with farthest.survey_cosets(puzzle, subgroup="<U,L>", depth=30, threads=2, database=file) as found:
+        assert [sum(row.layers) for row in found.cosets()] == [540]
+    with farthest.survey_cosets(
+        puzzle, subgroup=subgroup, depth=30, cosets=["L U", "L"], database=file
+    ) as some:
+        assert [row.coset for row in some.cosets()] == ["L U", "L"]
+    with farthest.survey_cosets(
+        puzzle, subgroup=subgroup, depth=30, random=12, seed=1, database=file
+    ) as drawn:
+        assert drawn.estimates().sampled == 12
+    with pytest.raises(farthest.SettingError, match="random 181: there are 180 cosets"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, random=181, database=file)
+    with pytest.raises(farthest.SettingError, match="give one of them"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, random=2, cosets=["L"], database=file)
+    with pytest.raises(farthest.SettingError, match="would take centuries"):
+        farthest.survey_cosets(
+            "cube-3x3x3-htm", subgroup="<U,D,R2,L2,F2,B2>", depth=3, database=tmp_path / "none.db"
+        )
+    with pytest.raises(TypeError, match="expected a list of sequences"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets="L U", database=file)
+    assert not (tmp_path / "none.db").exists()
+
+
 def test_boards_of_a_puzzle_of_ones_own(tmp_path: Path) -> None:
     """As on the command line, but the puzzle is an object, and boards are what boards may be."""
     puzzle = PUZZLES["blocks, move"]()
     start = puzzle.definition.origin_boards[1]
     assert start is not None
     with farthest.survey(puzzle, boards=["start", start], database=tmp_path / "f.db") as found:
+        with farthest.survey(puzzle, boards="start", database=tmp_path / "f.db") as same:
+            assert same.number == found.number
         assert found.totals.starts == found.totals.components == 1
         (component,) = found.components()
         with farthest.enumerate(puzzle, database=tmp_path / "f.db", origin="from start") as opened:
             assert component.states == opened.states
         assert component.moves is None
+        assert found.totals.minimal is None
+        assert "minimal" not in found._repr_html_()
         assert found.top() == []
         assert "<img" not in found._repr_html_()
 
@@ -108,3 +143,5 @@ def test_what_is_wrong(tmp_path: Path) -> None:
                 found.top(count, pieces=pieces)
     with pytest.raises(farthest.JobError, match="has no survey"):
         farthest.open_survey(2**80, file)
+    with pytest.raises(TypeError, match="number: expected a whole number, got '1'"):
+        farthest.open_survey("1", file)  # type: ignore[arg-type]  # what is tested

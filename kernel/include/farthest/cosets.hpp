@@ -29,6 +29,7 @@
 
 #include "farthest/group_expander.hpp"
 #include "farthest/move_order.hpp"
+#include "farthest/watched_bits.hpp"
 
 namespace farthest {
 
@@ -110,6 +111,14 @@ class CosetRun {
   // with it. listed: whether sequences are listed. Throws LimitExceeded beyond kMostListed.
   std::optional<Found> advance(bool listed);
 
+  // The bit of a position w of the coset, given as r, then w: the images of all points. Throws
+  // InvalidArgument for another one.
+  std::uint64_t bit_of(std::span<const std::uint16_t> images) const;
+  bool reached(std::uint64_t bit) const { return (reached_[bit / 64] >> (bit % 64) & 1) != 0; }
+  // Bits whose listed sequences are kept, if they are the first to set them: before the run begins. Then a
+  // distance is also interrupted between the prepass and the listing, which may not be needed.
+  WatchedBits& watched() { return watched_; }
+
  private:
   // Nodes with equally many moves left, kept until there are enough of them: so what is looked up has been
   // asked for long before.
@@ -121,6 +130,7 @@ class CosetRun {
     };
     std::vector<Node> nodes;
     std::vector<std::uint16_t> images;  // of the base points, by node
+    std::vector<std::uint8_t> way;      // the moves made so far, by node, where bits are watched
     std::size_t next = 0;               // node
   };
   using Time = std::chrono::steady_clock::time_point;
@@ -129,7 +139,7 @@ class CosetRun {
   void begin_listing();
   bool list(Time until);
   bool expand(const Level& level, std::size_t node, int left);
-  void mark(std::span<const Key> keys);
+  void mark(std::span<const Key> keys, std::span<const std::uint8_t> ways = {});
 
   const Cosets& cosets_;
   std::uint32_t coset_;
@@ -142,6 +152,8 @@ class CosetRun {
   std::vector<Level> levels_;                   // by moves that are left
   std::size_t left_ = 0, top_ = 0;              // the level under way; none above top_ has nodes
   std::vector<Key> keys_;
+  std::vector<std::uint8_t> ways_;  // to keys_, where bits are watched
+  WatchedBits watched_;
   Found found_{};
 };
 

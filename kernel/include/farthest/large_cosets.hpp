@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "farthest/subgroup_bits.hpp"
 #include "farthest/turn_table.hpp"
+#include "farthest/watched_bits.hpp"
 
 namespace farthest {
 
@@ -50,7 +52,7 @@ class LargeCosets {
   friend class LargeCosetRun;
 
   // What stands where, as bytes of SubgroupBits.
-  SubgroupBits::Bytes bytes_of(const Slots& slots) const;
+  SubgroupBits::Bytes bytes_of(std::span<const std::uint8_t> slots) const;
 
   std::vector<std::uint8_t> places_;  // by slot
   TurnTable table_;
@@ -80,6 +82,12 @@ class LargeCosetRun {
   // Goes on with the next distance, from 0, for `slice` or a little longer. None: it is not done yet, and the
   // next call goes on with it. listed: whether sequences are listed. Throws LimitExceeded beyond kMostListed.
   std::optional<Found> advance(bool listed, std::chrono::milliseconds slice = std::chrono::seconds(1));
+  // As of a CosetRun; what stands in the slots after r, then w. In the middle of a step it is not known which
+  // bits are reached: none.
+  std::uint64_t bit_of(std::span<const std::uint8_t> board);
+  bool reached(std::uint64_t bit) const { return (!under_way_ || moved_) && bits_.has(bit); }
+  WatchedBits& watched() { return watched_; }
+
   // Of the sequences of the distance under way the share that is listed.
   double share() const;
 
@@ -104,6 +112,7 @@ class LargeCosetRun {
   int left_ = 0;                                  // moves that roots have left
   std::size_t next_ = 0;                          // root
   std::vector<std::unique_ptr<Worker>> workers_;  // while sequences are listed
+  WatchedBits watched_;
 };
 
 }  // namespace farthest

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.reporter import EnumerationProgress
 from farthest.coordinator.search.settings import SearchReporter
-from farthest.safe_text import raw, safe
+from farthest.safe_text import SafeStream, raw, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import TextIO
 
+    from rich.console import Console
     from rich.progress import Progress, TaskID
 
     from farthest.search.deepening import Iteration
@@ -75,11 +77,11 @@ class NotebookBar(Bar):
 
 
 class TerminalBar(Bar):
-    """A line on standard error that changes."""
+    """A line on standard error that changes; what others write there comes above it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._shown: tuple[Progress, TaskID] | None = None
+        self._shown: tuple[Progress, TaskID, TextIO] | None = None
 
     def show(self, text: str, share: float | None) -> None:
         from rich.console import Console
@@ -98,14 +100,34 @@ class TerminalBar(Bar):
                 redirect_stdout=False,
                 redirect_stderr=False,
             )
-            self._shown = progress, progress.add_task("", total=None)
+            self._shown = progress, progress.add_task("", total=None), sys.stderr
             progress.start()
-        progress, task = self._shown
+            sys.stderr = LinesAbove(sys.stderr, progress.console)
+        progress, task, _ = self._shown
         progress.update(task, description=text, total=None if share is None else 1.0, completed=share or 0.0)
 
     def close(self) -> None:
         if self._shown is not None:
-            self._shown[0].stop()
+            progress, _, sys.stderr = self._shown
+            progress.stop()
+
+
+class LinesAbove(SafeStream):
+    """Standard error while the live line is shown: whole lines appear above it, as they are."""
+
+    def __init__(self, stream: TextIO, console: Console) -> None:
+        super().__init__(raw(stream))
+        self._console = console
+        self._begun = ""  # of a line that is not whole
+
+    def write(self, text: str) -> int:
+        from rich.text import Text
+
+        *lines, self._begun = (self._begun + text).split("\n")
+        with suppress(OSError):
+            for line in lines:
+                self._console.print(Text(safe(line)), soft_wrap=True)
+        return len(text)
 
 
 class LineBar(Bar):

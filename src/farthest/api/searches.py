@@ -106,6 +106,7 @@ def solve_many(
     to: GivenBoard = "goal",
     algorithm: Algorithm = "ida",
     heuristic: str | None = None,
+    subgroup: str | None = None,
     threads: SupportsIndex | None = None,
     database: str | Path | None = None,
     progress: bool | None = None,
@@ -113,8 +114,9 @@ def solve_many(
     """Search for a shortest solution of each board, one after the other: the tables of the heuristic are made once.
 
     The outcomes in the order of the boards; None for a board that is known to be unsolvable without a search. The
-    arguments are those of `solve`; no search is stored, and tables
-    that ``auto`` makes are kept. Raises as `solve` does, but no UnreachableError.
+    arguments are those of `solve`; no search is stored, and tables that ``auto`` makes are kept. ``subgroup``: as in
+    ``<U,R2,F2>``, of a permutation puzzle: boards that its moves take to each other are solved together, by enumerating
+    their coset; those that are alone are searched. Raises as `solve` does, but no UnreachableError.
     """
     from farthest.coordinator.search.settings import SearchSettings
     from farthest.errors import UnreachableError
@@ -128,9 +130,14 @@ def solve_many(
         solver,
         reporter,
     ):
-        for board in wanted:
+        cosets = None
+        if subgroup is not None:
+            from farthest.coordinator.search.coset_boards import BoardsByCosets
+
+            cosets = BoardsByCosets(solver, subgroup, dict(enumerate(wanted)), reporter)
+        for number, board in enumerate(wanted):
             try:
-                outcome = solver.solve(board)
+                outcome = (cosets and cosets.take(number)) or solver.solve(board)
             except UnreachableError:
                 outcome = None
             found.append(outcome)

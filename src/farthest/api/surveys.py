@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, SupportsIndex
 
@@ -43,28 +42,75 @@ def survey(
     """Find the components of many small spaces and the hardest board of each, store them, and return the survey.
 
     ``starts``: ``rush-hour-6x6``, all boards of Rush Hour of that size; or a sliding block puzzle: all placements of
-    its pieces; with ``boards`` these alone. ``pieces``, ``walls``: most of a board, and ``row``: that of the piece that
-    leaves, from 1, all of Rush Hour. ``keep``: which components have a row; None: minimal, of a puzzle or of boards
-    all. ``parts``: into how many a new survey is divided; None: some seconds each. ``workers``: who does them;
-    ``threads``: None: one per processor. ``database``: as for `open_map`; the file is made where there is none.
-    ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises SettingError, PuzzleError,
-    BoardError, ResourceError or StorageError.
+    its pieces; with ``boards`` these alone; a text has one on each line. ``pieces``, ``walls``: most of a board, and
+    ``row``: that of the piece that leaves, from 1, all of Rush Hour. ``keep``: which components have a row; None:
+    minimal, of a puzzle or of boards all. ``parts``: into how many a new survey is divided; None: some seconds each.
+    ``workers``: who does them; ``threads``: None: one per processor. ``database``: as for `open_map`; the file is made
+    where there is none. ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises
+    SettingError, PuzzleError, BoardError, ResourceError or StorageError.
     """
-    from farthest.errors import SettingError
-    from farthest.models.database import open_database
     from farthest.starts import starts_named
 
-    divided, by = _within("parts", parts, 1, 10_000_000), _within("threads", threads, 1, 4096)
+    divided = _within("parts", parts, 1, 10_000_000)
+    asked = starts_named(
+        starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
+    )
+    return _surveyed(asked, divided, workers, threads, database, progress)
+
+
+def survey_cosets(
+    puzzle: GivenPuzzle,
+    *,
+    subgroup: str,
+    depth: SupportsIndex,
+    cosets: Sequence[str] | None = None,
+    random: SupportsIndex | None = None,
+    seed: SupportsIndex = 0,
+    workers: Literal["threads", "celery"] = "threads",
+    threads: SupportsIndex | None = None,
+    database: str | Path | None = None,
+    progress: bool | None = None,
+) -> Survey:
+    """Count the positions of cosets of a subgroup at each distance from solved, store them, and return the survey.
+
+    ``puzzle``: a permutation puzzle; ``subgroup``: moves that generate one, as in ``<U,R2,F2>``. ``depth``: to which
+    counts are exact. ``cosets``: those of the positions after these sequences of moves; ``random``: so many at random,
+    by ``seed``; neither: all. The other arguments, and that it goes on, as of `survey`. Raises SettingError,
+    PuzzleError, BoardError, ResourceError or StorageError.
+    """
+    from farthest.cosets import Drawn, cosets_named
+    from farthest.errors import SettingError
+
+    drawn, number = _within("random", random, 1, 10**6), _within("seed", seed, 0, 2**31 - 1)
+    if drawn is not None and cosets is not None:
+        raise SettingError("cosets and random: give one of them")
+    if isinstance(cosets, str):
+        raise TypeError("cosets: expected a list of sequences, got a text; write [sequence]")
+    chosen = Drawn(drawn, number or 0) if drawn is not None else None if cosets is None else tuple(cosets)
+    asked = cosets_named(puzzle, subgroup, _within("depth", depth, 0, 100) or 0, chosen)
+    asked.check()
+    return _surveyed(asked, None, workers, threads, database, progress)
+
+
+def _surveyed(
+    asked: Starts,
+    parts: int | None,
+    workers: str,
+    threads: SupportsIndex | None,
+    database: str | Path | None,
+    progress: bool | None,
+) -> Survey:
+    from farthest.errors import SettingError
+    from farthest.models.database import open_database
+
+    by = _within("threads", threads, 1, 4096)
     if workers not in ("threads", "celery"):
         raise ValueError(f"workers: expected threads or celery, got {workers!r}")
     if workers == "celery" and by is not None:
         raise SettingError("threads: these are of this process; leave them out with workers celery")
-    asked = starts_named(
-        starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
-    )
     opened = open_database(database, create=True)
     try:
-        return Survey(opened, _done(asked, opened, divided, workers, by, progress).id)
+        return Survey(opened, _done(asked, opened, parts, workers, by, progress).id)
     except BaseException:
         opened.close()
         raise
@@ -109,14 +155,15 @@ def open_survey(number: SupportsIndex, database: str | Path | None = None) -> Su
 
     opened = open_database(database, create=False)
     try:
-        return Survey(opened, index(number))
+        return Survey(opened, whole("number", number) or 0)
     except BaseException:
         opened.close()
         raise
 
 
 def surveys(database: str | Path | None = None) -> list[StoredSurvey]:
-    """All surveys of a database, oldest first. ``database``: as for `open_map`. Raises StorageError."""
+    """All surveys of a database, oldest first; the ``name`` of each tells it from others. ``database``: as for
+    `open_map`. Raises StorageError."""
     from farthest.models.database import open_database
     from farthest.models.surveys import Surveys
 
@@ -261,7 +308,7 @@ class Survey:
             return facts(title, [*rows, ("digest", self.digest)])
         totals, digest = self._surveys.totals_and_digest(self.number)
         counts = asdict(sum(totals.values(), NOTHING)).items()
-        rows += [(name.replace("_", " "), f"{count:,}") for name, count in counts]
+        rows += [(name.replace("_", " "), f"{count:,}") for name, count in counts if count is not None]
         rows.append(("digest", digest))
         found = boards_of(stored.starts, self.top(DRAWN))
         boards = [(caption, board_picture(puzzle, board)) for caption, puzzle, board in found]
@@ -269,5 +316,4 @@ class Survey:
         return facts(title, rows) + (image(svg(boards, title), told) if boards else "")
 
     def __repr__(self) -> str:
-        stored = self.stored
-        return f"<Survey {self.number}: {self.name}, {stored.done} of {stored.record.parts} parts>"
+        return repr(self.stored).replace("StoredSurvey", "Survey")

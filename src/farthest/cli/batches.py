@@ -13,11 +13,11 @@ import click
 from farthest.cli.bulk import ReadAhead, numbered_boards
 from farthest.cli.printing import print_json
 from farthest.cli.search_outcome import search_document, tell_interrupted, why_unsolvable
-from farthest.coordinator.search.settings import named_moves
-from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
+from farthest.coordinator.search.settings import SearchOutcome, named_moves
+from farthest.coordinator.search.solve import SearchInterrupted, Solver, UnsolvableError
 from farthest.errors import BatchError, BoardError, FarthestError, ResourceError, SettingError
 from farthest.families.user_input import board_given
-from farthest.puzzles.board_sets import board_set, sets_of
+from farthest.puzzles.board_sets import BoardSet, board_set, sets_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.move_text import moves_text
 from farthest.wording import counted, or_list, seconds_text
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
     from farthest.cli.search_progress import QuietSearchReporter
     from farthest.coordinator.search.boards import BoardsByWorkers
-    from farthest.coordinator.search.settings import SearchOutcome
-    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.coset_boards import BoardsByCosets
     from farthest.coordinator.search.storage import SearchStorage
-    from farthest.puzzles.board_sets import BoardSet
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 
@@ -97,16 +95,18 @@ def solve_batch(
     *,
     called: str,
     as_json: bool,
+    subgroup: str | None = None,
 ) -> None:
     """Prints the result for each board before the next is read. That a board cannot be solved is a result too.
-    ``called``: what the numbers are of, ``line``.
+    ``called``: what the numbers are of, ``line``. ``subgroup``: boards of one coset are solved together, and all boards
+    read before.
 
     What is no board, or a search that needs too much memory, is told on standard error with its number. Raises
     BatchError at the end where there were such, or lengths that are not those published; and SearchInterrupted.
     """
     solver.check()
     wrong, unlike = list[int](), list[int]()
-    for asked, search in _searches(solver, boards, storage, reporter):
+    for asked, search in _searches(solver, boards, storage, reporter, subgroup):
         reporter.board(asked.number)
         try:
             found = search()
@@ -141,10 +141,25 @@ def solve_batch(
 
 
 def _searches(
-    solver: Solver, boards: Iterable[Asked], storage: SearchStorage, reporter: QuietSearchReporter
+    solver: Solver,
+    boards: Iterable[Asked],
+    storage: SearchStorage,
+    reporter: QuietSearchReporter,
+    subgroup: str | None,
 ) -> Iterator[tuple[Asked, Callable[[], _Found]]]:
     """The boards in order, each with the search for it. Those that are to be no jobs are searched ahead by workers,
     where these search."""
+    if subgroup is not None:
+        from farthest.coordinator.search.coset_boards import BoardsByCosets
+
+        asked_for = list(boards)
+        given: dict[int, Board] = {}
+        for each in asked_for:
+            with suppress(BoardError):  # it is told in its turn
+                given[each.number] = board_given(solver.puzzle, each.text)
+        cosets = BoardsByCosets(solver, subgroup, given, reporter)
+        yield from ((each, partial(_solve, solver, each, cosets)) for each in asked_for)
+        return
     read = ReadAhead(boards)
     if solver.settings.workers != "celery" or solver.settings.within > 1 or storage.store:
         while (asked := read.next(wait=True)) is not None:
@@ -174,9 +189,9 @@ def _listed(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers[:NAMED])) + more
 
 
-def _solve(solver: Solver, asked: Asked, workers: BoardsByWorkers | None = None) -> _Found:
+def _solve(solver: Solver, asked: Asked, ahead: BoardsByWorkers | BoardsByCosets | None = None) -> _Found:
     board = board_given(solver.puzzle, asked.text)
-    found = None if workers is None else workers.take(asked.number)
+    found = None if ahead is None else ahead.take(asked.number)
     try:
         outcome = found or solver.solve(board)
     except UnsolvableError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.enumeration_options import settings_options
-from farthest.cli.options import number_option, usual_options
+from farthest.cli.options import number_option, progress_option, usual_options
 from farthest.cli.printing import given_database, note, print_drawings, print_json, print_table, warn
 from farthest.documents import plain
 from farthest.errors import STOPPED_EARLY
@@ -38,11 +38,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Enumerate even if a finished job of the same puzzle and options is stored.",
 )
-@click.option(
-    "--progress/--no-progress",
-    default=None,
-    help="Report progress on standard error.  [default: if it is a terminal]",
-)
+@progress_option
 @usual_options
 def enumerate_(
     puzzle: Puzzle,

@@ -85,6 +85,12 @@ threads_option = number_option(
     "--threads", least=1, most=4096, help="Threads of this process.  [default: one per processor]"
 )
 
+progress_option = click.option(
+    "--progress/--no-progress",
+    default=None,
+    help="Report progress on standard error.  [default: if it is a terminal]",
+)
+
 
 job_argument = click.argument("job", shell_complete=completed("job"))
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from farthest.cli.printing import event_line, note, stderr_is_terminal
 from farthest.coordinator.reporter import EnumerationProgress, Reporter
-from farthest.safe_text import SafeStream, raw, safe, tell_at_once
+from farthest.safe_text import raw, tell_at_once
 from farthest.wording import bytes_text, rate_text, seconds_text
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.live import Live
 
     from farthest.coordinator.settings import Estimate, Outcome
@@ -175,6 +172,8 @@ class LiveReporter(EnumerationProgress, QuietReporter):
         from rich.console import Console
         from rich.live import Live
 
+        from farthest.api.bars import LinesAbove
+
         self._stderr = sys.stderr
         console = Console(file=raw(sys.stderr))
         self._live = Live(
@@ -186,30 +185,12 @@ class LiveReporter(EnumerationProgress, QuietReporter):
             redirect_stderr=False,  # click writes past rich's stream
         )
         self._live.start()
-        sys.stderr = _LinesAbove(sys.stderr, console)
+        sys.stderr = LinesAbove(sys.stderr, console)
 
     def _text(self) -> RenderableType:
         from rich.text import Text
 
         return Text(" · ".join(self.parts()), no_wrap=True, overflow="ellipsis")
-
-
-class _LinesAbove(SafeStream):
-    """Standard error while the live line is shown: whole lines appear above it, as they are."""
-
-    def __init__(self, stream: TextIO, console: Console) -> None:
-        super().__init__(raw(stream))
-        self._console = console
-        self._begun = ""  # of a line that is not whole
-
-    def write(self, text: str) -> int:
-        from rich.text import Text
-
-        *lines, self._begun = (self._begun + text).split("\n")
-        with suppress(OSError):
-            for line in lines:
-                self._console.print(Text(safe(line)), soft_wrap=True)
-        return len(text)
 
 
 def enumeration_reporter(progress: bool | None) -> QuietReporter:

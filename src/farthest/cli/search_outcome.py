@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.coordinator.search.settings import named_moves
+from farthest.coordinator.search.settings import SearchOutcome, named_moves
 from farthest.coordinator.search.solve import SearchInterrupted
 from farthest.errors import UnreachableError
 from farthest.heuristics import GUIDED
@@ -15,7 +15,6 @@ from farthest.puzzles.origin import WORDS, names_of, where_text
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.documents.searches import SolvedDocument
     from farthest.puzzles.definition import Board

@@ -85,6 +85,11 @@ if TYPE_CHECKING:
     help="Solve a published set of boards, such as korf-100 or korf-100:12,30-33, and compare the lengths with the "
     "published ones.",
 )
+@click.option(
+    "--subgroup",
+    metavar="MOVES",
+    help="Of several boards: solve those of one coset of a subgroup together, such as '<U,D,R2,L2,F2,B2>' of the cube.",
+)
 @usual_options
 def solve(
     puzzle: str,
@@ -102,6 +107,7 @@ def solve(
     progress: bool | None,
     store: bool | None,
     set_name: str | None,
+    subgroup: str | None,
     database: str | None,
     as_json: bool,
 ) -> None:
@@ -128,6 +134,7 @@ def solve(
       farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --workers celery
       farthest random 15-puzzle -n 10 | farthest solve 15-puzzle -
       farthest solve 15-puzzle --set korf-100
+      farthest random 2x2x2 -n 1000 | farthest solve 2x2x2 - --subgroup '<U,R2,F2>'
       farthest solve cube "R U' F2 R2"
     """
     if limit is not None and not all_:
@@ -149,6 +156,12 @@ def solve(
         )
     if set_name is not None and board is not None:
         raise click.UsageError("--set has boards of its own: leave BOARD out.")
+    several = board == "-" or set_name is not None
+    if subgroup is not None and (not several or all_ or first or within is not None or workers == "celery"):
+        raise click.UsageError(
+            "--subgroup solves several boards, those of - or --set, by threads of this process; no --all, --first, "
+            "--within or --workers celery."
+        )
     from farthest.cli.bulk import perhaps_files
     from farthest.cli.search_progress import search_reporter
     from farthest.coordinator.search.settings import LISTED, SearchSettings
@@ -158,7 +171,6 @@ def solve(
     from farthest.puzzles.catalogue import load
     from farthest.search.contract import start_or
 
-    several = board == "-" or set_name is not None
     definition = load(puzzle)
     if set_name is not None:
         from farthest.cli.batches import asked_of_set, set_of
@@ -185,7 +197,7 @@ def solve(
             from farthest.cli.batches import asked_lines, solve_batch
 
             boards, called = (asked_lines(), "line") if set_name is None else (asked_of_set(known), "board")
-            solve_batch(solver, boards, storage, reporter, called=called, as_json=as_json)
+            solve_batch(solver, boards, storage, reporter, called=called, as_json=as_json, subgroup=subgroup)
         else:
             with perhaps_files([board]):
                 given = start_or(definition, board)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 from click.exceptions import Exit
@@ -17,16 +16,15 @@ from farthest.cli.options import (
     json_option,
     number_option,
     path_option,
+    progress_option,
     threads_option,
 )
 from farthest.cli.printing import note, print_facts, print_json, print_table
-from farthest.errors import MissingDatabaseError, StorageError
+from farthest.errors import BoardError, MissingDatabaseError
 from farthest.machine import cores
 from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
     from farthest.models.database import Database
@@ -38,8 +36,6 @@ MOST = 2**31 - 1
 """Of an integer that databases are asked for."""
 MOST_ROWS = 10**6
 """Cosets at random."""
-MOST_ALL = 2**22
-"""Cosets with --all."""
 SHOWN = 40
 """Cosets that a table has."""
 
@@ -84,6 +80,7 @@ workers_option = click.option(
 )
 @workers_option
 @threads_option
+@progress_option
 @database_option
 @json_option
 def survey(
@@ -96,6 +93,7 @@ def survey(
     parts: int | None,
     workers: Workers,
     threads: int | None,
+    progress: bool | None,
     database: str | None,
     as_json: bool,
 ) -> None:
@@ -120,9 +118,13 @@ def survey(
     from farthest.starts import starts_named
 
     _check(workers, threads)
-    asked = starts_named(starts, pieces, row, keep, None if boards is None else list(boards), walls)
+    try:
+        asked = starts_named(starts, pieces, row, keep, None if boards is None else [*boards], walls)
+    except BoardError as error:
+        place = getattr(boards, "name", "<stdin>").replace("<stdin>", "standard input")
+        raise BoardError(f"{place}: {error}") from None
     with open_database(database, create=True) as opened:
-        _do(asked, workers, threads, parts, opened, as_json=as_json)
+        _do(asked, workers, threads, parts, opened, progress, as_json=as_json)
 
 
 @click.command()
@@ -152,6 +154,7 @@ def survey(
 @click.option("--all", "every", is_flag=True, help="All cosets. Of symmetric ones, only one.")
 @workers_option
 @threads_option
+@progress_option
 @database_option
 @json_option
 def cosets(
@@ -164,6 +167,7 @@ def cosets(
     every: bool,
     workers: Workers,
     threads: int | None,
+    progress: bool | None,
     database: str | None,
     as_json: bool,
 ) -> None:
@@ -192,28 +196,23 @@ def cosets(
     asked = cosets_named(puzzle, subgroup, depth, chosen)
     with open_database(database, create=True) as opened:
         of, needs = asked.of, asked.of.needs
-        if count is not None and count > of.cosets:
-            raise click.UsageError(
-                f"--random {count}: there are {counted(of.cosets, 'coset')}; --all enumerates them."
-            )
-        if every and of.cosets > MOST_ALL:
-            raise click.UsageError(
-                f"--all: there are {of.cosets:,} cosets, more than the {MOST_ALL:,} that are done as one task; take "
-                "--random or --coset."
-            )
-        each = "one of a worker's processes that is at one"
+        asked.check()
+        each = "each process of a worker that is at a coset"
         if workers == "threads":
             threads = threads or cores()
             at_a_time, by = asked.shares(threads)
             if not every:  # of all it is known once there are tables
                 at_a_time = min(at_a_time, asked.parts)
-            each = f"of {counted(at_a_time, 'coset')} at a time, by {counted(by, 'thread')} each"
+            by_threads = f"by {counted(by, 'thread')}"
+            each = f"each of {at_a_time:,} cosets at a time, {by_threads} each"
+            if at_a_time == 1:
+                each = f"one coset at a time, {by_threads}"
         note(
             f"{counted(of.cosets, 'coset')} of {counted(of.positions, 'position')}; memory: "
             f"{bytes_text(needs.table_bytes)} of tables, which are made first, and {bytes_text(needs.coset_bytes)} for "
-            f"each {each}"
+            f"{each}"
         )
-        _do(asked, workers, threads, None, opened, as_json=as_json)
+        _do(asked, workers, threads, None, opened, progress, as_json=as_json)
 
 
 def _check(workers: Workers, threads: int | None) -> None:
@@ -229,6 +228,7 @@ def _do(
     threads: int | None,
     parts: int | None,
     opened: Database,
+    progress: bool | None,
     *,
     as_json: bool,
 ) -> None:
@@ -239,11 +239,11 @@ def _do(
 
     done: list[SurveyProgress] = []
     try:
-        with progress_bar(None) as bar:
+        with progress_bar(progress) as bar:
 
-            def watch(progress: SurveyProgress) -> None:
-                done[:] = [progress]
-                bar.tell(str(progress), progress.done / progress.parts)
+            def watch(told: SurveyProgress) -> None:
+                done[:] = [told]
+                bar.tell(str(told), told.done / told.parts)
 
             if workers == "celery":
                 stored = survey_by_workers(asked, opened, parts=parts, watch=watch, notice=note)
@@ -386,7 +386,7 @@ def _list(known: Surveys, *, as_json: bool) -> None:
         [
             (
                 str(each.id),
-                _name(each),
+                each.name,
                 f"{each.record.parts:,}",
                 f"{each.done:,}",
                 f"{each.seconds:,.1f}",
@@ -397,14 +397,6 @@ def _list(known: Surveys, *, as_json: bool) -> None:
         ],
         right="rlrrrrl",
     )
-
-
-def _name(stored: StoredSurvey) -> str:
-    """What tells a survey from others, as far as that can be read."""
-    with suppress(StorageError):
-        if stored.of_cosets:
-            return f"{stored.record.name}: {stored.starts}"
-    return stored.record.name
 
 
 def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:

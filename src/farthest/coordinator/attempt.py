@@ -32,13 +32,12 @@ from farthest.errors import (
 from farthest.machine import available_memory
 from farthest.models.jobs import Jobs
 from farthest.models.leases import LEASE_SECONDS, owner_token
-from farthest.models.records import ENUMERATION, Setbacks, Takeovers, job_token
+from farthest.models.records import ENUMERATION, JobRecord, Setbacks, Takeovers, job_token
 from farthest.retry import retry_while_away
 from farthest.wording import bytes_text, times
 
 if TYPE_CHECKING:
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
 
 

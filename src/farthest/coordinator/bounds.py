@@ -18,7 +18,7 @@ from farthest.families.permutation.representatives import look_up_of
 from farthest.heuristics.table_files import TableFiles, bounds_facts, bounds_name
 from farthest.heuristics.tables import TableForm, write_table
 from farthest.machine import memory_limit
-from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space, reduced_space
 from farthest.spaces.contract import gather
 from farthest.spaces.reduced import RepresentativeSpace
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.models.database import Database
-    from farthest.puzzles.puzzle import Puzzle
 
     Bytes = NDArray[np.uint8]
 

@@ -188,6 +188,7 @@ def _attempt(
     """Lets workers do the parts. Raises LostStateError where Redis has lost what they found."""
     from farthest.coordinator.workers import Outstanding
     from farthest.stores.redis.attempts import new_attempt
+    from farthest.worker.survey import Done as DonePart
     from farthest.worker.survey import SurveyWork
 
     work = SurveyWork(nodes, new_attempt("survey"))
@@ -227,12 +228,10 @@ def _attempt(
                 noted = True
                 notice(f"a worker waits: {outstanding.busy}")
             if parts:
-                found = work.take_back(parts)
-                survey.store(
-                    [(part, done.found, done.seconds) for part, done in zip(parts, found, strict=True)]
-                )
+                found = work.records(0, parts, DonePart)
+                survey.store([(part, done.found, done.seconds) for part, done in found.items()])
                 work.forget(parts)
-                seconds = sum(done.seconds for done in found) / len(found)
+                seconds = sum(done.seconds for done in found.values()) / len(found)
                 each = min(MOST_AHEAD, max(AHEAD, int(AHEAD_SECONDS / max(seconds, 0.001))))
     finally:
         with suppress(StorageError), nodes.hurried():  # a later coordinator removes what is left

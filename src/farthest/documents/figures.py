@@ -15,7 +15,7 @@ from farthest.documents.workers import WorkersDocument, living_workers
 from farthest.errors import FarthestError
 from farthest.metrics import Figure
 from farthest.models.job_reader import JobReader
-from farthest.models.records import KINDS, RUNNING, STATUSES
+from farthest.models.records import KINDS, RUNNING, STATUSES, JobRecord
 from farthest.version import __version__
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord
 
 log = logging.getLogger(__name__)
 

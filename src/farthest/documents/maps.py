@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from farthest.documents import filled
-from farthest.puzzles.definition import MoveName
-from farthest.queries.paths import LargeGraphError
+from farthest.puzzles.definition import Board, MoveName, NamedPath
+from farthest.queries.paths import LargeGraphError, Neighbour, SolutionGraph, Way
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from farthest.puzzles.definition import Board, NamedPath
     from farthest.queries.diameter import Diameter
     from farthest.queries.distance_map import DistanceMap
-    from farthest.queries.paths import Neighbour, SolutionGraph, Way
 
 
 class MapDocument(TypedDict):

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from farthest.coordinator.settings import Estimate
 from farthest.documents import filled, plain
 from farthest.errors import ResourceError
-from farthest.puzzles.board_sets import sets_of
-from farthest.puzzles.puzzle import KnownAnswer, Origin
+from farthest.puzzles.board_sets import BoardSet, sets_of
+from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.spaces.contract import reached_by_moves
 from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
     from farthest.documents.jobs import Rows
-    from farthest.puzzles.board_sets import BoardSet
     from farthest.puzzles.definition import Board
-    from farthest.puzzles.puzzle import Puzzle
 
 
 class PuzzleDocument(TypedDict):

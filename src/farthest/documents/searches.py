@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from farthest.documents import filled
 from farthest.documents.jobs import JobDocument, job_fields
 from farthest.heuristics import MAP
-from farthest.models.records import IterationRecord
+from farthest.models.records import IterationRecord, JobRecord
 from farthest.puzzles.definition import MoveName
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from farthest.coordinator.search.choice import Choice
     from farthest.coordinator.search.settings import SearchOutcome
-    from farthest.models.records import JobRecord
     from farthest.models.searches import Searches
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
 from farthest.queries.output_files import text_cell
-from farthest.starts import NOTHING, BlockBoards, RushHour, RushHourBoards
+from farthest.starts import NOTHING, BlockBoards, Component, Counts, RushHour, RushHourBoards, Starts
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from farthest.models.surveys import StoredSurvey, Surveys
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.coset_estimates import CosetEstimates, Estimate, LayerEstimate
-    from farthest.starts import Component, Counts, Starts
 
 
 class PiecesDocument(TypedDict):
@@ -30,12 +29,13 @@ class PiecesDocument(TypedDict):
     components: int
     solvable: int
     minimal: Annotated[
-        int,
-        "components; those in which a goal can be reached; of these, those whose hardest board is minimal",
+        int | None,
+        "components; those in which a goal can be reached; of these, those whose hardest board is minimal, "
+        "of a puzzle null",
     ]
     states: int
     solvable_states: int
-    minimal_states: Annotated[int, "the states of these"]
+    minimal_states: Annotated[int | None, "the states of these"]
     moves: Annotated[int, "of the hardest board"]
 
 
@@ -256,7 +256,7 @@ COUNTS = ("starts", "components", "solvable", "minimal", "states", "moves")
 def totals_rows(totals: Mapping[int, Counts]) -> list[tuple[str, ...]]:
     """The number of pieces and ``COUNTS``, and at last the sums."""
     rows = [*totals.items(), ("all", sum(totals.values(), NOTHING))]
-    return [(str(pieces), *(f"{getattr(counts, name):,}" for name in COUNTS)) for pieces, counts in rows]
+    return [(str(pieces), *(_known(getattr(counts, name)) for name in COUNTS)) for pieces, counts in rows]
 
 
 def boards_of(
@@ -356,5 +356,5 @@ def _rough(estimate: Estimate) -> tuple[str, str]:
     return format(estimate.positions, number), "" if estimate.error is None else format(estimate.error, error)
 
 
-def _known(layer: int | None) -> str:
-    return "" if layer is None else f"{layer:,}"
+def _known(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"

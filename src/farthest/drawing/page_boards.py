@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING
 from farthest.drawing.svg import CELL, board_class, escape, part_of_page, shape_svg
 from farthest.puzzles.family import board_picture, family
 from farthest.puzzles.move_text import move_text
-from farthest.puzzles.picture import Area, Shape, Value
+from farthest.puzzles.picture import Area, Canvas, Hold, Picture, Shape, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from farthest.puzzles.definition import NamedPath
-    from farthest.puzzles.picture import Canvas, Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
 
 

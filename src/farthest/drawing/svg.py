@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING
 
 from farthest.drawing.outline import label_place, outline
 from farthest.puzzles.family import board_picture
-from farthest.puzzles.picture import Picture, Shape, colour
+from farthest.puzzles.picture import InSpace, Picture, Point, Shape, colour
 from farthest.safe_text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from farthest.puzzles.picture import InSpace, Point
     from farthest.puzzles.puzzle import Puzzle
 
 

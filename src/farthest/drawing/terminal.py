@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.puzzles.picture import colour
+from farthest.puzzles.picture import Picture, Shape, colour
 from farthest.safe_text import safe
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import PuzzleDefinition
-    from farthest.puzzles.picture import Picture, Shape
 
 _RUN = re.compile(r"\S+")
 _MOST_COLUMNS = 72

@@ -7,7 +7,7 @@ family has patterns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -19,16 +19,12 @@ from farthest.heuristics.counts import distinct, is_pancake
 from farthest.heuristics.registry import PARTITIONS, SYMMETRIC, goal_symmetries, partitions
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.grid import neighbours_of
-from farthest.puzzles.patterns import PLACES, TURNS, names_in, pattern_of, pattern_of_labels
-from farthest.puzzles.puzzle import MARK, Origin
+from farthest.puzzles.patterns import PLACES, TURNS, Pattern, names_in, pattern_of, pattern_of_labels
+from farthest.puzzles.puzzle import MARK, Origin, Puzzle
 from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from farthest.families.sliding.definition import Sliding
-    from farthest.puzzles.patterns import Pattern
-    from farthest.puzzles.puzzle import Puzzle
 
 
 PHASE_ONE = "FR=FL=BL=BR.turns:corners.edges"

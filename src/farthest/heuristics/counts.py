@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, Component, Contents, Gaps, Heuristic, Table
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, Board
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from farthest.families.lights.definition import Lights
     from farthest.families.permutation.definition import Permutation
     from farthest.families.sliding.definition import Sliding
-    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
     Costs = NDArray[numpy.int32]

@@ -11,7 +11,7 @@ the image up gives another bound for the board.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations
@@ -19,21 +19,17 @@ from typing import TYPE_CHECKING, cast
 
 import numpy
 
-from farthest.heuristics.contract import UNREACHABLE, Heuristic, MapTable, PatternTable
+from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable, PatternMap, PatternTable
 from farthest.heuristics.tables import Table
-from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.puzzle import Origin, Puzzle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from farthest.families.permutation.symmetries import Conjugation, SlotImages
     from farthest.families.sliding.symmetries import PatternImage, Symmetry
-    from farthest.heuristics.contract import Component, PatternMap
     from farthest.puzzles.definition import Board
     from farthest.puzzles.patterns import Pattern
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards
 
     Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | Table

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, Heuristic
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, Board
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.families.lights.definition import Lights
-    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
     Matrix = NDArray[numpy.int64]

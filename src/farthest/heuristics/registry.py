@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from farthest.errors import MissingMapError, PuzzleError, ResourceError, SettingError
-from farthest.heuristics import counts
-from farthest.heuristics.contract import check_text
+from farthest.heuristics import Algorithm, counts
+from farthest.heuristics.contract import Heuristic, LoadMap, check_text
 from farthest.heuristics.counts import CellSums, GapCounts, distinct, is_pancake, nearest_table
 from farthest.heuristics.patterns import (
     AdditivePattern,
@@ -26,9 +26,9 @@ from farthest.heuristics.patterns import (
     some_boards,
 )
 from farthest.heuristics.sliding_distances import Conflicts, LeastMatching
-from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.patterns import pattern_of, pattern_of_labels
-from farthest.puzzles.puzzle import MARK
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.patterns import Pattern, pattern_of, pattern_of_labels
+from farthest.puzzles.puzzle import MARK, Puzzle
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
@@ -38,11 +38,6 @@ if TYPE_CHECKING:
     from farthest.families.permutation.symmetries import Conjugation, SlotImages
     from farthest.families.sliding.definition import Sliding
     from farthest.families.sliding.symmetries import Symmetry
-    from farthest.heuristics import Algorithm
-    from farthest.heuristics.contract import Heuristic, LoadMap
-    from farthest.puzzles.definition import Board
-    from farthest.puzzles.patterns import Pattern
-    from farthest.puzzles.puzzle import Puzzle
 
     Goals = Sequence[Board]
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.heuristics.contract import Heuristic, LinearConflict, Matching
+from farthest.heuristics.contract import Component, Heuristic, LinearConflict, Matching
 from farthest.heuristics.counts import (
     NO_WAY,
     heuristic_values,
@@ -29,7 +29,7 @@ from farthest.heuristics.counts import (
     sums,
     wanted,
 )
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, Board
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.families.sliding.definition import Sliding
-    from farthest.heuristics.contract import Component
-    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
     Line = tuple[tuple[int, ...], NDArray[numpy.int8]]

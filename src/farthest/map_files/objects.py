@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from farthest.environment import DATABASE_WAIT_SECONDS, MAPS
 from farthest.errors import AccessError, DamagedMapError, SettingError, StorageError
-from farthest.map_files.form import SECTION, section_sums
+from farthest.map_files.form import SECTION, ResidueForm, section_sums
 from farthest.map_files.place import MapWriter, new_name, refusal
 from farthest.object_store import REQUESTS, ObjectStore, RefusedError
 from farthest.retry import retry_while_away
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.locations import Bucket
-    from farthest.map_files.form import ResidueForm
 
 
 # Pieces of a map's data that are put together from words in any order.

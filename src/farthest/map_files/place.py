@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from farthest.errors import NoRoomError, StorageError, is_full
-from farthest.map_files.form import file_checksum, header_of, parts_of
+from farthest.map_files.form import ResidueForm, file_checksum, header_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.map_files.file import Source
-    from farthest.map_files.form import ResidueForm
 
 
 _NAME = re.compile(r"\d{1,19}-[0-9a-f]{8}(/[0-9a-f]{16})?\.map", re.ASCII)

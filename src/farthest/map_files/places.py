@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from farthest.environment import MAPS
 from farthest.errors import SettingError, StorageError
 from farthest.locations import Bucket, folder_or_bucket, hide_password, synchronize
-from farthest.map_files.form import SECTION, section_sums
-from farthest.map_files.place import MapWriter, name_of, refusal
+from farthest.map_files.form import SECTION, ResidueForm, section_sums
+from farthest.map_files.place import MapPlace, MapWriter, name_of, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.map_files.file import FileSource
-    from farthest.map_files.form import ResidueForm
-    from farthest.map_files.place import MapPlace
 
 
 class MapFileWriter(MapWriter):

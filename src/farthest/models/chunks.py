@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from farthest import frames
+from farthest import _kernel, frames
 from farthest.errors import StorageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from farthest import _kernel
     from farthest.models.records import ChunkRecord
 
 Unit = Literal["uint8", "uint16"]

@@ -25,7 +25,7 @@ _DAMAGED = (
     "can be read with `sqlite3 FILE .recover`"
 )
 
-_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+_BUSY = "SQLITE_BUSY|SQLITE_LOCKED|SQLITE_PROTOCOL"
 
 _DRIVERS = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary"}
 
@@ -37,37 +37,22 @@ def translate(error: Exception, place: str, path: Path | None = None) -> Storage
         return StorageError(f"{place}: {_DAMAGED}")
     if isinstance(cause, sqlite3.Error):
         code = getattr(cause, "sqlite_errorname", "")
-        kind = (
-            NoRoomError
-            if _no_room(code, path)
-            else UnavailableError
-            if code.startswith(_BUSY)
-            else StorageError
-        )
+        kind = UnavailableError if re.match(_BUSY, code) else StorageError
+        kind = NoRoomError if _no_room(code, path) else kind
         return kind(f"{place}: {_sqlite_message(cause, path)}")
     return _postgres_failure(cause, place)
 
 
 _SQLITE = {
-    (
-        "SQLITE_READONLY",
-    ): "the database can be read but not written; make the file and its folder writable, or name "
+    "SQLITE_READONLY": "the database can be read but not written; make the file and its folder writable, or name "
     "another place with --database",
-    (
-        "SQLITE_CANTOPEN",
-        "SQLITE_PERM",
-        "SQLITE_AUTH",
-    ): "the database cannot be opened; expected a file that you may "
-    "read and write, in a folder that you may write to: check both, or name another place with --database",
-    (
-        "SQLITE_NOTADB",
-    ): "this is not an SQLite database, or its first page is damaged; name another file with "
+    "SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH": "the database cannot be opened; expected a file that you may read and "
+    "write, in a folder that you may write to: check both, or name another place with --database",
+    "SQLITE_NOTADB": "this is not an SQLite database, or its first page is damaged; name another file with "
     "--database, or restore this one from a copy",
-    ("SQLITE_CORRUPT", "SQLITE_FORMAT"): _DAMAGED,
+    "SQLITE_CORRUPT|SQLITE_FORMAT": _DAMAGED,
     _BUSY: "the database is locked by another process that is writing; wait for it or end it, then try again",
-    (
-        "SQLITE_TOOBIG",
-    ): "a text or a payload in it is larger than any that farthest stores; restore the database from a "
+    "SQLITE_TOOBIG": "a text or a payload in it is larger than any that farthest stores; restore the database from a "
     "copy, or name another with --database",
 }
 """What the beginnings of SQLite's error codes mean for users."""
@@ -82,7 +67,7 @@ def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
             "intact: free space on its disk, delete jobs, or name another place with --database"
         )
     for beginnings, message in _SQLITE.items():
-        if code.startswith(beginnings):
+        if re.match(beginnings, code):
             return message
     if "Could not decode to UTF-8" in str(error):
         return _DAMAGED

@@ -5,15 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine, func, select
+from sqlalchemy import Connection, create_engine, func, select
 
 from farthest.errors import StorageError
 from farthest.models import tables
 from farthest.models.tables import chunk, job
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from farthest.models.database import Database
 
 MOST_JOBS = 10**18

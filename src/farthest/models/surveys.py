@@ -33,7 +33,7 @@ _COMPONENT = tuple(component.c[one.name] for one in fields_of(ComponentRecord))
 _SURVEY = (survey.c.id, *(survey.c[one.name] for one in fields_of(SurveyRecord)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StoredSurvey:
     """A survey, of which so many parts are ``done``; ``seconds``: of all these together; ``components`` are kept."""
 
@@ -42,6 +42,16 @@ class StoredSurvey:
     done: int
     seconds: float
     components: int
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id}: {self.name}; {self.done} of {self.record.parts} parts>"
+
+    @property
+    def name(self) -> str:
+        """The set, and what tells it from others of that name, as far as that can be read."""
+        with suppress(StorageError):
+            return f"{self.record.name}: {self.starts}"
+        return self.record.name
 
     @property
     def finished(self) -> bool:

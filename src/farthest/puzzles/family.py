@@ -8,17 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.move_text import move_text
-from farthest.puzzles.puzzle import FAMILIES, Rules, rules
+from farthest.puzzles.move_text import MoveMaker, move_text
+from farthest.puzzles.puzzle import FAMILIES, Puzzle, Rules, rules
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.definition import Board, MoveName, NamedPath, PuzzleDefinition
-    from farthest.puzzles.move_text import MoveMaker
     from farthest.puzzles.picture import Canvas, Hold, InSpace, Picture
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.random_source import RandomSource
 
     Boards = NDArray[np.uint8]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from farthest.arrays import np
 from farthest.errors import PuzzleError
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, Board, PuzzleDefinition
 from farthest.puzzles.puzzle import FAMILIES, MARK, Origin, Puzzle, rules
 from farthest.wording import near_match, shown
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from farthest.puzzles.definition import Board, PuzzleDefinition
 
 
 PLAIN = "plain:"

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from farthest.errors import FarthestError, JobError
-from farthest.models.records import FINISHED
+from farthest.models.records import FINISHED, JobRecord
 from farthest.models.stored_job import enumeration_parameters, origin_of, stored_answers
 from farthest.puzzles.origin import names_of
 from farthest.safe_text import safe
@@ -18,7 +18,6 @@ from farthest.wording import counted, seconds_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
 
 

@@ -106,7 +106,7 @@ class _Component:
 
     def __init__(self, opened: StoredMap, board: GivenBoard | None) -> None:
         self._name = f"job {opened.job} ({opened.record.name})"
-        self._definition = opened.puzzle.definition
+        self._puzzle, self._definition = opened.record.name, opened.puzzle.definition
         if not self._definition.has_moves:
             raise JobError(f"{self._name} is an additive pattern, whose boards are not joined by moves")
         # A map of representatives has fewer codes than states.
@@ -123,7 +123,7 @@ class _Component:
         if not opened.complete:
             raise JobError(
                 f"{self._name} is cut off at depth {opened.depth}, and not every move can be taken back; enumerate "
-                f"`{opened.record.name}` without --max-depth"
+                f"`{self._puzzle}` without --max-depth"
             )
         if opened.states > MOST_STATES:
             raise self._too_large(f"{opened.states:,} states")
@@ -145,7 +145,7 @@ class _Component:
     def _too_large(self, what: str) -> ResourceError:
         return ResourceError(
             f"{self._name}: {what}; all pairs are found of at most {MOST_STATES:,}. Its depth from an origin is what "
-            "`farthest enumerate` tells"
+            f"`farthest enumerate {self._puzzle}` tells"
         )
 
     def pairs_at(self, depth: int, farthest: NDArray[numpy.uint32], limit: int) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, BinaryIO, SupportsIndex, overload
 
 import numpy
 
@@ -16,7 +16,6 @@ from farthest.queries.stored_map import StoredMap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
     import networkx
     import pandas

@@ -3,7 +3,7 @@ with every move. What is judged is a heuristic of this program or any function o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,18 +16,15 @@ from farthest.puzzles.move_text import move_text
 from farthest.queries.paths import as_bytes
 from farthest.queries.states import sampled_states
 from farthest.random_source import RandomSource
-from farthest.search.expansion import MoveNumbers, children, forward_space
+from farthest.search.expansion import MoveNumbers, MoveSource, children, forward_space
 from farthest.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Component, Heuristic
     from farthest.puzzles.definition import Board, MoveName
     from farthest.queries.stored_map import StoredMap
-    from farthest.search.expansion import MoveSource
     from farthest.spaces.contract import Boards
 
     Values = NDArray[numpy.int32] | NDArray[numpy.float64]

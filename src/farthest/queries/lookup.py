@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.models.chunks import UNREACHED, Chunk, code_array
+from farthest.models.chunks import UNREACHED, Chunk, Unit, code_array
 from farthest.models.map_reader import MapReader
 from farthest.models.sealing import damaged
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.models.chunks import Unit
     from farthest.models.database import Database
     from farthest.spaces.contract import Codes
 

@@ -24,14 +24,14 @@ from farthest.heuristics.tables import Table, TableForm, best_base, read_table, 
 from farthest.machine import memory_limit
 from farthest.models.job_reader import JobReader
 from farthest.models.map_reader import in_order
-from farthest.models.records import FINISHED
+from farthest.models.records import FINISHED, JobRecord
 from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import find
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import MARK, Origin, Puzzle
 from farthest.queries.stored_map import StoredMap
 from farthest.spaces import compile_space, reduced_space
-from farthest.spaces.contract import FULL_KEYS, NO_KEY, REPRESENTATIVES, reduced
+from farthest.spaces.contract import FULL_KEYS, NO_KEY, REPRESENTATIVES, Space, reduced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord
-    from farthest.spaces.contract import Space
 
     Bytes = NDArray[numpy.uint8]
     Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16]

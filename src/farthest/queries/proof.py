@@ -13,7 +13,7 @@ from farthest.machine import cores, memory_limit
 from farthest.models.job_reader import JobReader
 from farthest.models.jobs import Jobs
 from farthest.models.map_reader import MapReader
-from farthest.models.records import SEARCH, Proved, Verification, now
+from farthest.models.records import SEARCH, JobRecord, Proved, Verification, now
 from farthest.models.searches import Searches
 from farthest.models.stored_job import origin_of, puzzle_of, search_parameters
 from farthest.models.structure import structure_problems
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord
     from farthest.queries.stored_map import StoredMap
 
 TOLD_SECONDS = 10.0

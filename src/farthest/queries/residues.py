@@ -15,8 +15,8 @@ import numpy
 from farthest import _kernel
 from farthest.errors import DamagedMapError
 from farthest.machine import available_memory, memory_limit
-from farthest.map_files.form import LOW, PAGE, WordOrder
-from farthest.models.chunks import CHUNK_KEYS, UNREACHED, WIDTHS, Chunk
+from farthest.map_files.form import LOW, PAGE, ResidueForm, WordOrder
+from farthest.models.chunks import CHUNK_KEYS, UNREACHED, WIDTHS, Chunk, Unit
 from farthest.spaces.contract import gather, reduced
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.map_files.file import MapPages
-    from farthest.map_files.form import ResidueForm
-    from farthest.models.chunks import Unit
     from farthest.models.records import JobRecord
     from farthest.spaces.contract import Codes, Space
 

@@ -12,7 +12,7 @@ from farthest.errors import JobError
 from farthest.machine import cores
 from farthest.models.records import BOARDS_KEPT, Answers, ReachedStates
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.family import family
+from farthest.puzzles.family import Symmetries, family
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.paths import as_bytes
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.puzzles.family import Symmetries
     from farthest.queries.stored_map import StoredMap
     from farthest.random_source import RandomSource
     from farthest.spaces.contract import Boards, Codes, Space

@@ -12,9 +12,9 @@ import numpy
 
 from farthest.errors import BoardError, JobError, ResourceError, UnreachableError, named_in
 from farthest.families.user_input import board_given, is_plain
-from farthest.models.chunks import UNREACHED
+from farthest.models.chunks import UNREACHED, Chunk
 from farthest.models.job_reader import JobReader
-from farthest.models.records import BOARDS_KEPT, FirstGoals
+from farthest.models.records import BOARDS_KEPT, FirstGoals, JobRecord
 from farthest.models.stored_job import origin_of, puzzle_of, space_of, stored_answers
 from farthest.puzzles.definition import WILDCARD
 from farthest.queries.lookup import FullReader
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
     from farthest.families.user_input import GivenBoard
     from farthest.map_files.file import MapPages
-    from farthest.models.chunks import Chunk
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.residues import ResidueReader
     from farthest.spaces.contract import Boards, Codes, ReducedSpace, Space

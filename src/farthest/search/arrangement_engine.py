@@ -12,10 +12,10 @@ from farthest import _kernel
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.sliding.definition import Sliding
-from farthest.heuristics.contract import Contents, Gaps, MapTable, Table
-from farthest.puzzles.definition import WILDCARD
-from farthest.search.contract import Node, PieceResult
-from farthest.search.expansion import forward_space
+from farthest.heuristics.contract import Component, Contents, Gaps, Heuristic, MapTable, Table
+from farthest.puzzles.definition import WILDCARD, Board, MoveName
+from farthest.search.contract import Node, PieceResult, Problem, Split
+from farthest.search.expansion import MoveSource, forward_space
 from farthest.search.levels import Splitter
 from farthest.spaces.arrangement import ArrangementSpace
 
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.heuristics.contract import Component, Heuristic
-    from farthest.puzzles.definition import Board, MoveName
-    from farthest.search.contract import Problem, Split
-    from farthest.search.expansion import MoveSource
     from farthest.spaces.contract import Boards
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.heuristics.contract import UNREACHABLE
+from farthest.heuristics.contract import UNREACHABLE, Heuristic
 from farthest.random_source import RandomSource
-from farthest.search.expansion import MoveNumbers, children, forward_space
+from farthest.search.expansion import Children, MoveNumbers, children, forward_space
 from farthest.search.levels import ClosedSet
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.heuristics.contract import Heuristic
     from farthest.search.contract import Problem, Way
-    from farthest.search.expansion import Children
     from farthest.spaces.contract import Boards
 
     Keys = NDArray[numpy.uint64]

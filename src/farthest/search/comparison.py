@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from farthest.errors import PuzzleError, ResourceError, SettingError
 from farthest.heuristics import ALGORITHMS, AUTO, DEEPENING, GUIDED, Algorithm, PlainAlgorithm
-from farthest.heuristics.contract import check_text
+from farthest.heuristics.contract import Heuristic, LoadMap, check_text
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
@@ -20,7 +20,6 @@ from farthest.wording import near_match, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from farthest.heuristics.contract import Heuristic, LoadMap
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
 

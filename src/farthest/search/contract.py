@@ -17,7 +17,7 @@ import msgspec
 
 from farthest.families.user_input import board_given
 from farthest.heuristics.contract import check_text
-from farthest.puzzles.definition import MoveName, matching
+from farthest.puzzles.definition import Board, MoveName, matching
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Puzzle
 from farthest.untrusted_json import text
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.families.user_input import GivenBoard
-    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
 

@@ -12,7 +12,7 @@ are read, are those of one search that goes from the first piece to the last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import islice
@@ -21,14 +21,11 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from farthest.heuristics.contract import UNREACHABLE
-from farthest.search.contract import Node, PieceResult
+from farthest.search.contract import Engine, Node, PieceResult, Split, Way
 from farthest.search.expansion import least
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from farthest.puzzles.definition import Board
-    from farthest.search.contract import Engine, Split, Way
 
 Place = tuple[int, ...]
 

@@ -18,7 +18,7 @@ from farthest.families.sliding.definition import Sliding, sliding
 from farthest.heuristics.contract import LinearConflict, Matching, PatternTable, Table
 from farthest.heuristics.registry import open_heuristic
 from farthest.puzzles.puzzle import MARK
-from farthest.search.contract import Node, PieceResult
+from farthest.search.contract import Engine, Node, PieceResult, Problem, Split
 from farthest.search.expansion import MoveNumbers, children, forward_space, judged, least
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Component, Heuristic, LoadMap
     from farthest.puzzles.definition import Board, MoveName
-    from farthest.search.contract import Engine, Problem, Split
     from farthest.spaces.contract import Boards
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
-from farthest.heuristics.contract import UNREACHABLE
-from farthest.puzzles.puzzle import Origin
+from farthest.heuristics.contract import UNREACHABLE, Heuristic
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.heuristics.contract import Heuristic
     from farthest.puzzles.definition import Board, MoveName
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.search.contract import Problem
     from farthest.spaces.contract import Boards
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from farthest.search.contract import Node
+from farthest.search.contract import Node, Problem
 from farthest.search.expansion import Children, MoveNumbers, MoveSource, children, judged, least
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Heuristic
     from farthest.puzzles.definition import MoveName
-    from farthest.search.contract import Problem
     from farthest.spaces.contract import Boards
 
 

@@ -16,8 +16,8 @@ import numpy
 
 from farthest import _kernel
 from farthest.errors import ResourceError
-from farthest.heuristics.contract import UNREACHABLE
-from farthest.puzzles.definition import WILDCARD
+from farthest.heuristics.contract import UNREACHABLE, Heuristic
+from farthest.puzzles.definition import WILDCARD, Board, MoveName
 from farthest.search.arrangement_engine import walk_problem
 from farthest.search.walking import successors_of
 from farthest.wording import bytes_text
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from farthest.heuristics import PlainAlgorithm
-    from farthest.heuristics.contract import Heuristic
-    from farthest.puzzles.definition import Board, MoveName
     from farthest.search.contract import Problem
 
 

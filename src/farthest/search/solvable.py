@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.errors import FarthestError
-from farthest.puzzles.definition import matching
+from farthest.puzzles.definition import Board, matching
 from farthest.puzzles.family import Solvable, UndecidedError, family, undecided
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.search.contract import targets as targets_of
@@ -22,7 +22,6 @@ from farthest.spaces import compile_space
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from farthest.puzzles.definition import Board
     from farthest.random_source import RandomSource
     from farthest.spaces.contract import Boards, Space
 

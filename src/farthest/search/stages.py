@@ -21,17 +21,14 @@ from farthest.errors import ResourceError
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.gather_space import PermutationBoards
 from farthest.families.permutation.groups import orbits
-from farthest.families.permutation.moves import identity, inverse, product
+from farthest.families.permutation.moves import Move, identity, inverse, product
 from farthest.families.permutation.symmetries import symmetries
-from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from farthest.families.permutation.moves import Move
-    from farthest.puzzles.definition import Board
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.search.contract import Problem, Way
     from farthest.spaces.contract import Boards
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, cast
 
 from farthest.families.user_input import board_given, puzzle_given
 from farthest.puzzles.puzzle import Puzzle
-from farthest.search.expansion import forward_space
+from farthest.search.expansion import MoveSource, forward_space
 
 if TYPE_CHECKING:
     from farthest.families.permutation.definition import Permutation
     from farthest.families.sliding.definition import Sliding
     from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.puzzles.definition import Board, MoveName
-    from farthest.search.expansion import MoveSource
     from farthest.spaces.contract import Boards, Space
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.groups import Group, Points, inverse
 from farthest.families.permutation.moves import inverse as inverse_move
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, Board
 from farthest.random_source import RandomSource
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.families.permutation.definition import Permutation
-    from farthest.puzzles.definition import Board
     from farthest.search.contract import Problem, Way
 
     Word = tuple[int, ...]

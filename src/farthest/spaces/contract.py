@@ -7,15 +7,13 @@ string of fixed length, of which few are states. Codes are ordered as numbers, b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from farthest.errors import ResourceError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Buffer

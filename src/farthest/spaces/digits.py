@@ -14,19 +14,17 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from farthest.arrays import np
-from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle
+from farthest.puzzles.definition import WILDCARD, Board, DigitPuzzle, MoveName
 from farthest.puzzles.origin import filled_boards
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, check_keys, check_version, is_packed
-from farthest.spaces.packed import CodedSpace, PackedSpace
+from farthest.spaces.packed import CodedSpace, PackedMove, PackedSpace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest import _kernel
-    from farthest.puzzles.definition import MoveName
     from farthest.spaces.contract import Boards, Codes
-    from farthest.spaces.packed import PackedMove
 
     Digits = NDArray[np.integer[Any]]
     """The digits of boards: shape (boards, digits)."""

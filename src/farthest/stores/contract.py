@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, ResourceError, StorageError
-from farthest.models.chunks import UNREACHED, Chunk, Unit
+from farthest.models.chunks import UNREACHED, Chunk, MadeChunk, StoredDraft, Unit
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.map_files.form import ResidueForm
-    from farthest.models.chunks import MadeChunk, StoredDraft
 
 
 Excluded = Literal["none", "before", "two", "all", "united"]

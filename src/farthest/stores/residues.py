@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from farthest.map_files.form import WORD_BITS, ResidueForm, WordOrder, ones_for
-from farthest.models.chunks import UNREACHED
-from farthest.spaces.contract import gather, scatter
+from farthest.models.chunks import UNREACHED, Chunk
+from farthest.spaces.contract import Space, gather, scatter
 from farthest.stores.blocks import searches_in_place
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from farthest.models.chunks import Chunk
-    from farthest.spaces.contract import Space
 
 BLOCK_WORDS = 2**20
 """Words of each plane that are given at a time."""

@@ -24,12 +24,12 @@ from farthest.documents.maps import distance_answer, map_facts, path_document, s
 from farthest.documents.puzzles import estimate_document, puzzle_document, puzzle_summary
 from farthest.documents.searches import iteration_rows, search_document
 from farthest.documents.surveys import document_of, estimates_document
-from farthest.documents.workers import living_workers
+from farthest.documents.workers import WorkersDocument, living_workers
 from farthest.drawing.chart import Chart
 from farthest.errors import UnavailableError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
-from farthest.models.surveys import Surveys
+from farthest.models.surveys import StoredSurvey, Surveys
 from farthest.puzzles import catalogue
 from farthest.queries.coset_estimates import estimates, known_layers
 from farthest.web.asking import (
@@ -71,8 +71,6 @@ if TYPE_CHECKING:
     )
     from farthest.documents.puzzles import EstimateDocument, PuzzlesDocument
     from farthest.documents.surveys import CosetsDocument, EstimatesDocument, SurveyDocument
-    from farthest.documents.workers import WorkersDocument
-    from farthest.models.surveys import StoredSurvey
     from farthest.queries.distance_map import DistanceMap
     from farthest.web.shelf import Shelf
 

@@ -21,7 +21,7 @@ from farthest.web.api_routes import API, LOOK_SECONDS, Feeds, json_answer
 from farthest.web.asking import BODY_SECONDS, ReaderLeftError, RefusalError, answered, status_and_message
 from farthest.web.change_routes import CHANGES, LocalJobs
 from farthest.web.file_routes import AT_ONCE, FILES, NOT_SMALLER
-from farthest.web.gate import SIGN_IN, Gate
+from farthest.web.gate import SIGN_IN, Gate, WebSettings
 from farthest.web.page import message_page, static_files, version
 from farthest.web.page_routes import PAGES
 from farthest.web.shelf import Shelf, shelf_of
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from farthest.models.database import Database
-    from farthest.web.gate import WebSettings
 
 _LOG = logging.getLogger(__name__)
 

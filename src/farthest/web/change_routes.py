@@ -18,10 +18,10 @@ from farthest.coordinator.settings import Settings
 from farthest.documents.jobs import job_summary
 from farthest.errors import FarthestError
 from farthest.models.jobs import Jobs
-from farthest.models.records import QUEUED
+from farthest.models.records import QUEUED, JobRecord
 from farthest.models.stored_job import puzzle_of
 from farthest.puzzles.family import UndecidedError, board_given
-from farthest.search.side_by_side import heuristic_for, side_by_side
+from farthest.search.side_by_side import Side, heuristic_for, side_by_side
 from farthest.search.solvable import why_unsolvable_at_once
 from farthest.web.api_routes import json_answer
 from farthest.web.asking import (
@@ -40,7 +40,7 @@ from farthest.web.pages.box import Drawn
 from farthest.web.pages.compare import compare
 from farthest.web.pages.home import sign_in
 from farthest.web.pages.own import own, own_puzzle
-from farthest.web.processes import end, started
+from farthest.web.processes import Process, end, started
 from farthest.web.shelf import estimate_of, number_in, puzzle_named, settings_of, shelf_of
 
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.side_by_side import Side
-    from farthest.web.processes import Process
     from farthest.web.solving import Solvings
 
 

@@ -33,7 +33,7 @@ from farthest.safe_text import safe
 from farthest.web.asking import ReaderLeftError, RefusalError, answered, ask, check_wanted, wanted
 from farthest.web.pages.box import FILE as BOX_FILE
 from farthest.web.pages.box import Drawn
-from farthest.web.pages.job import MOST_STATES, layers_svg, map_forms, why_no_map
+from farthest.web.pages.job import MOST_STATES, JobFound, layers_svg, map_forms, why_no_map
 from farthest.web.shelf import job_found, number_in, scale_asked, shelf_of
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
     from typing_extensions import Buffer
-
-    from farthest.web.pages.job import JobFound
 
 
 _LOG = logging.getLogger(__name__)

@@ -38,32 +38,14 @@ class ErrorDocument(TypedDict):
     status: int
 
 
-DECLARED = (
-    ErrorDocument,
-    JobDocument,
-    JobsDocument,
-    EnumerationDocument,
-    SearchDocument,
-    DistancesDocument,
-    StateDocument,
-    PathDocument,
-    LayerDocument,
-    RandomDocument,
-    PuzzlesDocument,
-    DefinitionDocument,
-    EstimateDocument,
-    SurveyDocument,
-    CosetsDocument,
-    EstimatesDocument,
-    WorkersDocument,
-    PuzzleBody,
-    BoardsBody,
-)
+DECLARED: dict[type, None] = {}
+"""What the calls ask and answer, in their order."""
 OPEN = (DefinitionDocument, Progress)
 """They may have more fields: those of a family, those of another version."""
 
 
 def _named(kind: type) -> Schema:
+    DECLARED[kind] = None
     return {"$ref": f"#/components/schemas/{kind.__name__.removesuffix('Document')}"}
 
 

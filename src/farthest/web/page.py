@@ -50,7 +50,7 @@ from htpy import input as field
 from htpy import title as title_
 from markupsafe import Markup
 
-from farthest.drawing.page_boards import board_with_moves, path_frames
+from farthest.drawing.page_boards import MoveLink, board_with_moves, path_frames
 from farthest.drawing.svg import part_of_page
 from farthest.errors import FarthestError, ForbiddenCodeError
 from farthest.puzzles import catalogue
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 
     from htpy import Node
 
-    from farthest.drawing.page_boards import MoveLink
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.puzzle import KnownAnswer, Puzzle

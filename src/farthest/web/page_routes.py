@@ -12,16 +12,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from farthest.coordinator.search.choice import map_to
-from farthest.documents.maps import path_of, state_of
+from farthest.documents.maps import State, path_of, state_of
 from farthest.documents.surveys import cosets_document
 from farthest.documents.workers import living_workers
 from farthest.errors import BoardError, FarthestError, JobError
-from farthest.models.records import QUEUED, RUNNING, SEARCH
+from farthest.models.records import QUEUED, RUNNING, SEARCH, JobRecord
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of, search_parameters
-from farthest.models.surveys import Surveys
+from farthest.models.surveys import StoredSurvey, Surveys
 from farthest.puzzles import catalogue
-from farthest.puzzles.definition import matching
+from farthest.puzzles.definition import Board, MoveName, matching
 from farthest.puzzles.family import UndecidedError, board_given
 from farthest.search.solvable import why_unsolvable_at_once
 from farthest.web.asking import answered
@@ -53,11 +53,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from farthest.coordinator.settings import Estimate
-    from farthest.documents.maps import State
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord
-    from farthest.models.surveys import StoredSurvey
-    from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
     from farthest.web.shelf import Shelf

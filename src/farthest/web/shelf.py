@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -14,10 +14,10 @@ from farthest.errors import ForbiddenCodeError, StorageError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.naming import no_map
-from farthest.models.records import ENUMERATION, FINISHED, RUNNING, SEARCH, LayerRecord
+from farthest.models.records import ENUMERATION, FINISHED, RUNNING, SEARCH, JobRecord, LayerRecord
 from farthest.models.stored_job import puzzle_of
 from farthest.puzzles import catalogue
-from farthest.puzzles.puzzle import MAX_NAME
+from farthest.puzzles.puzzle import MAX_NAME, Puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.states import random_states
 from farthest.random_source import RandomSource
@@ -26,7 +26,6 @@ from farthest.web.pages.job import JobFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     import numpy
     from numpy.typing import NDArray
@@ -36,9 +35,7 @@ if TYPE_CHECKING:
     from farthest.models.chunks import Chunk
     from farthest.models.database import Database
     from farthest.models.job_reader import JobPage
-    from farthest.models.records import JobRecord
     from farthest.models.surveys import StoredSurvey
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Codes
     from farthest.web.gate import WebSettings
 

@@ -19,13 +19,12 @@ from farthest import metrics
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.errors import FarthestError
 from farthest.web.asking import RefusalError
-from farthest.web.processes import end, started
+from farthest.web.processes import Process, end, started
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import MoveName
     from farthest.search.contract import Way
     from farthest.search.deepening import Iteration
-    from farthest.web.processes import Process
 
 PROGRAM = "import sys; from farthest.web.solving import main; main(*sys.argv[1:])"
 AT_ONCE = 2

@@ -17,9 +17,9 @@ from farthest.errors import (
     NoRoomError,
     StorageError,
 )
-from farthest.models.chunks import CHUNK_KEYS, Chunk
+from farthest.models.chunks import CHUNK_KEYS, Chunk, MadeChunk
 from farthest.models.records import job_token
-from farthest.stores.contract import step
+from farthest.stores.contract import Base, step
 from farthest.stores.nearest import NearestFirst
 from farthest.stores.redis.attempt_stores import Access
 from farthest.stores.redis.gather_store import GatherStore
@@ -29,9 +29,7 @@ from farthest.stores.redis.scatter_store import ScatterStore
 from farthest.worker.work import Work, WorkerProcess
 
 if TYPE_CHECKING:
-    from farthest.models.chunks import MadeChunk
     from farthest.models.database import Database
-    from farthest.stores.contract import Base
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -37,28 +37,15 @@ from farthest.errors import (
     VersionError,
     named_in,
 )
-from farthest.heuristics.contract import UNREACHABLE
+from farthest.heuristics.contract import UNREACHABLE, Heuristic, PatternMap
 from farthest.heuristics.registry import open_heuristic
 from farthest.puzzles.puzzle import Puzzle
-from farthest.search.contract import Node, PieceResult, Problem, engine_fields
+from farthest.search.contract import Engine, Node, PieceResult, Problem, engine_fields
 from farthest.search.engines import engine_with, open_engine
-from farthest.stores.redis.attempts import (
-    PROTOCOL,
-    drop,
-    other_version,
-    prefix,
-    read_meta,
-    touch,
-    unbelieved,
-)
+from farthest.stores.redis.attempts import other_version, prefix, unbelieved
 from farthest.stores.redis.records import numbers, recorded, with_checksum
 from farthest.untrusted_json import read_json_object
-from farthest.version import __version__
 from farthest.worker.work import Work, WorkerProcess
-
-if TYPE_CHECKING:
-    from farthest.heuristics.contract import Heuristic, PatternMap
-    from farthest.search.contract import Engine
 
 Found = TypeVar("Found")
 
@@ -76,9 +63,6 @@ class SearchFacts:
     def fields(self) -> dict[str, str]:
         """As stored in ``meta``."""
         return {
-            "kind": SearchWork.kind,
-            "protocol": str(PROTOCOL),
-            "version": __version__,
             "puzzle": self.problem.puzzle.to_json(),
             "problem": json.dumps(self.problem.fields()),
             "first": str(int(self.first)),
@@ -88,12 +72,7 @@ class SearchFacts:
 
     @classmethod
     def of(cls, fields: Mapping[str, str], attempt: str) -> SearchFacts:
-        """Inverse of ``fields``. Raises LateStepError when there is no such attempt, VersionError for another
-        version's, LostStateError for what no coordinator has written."""
-        if "puzzle" not in fields:
-            raise LateStepError(f"attempt {attempt} has ended")
-        if (fields.get("protocol"), fields.get("kind")) != (str(PROTOCOL), SearchWork.kind):
-            raise VersionError(other_version(attempt, fields.get("version", "unknown")))
+        """Inverse of ``fields``. Raises LostStateError for what no coordinator has written."""
         with unbelieved(attempt):
             try:
                 puzzle = Puzzle.from_json(fields["puzzle"])
@@ -123,16 +102,6 @@ class SearchWork(Work):
 
     # For coordinators
 
-    def create(self, facts: SearchFacts) -> None:
-        """Makes the attempt known."""
-        fields: Any = facts.fields()
-
-        def write() -> None:
-            touch(self.nodes, self.attempt)
-            self.nodes.main.hset(self.keys.meta_key, mapping=fields)
-
-        self.nodes.call(write)
-
     def begin(self, bound: int) -> None:
         """Begins an iteration, and removes everything of other iterations. Raises LostStateError."""
 
@@ -154,31 +123,11 @@ class SearchWork(Work):
     def put(self, bound: int, batches: Mapping[int, Sequence[Node]]) -> None:
         """Stores the nodes of batches that are to be sent."""
         texts: Any = {
-            str(number): with_checksum(f"p:{bound}:{number}", _json(nodes))
+            str(number): with_checksum(f"p:{bound}:{number}", msgspec.json.encode(nodes).decode())
             for number, nodes in batches.items()
         }
         if texts:
             self.nodes.call(lambda: self.nodes.main.hset(self._nodes_key(bound), mapping=texts))
-
-    def take_back(self, bound: int, numbers: Iterable[int]) -> dict[int, list[PieceResult]]:
-        """The results of batches. Raises LostStateError where a result is missing or damaged."""
-        return self._taken_back(bound, numbers, list[PieceResult])
-
-    def _taken_back(self, bound: int, numbers: Iterable[int], kind: type[Found]) -> dict[int, Found]:
-        wanted = list(numbers)
-        if not wanted:
-            return {}
-        names = [str(number) for number in wanted]
-        texts: Any = self.nodes.call(lambda: self.nodes.main.hmget(self.records_key(bound), names))
-        batches = {}
-        for number, text in zip(wanted, texts, strict=True):
-            if text is None:
-                raise LostStateError(
-                    f"attempt {self.attempt}: the result of {self.name(bound, number)} is missing"
-                )
-            batches[number] = recorded(text, f"r:{bound}:{number}", self.name(bound, number), kind)
-        self.withdraw(bound, wanted)
-        return batches
 
     def withdraw(self, bound: int, numbers: Iterable[int]) -> None:
         """Removes batches that are not wanted any more."""
@@ -193,10 +142,6 @@ class SearchWork(Work):
                 pipe.execute()
 
         self.nodes.call(remove)
-
-    def drop(self) -> None:
-        """Removes all keys of the attempt."""
-        self.nodes.call(lambda: drop(self.nodes, self.attempt))
 
     # For workers
 
@@ -215,8 +160,8 @@ class SearchWork(Work):
         return facts, open_for(facts, self.attempt)
 
     def facts(self) -> SearchFacts:
-        """The facts of the search. Raises as ``SearchFacts.of``."""
-        return SearchFacts.of(read_meta(self.nodes, self.attempt), self.attempt)
+        """The facts of the search. Raises as ``known`` and ``SearchFacts.of``."""
+        return SearchFacts.of(self.known("puzzle"), self.attempt)
 
     def batch(self, bound: int, number: int) -> list[Node]:
         """The nodes of a batch. Raises LateStepError where nobody waits for it, LostStateError."""
@@ -228,8 +173,7 @@ class SearchWork(Work):
     def commit(self, bound: int, number: int, pieces: Sequence[Any], holder: str) -> bool:
         """Stores the results of the first pieces of a batch, once, and reports them. Returns whether anyone waits for
         them."""
-        result = with_checksum(f"r:{bound}:{number}", _json(pieces))
-        return self.set_record(bound, number, result, holder, self._nodes_key(bound))
+        return self.set_found(bound, number, pieces, holder, self._nodes_key(bound))
 
 
 Timed = tuple[PieceResult, float]
@@ -258,10 +202,6 @@ class BoardWork(SearchWork):
             heuristic = open_heuristic(problem.heuristic, problem.puzzle, problem.targets(), _load_map)
         return facts, heuristic
 
-    def searched(self, numbers: Iterable[int]) -> dict[int, list[Timed]]:
-        """For each of the boards the pieces of its iterations. Raises LostStateError."""
-        return self._taken_back(0, numbers, list[Timed])
-
 
 def iterations_in_one_piece(engine: Engine, facts: SearchFacts, node: Node) -> list[Timed]:
     """The pieces of the first iterations below a board, up to the one before the first that is to be split, or to one
@@ -278,10 +218,6 @@ def iterations_in_one_piece(engine: Engine, facts: SearchFacts, node: Node) -> l
             break
         bound = piece.next_bound
     return found
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def enough(engine: Engine) -> int:

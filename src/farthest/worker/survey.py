@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from errno import EPERM
 from fcntl import LOCK_EX, LOCK_NB, flock
@@ -24,17 +24,13 @@ import msgspec
 from farthest.errors import (
     BusyError,
     LateStepError,
-    LostStateError,
     ResourceError,
     StorageError,
-    VersionError,
 )
 from farthest.machine import cores
 from farthest.starts import TABLES, Found, Starts, needs_of, starts_of, surveyed
-from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, read_meta, touch, unbelieved
-from farthest.stores.redis.records import recorded, with_checksum
+from farthest.stores.redis.attempts import prefix, unbelieved
 from farthest.untrusted_json import read_json_object
-from farthest.version import __version__
 from farthest.worker.work import ENDING, Work, WorkerProcess
 
 if TYPE_CHECKING:
@@ -78,33 +74,7 @@ class SurveyWork(Work):
 
     def create(self, starts: Starts, parts: int) -> None:
         """Makes the attempt known."""
-        fields: Mapping[Any, Any] = {
-            "kind": self.kind,
-            "protocol": str(PROTOCOL),
-            "version": __version__,
-            "starts": json.dumps(starts.fields()),
-            "parts": str(parts),
-            self.under_way: "0",
-        }
-
-        def write() -> None:
-            touch(self.nodes, self.attempt)
-            self.nodes.main.hset(self.keys.meta_key, mapping=fields)
-
-        self.nodes.call(write)
-
-    def take_back(self, parts: Sequence[int]) -> list[Done]:
-        """What parts that are done have found. Raises LostStateError where that of one is missing or damaged."""
-        fields = [str(part) for part in parts]
-        texts: Any = self.nodes.call(lambda: self.nodes.main.hmget(self.records_key(0), fields))
-        found = []
-        for part, text in zip(parts, texts, strict=True):
-            if text is None:
-                raise LostStateError(
-                    f"attempt {self.attempt}: what {self.name(0, part)} has found is missing"
-                )
-            found.append(recorded(text, _place(part), self.name(0, part), Done))
-        return found
+        self.make_known({"starts": json.dumps(starts.fields()), "parts": str(parts), self.under_way: "0"})
 
     def forget(self, parts: Sequence[int]) -> None:
         """Removes what parts have found: it is stored."""
@@ -123,18 +93,10 @@ class SurveyWork(Work):
     def _told_key(self) -> str:
         return f"{prefix(self.attempt)}told:0"
 
-    def drop(self) -> None:
-        """Removes all keys of the attempt."""
-        self.nodes.call(lambda: drop(self.nodes, self.attempt))
-
     # For workers
 
     def open(self, process: WorkerProcess) -> None:
-        fields = read_meta(self.nodes, self.attempt)
-        if "starts" not in fields:
-            raise LateStepError(f"attempt {self.attempt} has ended")
-        if (fields.get("protocol"), fields.get("kind")) != (str(PROTOCOL), self.kind):
-            raise VersionError(other_version(self.attempt, fields.get("version", "unknown")))
+        fields = self.known("starts")
         with unbelieved(self.attempt):
             self._starts = starts_of(read_json_object(fields["starts"]))
             self._parts = int(fields["parts"])
@@ -152,8 +114,7 @@ class SurveyWork(Work):
                 if ENDING.is_set():
                     raise BusyError("")
 
-        text = msgspec.json.encode(Done(*self._survey(item, heed))).decode()
-        if not self.set_record(depth, item, with_checksum(_place(item), text), self._holder):
+        if not self.set_found(depth, item, Done(*self._survey(item, heed)), self._holder):
             raise LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(depth, item)}")
 
     def _tell(self, part: int, told: str) -> bool:
@@ -208,7 +169,3 @@ def _alone() -> Iterator[None]:
         yield
     finally:
         os.close(file)
-
-
-def _place(part: int) -> str:
-    return f"found:0:{part}"

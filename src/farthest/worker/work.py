@@ -29,7 +29,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
+
+import msgspec
 
 from farthest import metrics, tracing
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
@@ -42,18 +44,34 @@ from farthest.errors import (
     NoRoomError,
     RedisFullError,
     UnavailableError,
+    VersionError,
 )
 from farthest.logs import about
 from farthest.stores.blobs.blob import BlobCache
-from farthest.stores.blobs.place import ATTEMPT_NAME
-from farthest.stores.redis.attempts import AttemptKeys, prefix, touch
+from farthest.stores.blobs.place import ATTEMPT_NAME, BlobPlace
+from farthest.stores.redis.attempts import (
+    PROTOCOL,
+    AttemptKeys,
+    drop,
+    other_version,
+    prefix,
+    read_meta,
+    touch,
+)
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
-from farthest.stores.redis.records import NOBODY_WAITS, Error, RecordTexts, Report, numbers, set_records
+from farthest.stores.redis.records import (
+    NOBODY_WAITS,
+    Error,
+    RecordTexts,
+    Report,
+    numbers,
+    recorded,
+    set_records,
+    with_checksum,
+)
+from farthest.version import __version__
 from farthest.worker.leases import Leases, holder_name, renewed
-
-if TYPE_CHECKING:
-    from farthest.stores.blobs.place import BlobPlace
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +95,7 @@ return 1
 """
 
 Shared = TypeVar("Shared")
+Kept = TypeVar("Kept")
 
 
 class Work(ABC):
@@ -114,6 +133,34 @@ class Work(ABC):
 
     # For coordinators
 
+    def make_known(self, facts: dict[str, str]) -> None:
+        """Writes ``meta``."""
+        fields: Any = {"kind": self.kind, "protocol": str(PROTOCOL), "version": __version__, **facts}
+
+        def write() -> None:
+            touch(self.nodes, self.attempt)
+            self.nodes.main.hset(self.keys.meta_key, mapping=fields)
+
+        self.nodes.call(write)
+
+    def records(self, depth: int, items: Iterable[int], kind: type[Kept]) -> dict[int, Kept]:
+        """The records of items that are done. Raises LostStateError where one is missing or damaged."""
+        key = self.records_key(depth)
+        names = [str(item) for item in items]
+        texts: Any = self.nodes.call(lambda: self.nodes.main.hmget(key, names)) if names else []
+        found = {}
+        for item, text in zip(map(int, names), texts, strict=True):
+            if text is None:
+                raise LostStateError(
+                    f"attempt {self.attempt}: the result of {self.name(depth, item)} is missing"
+                )
+            found[item] = recorded(text, self._place(depth, item), self.name(depth, item), kind)
+        return found
+
+    def drop(self) -> None:
+        """Removes all keys of the attempt."""
+        self.nodes.call(lambda: drop(self.nodes, self.attempt))
+
     def offer(self, depth: int, items: Iterable[int]) -> None:
         """Makes the to-do set, in place of that of the depth before."""
         key = self._todo_key(depth)
@@ -144,6 +191,16 @@ class Work(ABC):
 
     # For workers
 
+    def known(self, field: str) -> dict[str, str]:
+        """``meta``, in which ``make_known`` wrote a ``field``. Raises LateStepError where the attempt has ended,
+        VersionError for another version's."""
+        fields = read_meta(self.nodes, self.attempt)
+        if field not in fields:
+            raise LateStepError(f"attempt {self.attempt} has ended")
+        if (fields.get("protocol"), fields.get("kind")) != (str(PROTOCOL), self.kind):
+            raise VersionError(other_version(self.attempt, fields.get("version", "unknown")))
+        return fields
+
     @abstractmethod
     def open(self, process: WorkerProcess) -> None:
         """Reads what is needed to do items in ``process``. Raises LateStepError where the attempt has ended, and what
@@ -170,6 +227,11 @@ class Work(ABC):
         store, as steps do, whose commit is one with that of their blobs. Raises LateStepError where nobody waits for
         it, BusyError where it cannot be done now: it is then sent again."""
 
+    def set_found(self, depth: int, item: int, found: object, holder: str, *wanted_in: str) -> bool:
+        """``set_record`` of what ``records`` gives."""
+        text = with_checksum(self._place(depth, item), msgspec.json.encode(found).decode())
+        return self.set_record(depth, item, text, holder, *wanted_in)
+
     def set_record(self, depth: int, item: int, record: str, holder: str, *wanted_in: str) -> bool:
         """Sets the record of an item, once, and reports it. Returns whether anyone waits for it, or it was set before.
         ``wanted_in``: the key of a hash in which the item must be."""
@@ -179,6 +241,9 @@ class Work(ABC):
             self.nodes, self.keys, self.records_key(depth), under_way, {item: texts}, *wanted_in
         )
         return outcomes != [NOBODY_WAITS]
+
+    def _place(self, depth: int, item: int) -> str:
+        return f"{self.records_key(depth).removeprefix(prefix(self.attempt))}:{item}"
 
     def _todo_key(self, depth: int) -> str:
         return f"{prefix(self.attempt)}todo:{self.kind}:{depth}"

@@ -97,8 +97,8 @@ def test_off_is_told_of_the_estimate_with_the_smaller_error() -> None:
 
 def test_each_coset_has_the_same_chance() -> None:
     asked = cosets_named("pyraminx<U,L>", "<U>", 0, None)
-    tables, cosets, draws = asked.tables, asked.of.cosets, 900
-    times = Counter(tables.drawn(RandomSource(7 << 32 | part)) for part in range(draws))
+    tables, whole, cosets, draws = asked.tables, asked.of.whole, asked.of.cosets, 900
+    times = Counter(tables.sequence(whole.random(RandomSource(7 << 32 | part))) for part in range(draws))
     expected = draws / cosets
     squares = sum(
         (drawn - expected) ** 2 / expected for drawn in [*times.values(), *[0] * (cosets - len(times))]

@@ -94,7 +94,7 @@ def test_the_component_of_a_board(map_of: MapOf) -> None:
 
 
 def test_what_has_none(map_of: MapOf, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ResourceError, match=r"more than 100,000 states .* `farthest enumerate`"):
+    with pytest.raises(ResourceError, match=r"more than 100,000 states .* `farthest enumerate 8-puzzle`"):
         map_of("8-puzzle").diameter()
     with pytest.raises(JobError, match="without --max-depth"):
         map_of("hanoi-cyclic-3-3", None, 3).diameter()

@@ -55,7 +55,7 @@ def run(nodes: RedisNodes, problem: Problem, root: Node) -> Iterator[SearchWork]
 
 def begin(nodes: RedisNodes, problem: Problem, engine: dict[str, Any]) -> SearchWork:
     made = SearchWork(nodes, attempts.new_attempt("1"))
-    made.create(SearchFacts(problem, first=False, limit=5, engine=engine))
+    made.make_known(SearchFacts(problem, first=False, limit=5, engine=engine).fields())
     made.begin(BOUND)
     return made
 
@@ -73,7 +73,7 @@ def test_a_piece_is_searched_and_told(
     assert run.finished(BOUND) == {0}
     expected = open_engine(problem, None).run(root, BOUND, first=False, limit=5)
     assert expected.rest
-    assert run.take_back(BOUND, [0]) == {0: [expected]}
+    assert run.records(BOUND, [0], list[PieceResult]) == {0: [expected]}
     assert Leases(run.nodes, run.attempt, "step", 5).held(BOUND, [0]) == {}
 
 
@@ -85,7 +85,7 @@ def test_small_pieces_are_searched_in_one_go(
     small = engine.run(root, BOUND, first=False, limit=5).rest[:3]
     run.put(BOUND, {1: [*small, root, root]})
     process.run(SearchWork, run.attempt, BOUND, 1)
-    (pieces,) = run.take_back(BOUND, [1]).values()
+    (pieces,) = run.records(BOUND, [1], list[PieceResult]).values()
     assert pieces == [engine.run(node, BOUND, first=False, limit=5) for node in (*small, root)]
     assert sum(piece.nodes for piece in pieces[:3]) < engine.budget // 2
 
@@ -112,7 +112,7 @@ def test_the_first_to_store_a_result_has_searched_the_piece(process: WorkerProce
     process.run(SearchWork, run.attempt, BOUND, 0)
     assert run.commit(BOUND, 0, [PieceResult(2, 0, (), None, ())], "a third")
     assert [entry["by"] for entry in told(run)] == ["another"]
-    assert run.take_back(BOUND, [0]) == {0: [first]}
+    assert run.records(BOUND, [0], list[PieceResult]) == {0: [first]}
 
 
 def test_a_piece_that_another_searches_is_left_to_it(process: WorkerProcess, run: SearchWork) -> None:
@@ -153,10 +153,10 @@ def test_a_node_of_another_piece_is_not_taken(process: WorkerProcess, run: Searc
 def test_a_damaged_or_missing_result_is_lost(run: SearchWork) -> None:
     run.commit(BOUND, 0, [PieceResult(1, 0, (), None, ())], "another")
     with pytest.raises(LostStateError, match="missing"):
-        run.take_back(BOUND, [0, 3])
+        run.records(BOUND, [0, 3], list[PieceResult])
     run.nodes.main.hset(f"{attempts.prefix(run.attempt)}r:{BOUND}", "0", b"[1]")
     with pytest.raises(LostStateError, match="damaged"):
-        run.take_back(BOUND, [0])
+        run.records(BOUND, [0], list[PieceResult])
 
 
 def test_an_emptied_redis_is_noticed(run: SearchWork) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from farthest.coordinator.enumeration.backends import Backend, Poll, Progress
 from farthest.coordinator.enumeration.executors import Executor
 from farthest.coordinator.enumeration.workers_model import SMALL_LAYER_BLOCKS
-from farthest.coordinator.workers import Workers, WorkProgress
+from farthest.coordinator.workers import Servers, Workers, WorkProgress
 from farthest.environment import BLOCK_SIZE, SMALL_LAYER_STATES
 from farthest.errors import NoRoomError
 from farthest.spaces.contract import gather, scatter
-from farthest.stores.blocks import GROWTH, MOST_BLOCKS
-from farthest.stores.contract import ShardStore, step
+from farthest.stores.blocks import GROWTH, MOST_BLOCKS, Cut
+from farthest.stores.contract import JobStore, MadeMap, ShardStore, step
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempt_stores import AttemptLayers
 from farthest.stores.redis.attempts import SPARSE
@@ -28,9 +28,6 @@ from farthest.worker.enumeration import CutWork, PartWork, StepWork
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.plan import Plan
     from farthest.coordinator.enumeration.record import JobRecorder
-    from farthest.coordinator.workers import Servers
-    from farthest.stores.blocks import Cut
-    from farthest.stores.contract import JobStore, MadeMap
 
 STEPPED_AT_ONCE = 16
 """Blocks that the coordinator itself steps at a time, with their input in memory."""

@@ -12,12 +12,11 @@ from farthest.coordinator.enumeration.resources import layers_by_growth, publish
 from farthest.coordinator.settings import MapKind, Settings
 from farthest.errors import PuzzleError, ResourceError
 from farthest.spaces import compile_space, reduced_runs_space, reduced_space
-from farthest.spaces.contract import FULL_KEYS, PACKED, gather
+from farthest.spaces.contract import FULL_KEYS, PACKED, Space, gather
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.machine import Machine
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.contract import Space
 
 DENSE_LAYERS = 3
 """Bitmaps of all keys that a run holds at once, at most."""

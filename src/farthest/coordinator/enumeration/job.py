@@ -26,7 +26,7 @@ from farthest.coordinator.enumeration.backends import (
     ReducedRunsInMemory,
     RunsInMemory,
 )
-from farthest.coordinator.enumeration.executors import next_layer
+from farthest.coordinator.enumeration.executors import Executor, next_layer
 from farthest.coordinator.enumeration.goals import GoalsOfLayers, tells_goals
 from farthest.coordinator.enumeration.machine import Machine
 from farthest.coordinator.enumeration.plan import Plan, check_workers, notice_of_files, plan
@@ -43,18 +43,15 @@ from farthest.errors import (
     named_in,
 )
 from farthest.models.chunks import digest_of, layers_digest
-from farthest.models.records import Takeovers
+from farthest.models.records import JobRecord, LayerRecord, Takeovers
 from farthest.models.stored_job import enumeration_parameters, origin_of, puzzle_of, space_of
-from farthest.spaces.contract import reduced_runs
+from farthest.spaces.contract import Space, reduced_runs
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
-    from farthest.coordinator.enumeration.executors import Executor
     from farthest.coordinator.workers import Servers
     from farthest.models.database import Database
-    from farthest.models.records import JobRecord, LayerRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
 

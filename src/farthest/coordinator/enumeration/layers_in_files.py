@@ -23,12 +23,12 @@ from farthest.coordinator.enumeration.resources import (
     reduced_runs_memory,
 )
 from farthest.errors import ResourceError
-from farthest.spaces.contract import reduced, reduced_runs
+from farthest.spaces.contract import GatherSpace, ReducedRunsSpace, ScatterSpace, Space, reduced, reduced_runs
 from farthest.stores.blocks import searches_in_place
-from farthest.stores.contract import step
+from farthest.stores.contract import ShardStore, step
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder, another_format, file_bytes, same_identity
-from farthest.stores.folder.plan import WantedError, cut_for_files, shard_classes
+from farthest.stores.folder.plan import FolderCut, Plan, WantedError, cut_for_files, shard_classes
 from farthest.stores.folder.reduced_runs_store import ReducedRunsFolderStore
 from farthest.stores.folder.run_files import RENEWED
 from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
@@ -39,9 +39,6 @@ from farthest.wording import bytes_text
 if TYPE_CHECKING:
     from farthest import _kernel
     from farthest.map_files.form import ResidueForm
-    from farthest.spaces.contract import GatherSpace, ReducedRunsSpace, ScatterSpace, Space
-    from farthest.stores.contract import ShardStore
-    from farthest.stores.folder.plan import FolderCut, Plan
 
 LEAST_MEMORY = 2**20
 """Bytes for sorted runs and outboxes, at least."""

@@ -59,7 +59,7 @@ from farthest.spaces.contract import (
     reduced_runs,
     scatter,
 )
-from farthest.stores.blocks import searches_in_place
+from farthest.stores.blocks import Cut, searches_in_place
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import GatherSpace, ReducedRunsSpace, ScatterSpace, Space
     from farthest.stores.blobs.place import BlobPlace
-    from farthest.stores.blocks import Cut
 
 LEFT_BEFORE = "an earlier attempt has left them"
 

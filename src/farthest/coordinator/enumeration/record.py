@@ -27,7 +27,7 @@ from farthest.models.chunks import (
     written,
 )
 from farthest.models.database import Database
-from farthest.models.maps import Maps
+from farthest.models.maps import MapFiles, Maps
 from farthest.models.records import (
     Answers,
     JobRecord,
@@ -35,15 +35,12 @@ from farthest.models.records import (
     MapFileRecord,
     job_token,
 )
-from farthest.spaces.contract import reduced, reduced_runs
-from farthest.stores.contract import unit_for
+from farthest.spaces.contract import ReducedSpace, Space, reduced, reduced_runs
+from farthest.stores.contract import JobStore, MadeMap, unit_for
 
 if TYPE_CHECKING:
     from farthest.map_files.place import MapWriter
-    from farthest.models.maps import MapFiles
     from farthest.spaces.arrangement import ArrangementSpace
-    from farthest.spaces.contract import ReducedSpace, Space
-    from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
 
 LAST_BOARDS = 1000

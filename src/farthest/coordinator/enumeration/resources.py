@@ -14,13 +14,12 @@ from time import thread_time
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.settings import STATE_ROWS, MapKind
-from farthest.spaces.contract import gather, known_states
+from farthest.spaces.contract import ReducedRunsSpace, ScatterSpace, Space, gather, known_states
 from farthest.wording import counted
 
 if TYPE_CHECKING:
     from farthest import _kernel
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.contract import ReducedRunsSpace, ScatterSpace, Space
 
 # Layers
 

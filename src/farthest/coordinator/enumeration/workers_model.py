@@ -17,13 +17,13 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.resources import expected_layers
-from farthest.coordinator.settings import WorkersEstimate
+from farthest.coordinator.settings import Settings, WorkersEstimate
 from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES, WORKER_MEMORY
 from farthest.models.chunks import CHUNK_KEYS
-from farthest.spaces.contract import gather
+from farthest.spaces.contract import GatherSpace, Space, gather
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS
-from farthest.stores.blocks import Blocks, cut_for_workers, searches_in_place
+from farthest.stores.blocks import Blocks, Cut, cut_for_workers, searches_in_place
 from farthest.stores.contract import excluded
 from farthest.stores.redis.gather_store import BLOBS_SHARE
 from farthest.stores.redis.records import LEAST_CHUNKS
@@ -31,10 +31,7 @@ from farthest.stores.residues import residue_form
 from farthest.worker.enumeration import BlockChoice
 
 if TYPE_CHECKING:
-    from farthest.coordinator.settings import Settings
     from farthest.map_files.form import ResidueForm
-    from farthest.spaces.contract import GatherSpace, Space
-    from farthest.stores.blocks import Cut
 
 
 SMALL_LAYER_BLOCKS = 256

@@ -11,24 +11,21 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.attempt import attempt_name
-from farthest.coordinator.search.settings import SearchOutcome
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import search_digest
 from farthest.coordinator.workers import Outstanding, Workers
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
-from farthest.search.contract import Node, engine_fields
+from farthest.search.contract import Node, Problem, Way, engine_fields
 from farthest.search.deepening import Deepening
 from farthest.search.engines import engine_with
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
-from farthest.worker.search_batches import BoardWork, SearchFacts
+from farthest.worker.search_batches import BoardWork, SearchFacts, Timed
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search.settings import SearchReporter
     from farthest.coordinator.search.solve import Solver
     from farthest.puzzles.definition import Board
-    from farthest.search.contract import Problem, Way
-    from farthest.worker.search_batches import Timed
 
 AHEAD = 4
 """Boards that are sent for each process of a worker: small ones take less time than a message."""
@@ -143,7 +140,7 @@ class BoardsByWorkers:
         every = settings.all_solutions
         facts = SearchFacts(problem, not every, settings.limit if every else 1, engine_fields(engine))
         self._work = BoardWork(self._nodes, attempts.new_attempt(self._name))
-        self._work.create(facts)
+        self._work.make_known(facts.fields())
         self._work.begin(BOARDS)
         self._outstanding = Outstanding(self._work, BOARDS, self._workers.publisher, self._put_again)
         self._workers.count_soon()
@@ -162,7 +159,9 @@ class BoardsByWorkers:
             self.ahead = max(LEAST_AHEAD, AHEAD * alive.processes)
             if alive.note:
                 self._reporter.notice(alive.note)
-        self._found |= self._work.searched(self._outstanding.wait())
+        ended = self._outstanding.wait()
+        self._found |= self._work.records(BOARDS, ended, list[Timed])
+        self._work.withdraw(BOARDS, ended)
 
     def _lost(self, error: LostStateError) -> None:
         """The boards that were sent are searched without workers' help, or with that of an attempt of their own."""

@@ -16,16 +16,14 @@ from farthest.coordinator.search.executors import SearchExecutor
 from farthest.coordinator.workers import Outstanding, Queued, Workers
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
-from farthest.search.contract import engine_fields
-from farthest.search.deepening import search_next
+from farthest.search.contract import Engine, Node, PieceResult, Problem, engine_fields
+from farthest.search.deepening import Frontier, Place, search_next
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.search_batches import SearchFacts, SearchWork, enough
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchReporter
-    from farthest.search.contract import Engine, Node, Problem
-    from farthest.search.deepening import Frontier, Place
 
 AHEAD = 2
 """Batches that are sent for each process of a worker: it searches one, and need not wait for the next. Work beyond the
@@ -99,7 +97,7 @@ class CelerySearch(SearchExecutor):
             self._nodes.call(lambda: attempts.drop_dead(self._nodes, self._name))
             facts = SearchFacts(self._problem, frontier.first, frontier.limit, engine_fields(self.engine))
             self._attempt = SearchWork(self._nodes, attempts.new_attempt(self._name))
-            self._attempt.create(facts)
+            self._attempt.make_known(facts.fields())
         return self._attempt
 
     def _drop(self) -> None:
@@ -168,7 +166,7 @@ class _Iteration:
         self._attempt.put(self._bound, {n: [node for _, node in self._sent[n]] for n in numbers})
 
     def _take_back(self, numbers: set[int]) -> None:
-        for number, pieces in self._attempt.take_back(self._bound, numbers).items():
+        for number, pieces in self._attempt.records(self._bound, numbers, list[PieceResult]).items():
             batch = self._sent.pop(number)
             for (place, _), piece in zip(batch, pieces, strict=False):
                 self._frontier.done(place, piece)
@@ -182,6 +180,6 @@ class _Iteration:
                 n for n, batch in self._sent.items() if not any(place in running for place, _ in batch)
             ]
             self._outstanding.forget(unwanted)
-            self._attempt.withdraw(self._bound, unwanted)
+            self._attempt.withdraw(self._bound, [*numbers, *unwanted])
             for number in unwanted:
                 del self._sent[number]

@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,29 +21,24 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.search.storage import stored_at_once
-from farthest.coordinator.settings import Settings
+from farthest.coordinator.search.storage import SearchStorage, stored_at_once
+from farthest.coordinator.settings import Estimate, Settings
 from farthest.errors import FarthestError, MissingDatabaseError, ResourceError, StorageError
 from farthest.heuristics import MAP
 from farthest.heuristics.registry import default_heuristic, open_heuristic
 from farthest.machine import available_memory, cores, memory_limit
-from farthest.models.database import database_folder
+from farthest.models.database import Database, database_folder
 from farthest.models.job_reader import JobReader
-from farthest.puzzles.puzzle import MARK, Origin
+from farthest.puzzles.puzzle import MARK, Origin, Puzzle
 from farthest.wording import bytes_text, seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from farthest.coordinator.search.judging import Judged
     from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
-    from farthest.coordinator.search.storage import SearchStorage
-    from farthest.coordinator.settings import Estimate
     from farthest.heuristics.candidates import Candidate
-    from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.search.contract import Problem
 
 MADE_FIRST = 256 * 2**20

@@ -9,11 +9,10 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from farthest.search.deepening import Frontier, search_next, search_piece
+from farthest.search.deepening import Frontier, Place, search_next, search_piece
 
 if TYPE_CHECKING:
     from farthest.search.contract import Engine, PieceResult
-    from farthest.search.deepening import Place
 
 POLL_SECONDS = 0.2
 """Between two polls while threads search."""

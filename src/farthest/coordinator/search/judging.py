@@ -22,7 +22,7 @@ from farthest.heuristics.table_files import TableFiles, bounds_name
 from farthest.heuristics.tables import TableForm
 from farthest.models.job_reader import JobReader
 from farthest.puzzles.patterns import pattern_of_labels
-from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.queries.pattern_maps import complete_map, table_bytes
 from farthest.spaces import compile_space
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from farthest.coordinator.settings import Settings
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Space
 
 COUNTED_STATES = 2**13

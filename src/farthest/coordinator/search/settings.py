@@ -100,7 +100,7 @@ class SearchOutcome:
     board: str
     target: str
     heuristic: str
-    algorithm: Algorithm
+    algorithm: Algorithm | Literal["cosets"]
     length: int | None
     solutions: int
     paths: tuple[Way, ...]

@@ -42,7 +42,7 @@ from farthest.heuristics.registry import default_heuristic, open_heuristic
 from farthest.machine import cores, memory_limit
 from farthest.models.records import SEARCH, IterationRecord
 from farthest.search.answers import FIRST_EFFORTS, Answers
-from farthest.search.contract import Problem, engine_fields, targets
+from farthest.search.contract import Engine, Problem, Way, engine_fields, targets
 from farthest.search.deepening import Deepening, Frontier, Iteration
 from farthest.search.engines import engine_with
 from farthest.search.solvable import why_unsolvable
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Engine, Way
 
 STORE_AFTER_SECONDS = 10.0
 """A search that can be continued is stored when it has run for so long."""

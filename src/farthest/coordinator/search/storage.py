@@ -16,7 +16,7 @@ from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseErro
 from farthest.models.database import Database, open_database
 from farthest.models.records import FINISHED, IterationRecord, SearchResult, SubtreeRecord, fields_of
 from farthest.models.searches import Searches
-from farthest.search.contract import Node, PieceResult, way_of
+from farthest.search.contract import Node, PieceResult, Way, way_of
 from farthest.search.deepening import Frontier, Iteration, Place, Totals
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from farthest.heuristics.contract import PatternMap
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Way
 
 
 Made = TypeVar("Made")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from farthest import _kernel
 from farthest.arrays import np
 from farthest.families.hanoi.definition import Hanoi
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.family import SolvableUnion, undecided
 from farthest.puzzles.grid import round_trips
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -16,7 +16,6 @@ from farthest.spaces.cells import CellMap, automorphisms, cell_space
 from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_space
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Board
     from farthest.random_source import RandomSource
     from farthest.spaces.contract import Boards
     from farthest.spaces.digits import Digits, Step

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from farthest import _kernel
 from farthest.arrays import np
 from farthest.families.lights.definition import Lights
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.family import SolvableUnion
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -23,7 +23,6 @@ from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_
 from farthest.spaces.packed import CONTENTS, UNCHANGED, PackedMove
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Board
     from farthest.random_source import RandomSource
     from farthest.spaces.digits import Digits, Step
     from farthest.spaces.reduced import RepresentativeSpace

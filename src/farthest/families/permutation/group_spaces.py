@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from farthest import _kernel
 from farthest.errors import PuzzleError
-from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.gather_space import PermutationBoards, PermutationSpace
-from farthest.families.permutation.groups import Points
+from farthest.families.permutation.groups import Element, Points
 from farthest.families.permutation.layout import VERSION, Layout, choose_layout
 from farthest.families.permutation.patterns import PermutationPatterns
 from farthest.families.permutation.reach import DENSE, SMALL, Level, base
@@ -35,8 +35,6 @@ from farthest.spaces.contract import NO_KEY, check_keys, damaged_layout, layout_
 from farthest.spaces.packed import CodedSpace
 
 if TYPE_CHECKING:
-    from farthest.families.permutation.definition import Permutation
-    from farthest.families.permutation.groups import Element
     from farthest.spaces.contract import EngineKind
 
 

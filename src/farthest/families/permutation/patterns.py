@@ -10,7 +10,7 @@ from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import Held, Kind, distinct, with_kinds
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.net import FIXED, MOST_RINGS, Net, piece_colours
-from farthest.puzzles.definition import Board
+from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.puzzles.grid import others_token
 from farthest.puzzles.patterns import PLACES, Choice, Names
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from farthest.puzzles.definition import PuzzleDefinition
 
 
 _UNTOLD = ("grey", "black", "brown", "pink", "cyan")

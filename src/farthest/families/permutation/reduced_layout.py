@@ -18,14 +18,13 @@ import numpy as np
 
 from farthest.errors import ResourceError
 from farthest.families.permutation.layout import twist_sum
-from farthest.families.permutation.moves import odd
+from farthest.families.permutation.moves import Move, odd
 from farthest.families.permutation.symmetries import Conjugation, Image, symmetries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.families.permutation.definition import Permutation
-    from farthest.families.permutation.moves import Move
     from farthest.puzzles.definition import Board
 
     Numbers = NDArray[np.int64]

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farthest import _kernel
-from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.gather_space import origin_boards
 from farthest.families.permutation.reduced_layout import slot_symmetries
 from farthest.families.permutation.scatter_space import PackedPermutationSpace
-from farthest.families.permutation.symmetries import Pieces
+from farthest.families.permutation.symmetries import Conjugation, Pieces
 from farthest.spaces.contract import PACKED_REPRESENTATIVES
 from farthest.spaces.packed import CONTENTS
 from farthest.spaces.reduced import distinct_rows, subgroup
@@ -30,9 +30,7 @@ from farthest.spaces.reduced import distinct_rows, subgroup
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.families.permutation.definition import Permutation
     from farthest.families.permutation.moves import Move
-    from farthest.families.permutation.symmetries import Conjugation
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.spaces.contract import Boards

@@ -5,20 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.gather_space import PermutationBoards
-from farthest.families.permutation.groups import Group, Points, inverse, product
+from farthest.families.permutation.groups import Element, Group, Points, inverse, product
 from farthest.families.permutation.reach import MOST_PRODUCTS, TurningSums
 from farthest.puzzles.family import UndecidedError, undecided
-from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.puzzle import Origin, Puzzle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from farthest.families.permutation.definition import Permutation
-    from farthest.families.permutation.groups import Element
     from farthest.puzzles.definition import Board
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.random_source import RandomSource
 
 

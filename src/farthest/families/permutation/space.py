@@ -19,12 +19,11 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.reach import few_states
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import check_keys, damaged_layout, is_packed
+from farthest.spaces.contract import Space, check_keys, damaged_layout, is_packed
 
 if TYPE_CHECKING:
     from farthest.families.permutation.reduced_runs import ReducedRunsSpace
     from farthest.puzzles.definition import Board
-    from farthest.spaces.contract import Space
     from farthest.spaces.reduced import RepresentativeSpace
 
 MOST_PLACES = 2**16

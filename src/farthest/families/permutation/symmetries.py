@@ -7,7 +7,7 @@ of a solution undone, is as far where each move can be taken back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,8 +30,6 @@ from farthest.families.permutation.moves import cycles
 from farthest.puzzles.family import Symmetries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from farthest.families.permutation.definition import Permutation

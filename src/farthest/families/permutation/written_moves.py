@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from farthest.errors import BoardError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.facelets import cube_of
-from farthest.families.permutation.moves import Move, identity, inverse, product, repeated
+from farthest.families.permutation.moves import Modulo, Move, identity, inverse, product, repeated
 from farthest.puzzles.move_text import POWER, MoveMaker, Step, check_count, power_of
 from farthest.wording import near_match
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from farthest.families.permutation.moves import Modulo
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.arrays import np
 from farthest.errors import BoardError, ForbiddenCodeError, PuzzleError
-from farthest.families.python.allowed import allow_own
+from farthest.families.python.allowed import PuzzleSpace, allow_own
 from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
 from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.puzzles.tables import FamilyTable, Given
@@ -21,7 +21,6 @@ from farthest.wording import shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.families.python.allowed import PuzzleSpace
     from farthest.families.python.user_class import UserClass
     from farthest.puzzles.puzzle import Puzzle
 

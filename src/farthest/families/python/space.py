@@ -15,7 +15,7 @@ from farthest import _kernel
 from farthest.errors import PuzzleError, StorageError
 from farthest.families.python.definition import Python
 from farthest.families.python.user_class import NO_STATE, Code, UserClass
-from farthest.puzzles.definition import Board
+from farthest.puzzles.definition import Board, MoveName
 from farthest.puzzles.origin import names_of, origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, is_packed
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from farthest.puzzles.definition import MoveName
     from farthest.spaces.contract import Boards, Codes, EngineKind
 
     Step = tuple[str, NDArray[np.intp], Codes]

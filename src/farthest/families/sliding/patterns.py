@@ -18,7 +18,7 @@ from farthest import _kernel
 from farthest.arrays import np
 from farthest.errors import PuzzleError, ResourceError
 from farthest.families.sliding.definition import Sliding, sliding
-from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition
 from farthest.puzzles.grid import others_token
 from farthest.puzzles.origin import names_of
 from farthest.puzzles.patterns import ALIKE, MAX_GOALS, PLAIN, Choice, Names, goal_boards
@@ -28,7 +28,6 @@ from farthest.spaces.contract import NO_KEY
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.puzzles.definition import MoveName, PuzzleDefinition
     from farthest.spaces.contract import Boards, Codes, EngineKind
 
 

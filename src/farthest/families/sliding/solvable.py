@@ -19,7 +19,7 @@ from itertools import chain, islice, pairwise
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING
 
-from farthest.families.sliding.definition import filled, sliding
+from farthest.families.sliding.definition import Sliding, filled, sliding
 from farthest.families.sliding.wilson import LINE, RING, THETA, ListedBlock, blocks_of, ring_order, row_block
 from farthest.puzzles.family import undecided, why_none
 from farthest.puzzles.grid import neighbours_of, round_trips
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
     from farthest.families.permutation.solvable import MovedPieces
-    from farthest.families.sliding.definition import Sliding
     from farthest.families.sliding.wilson import Block
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle

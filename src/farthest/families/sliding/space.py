@@ -16,10 +16,9 @@ from farthest.puzzles.definition import Board
 from farthest.puzzles.origin import filled_boards
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import ArrangementSpace, Layout, Move, choose_layout
-from farthest.spaces.contract import is_packed
+from farthest.spaces.contract import Space, is_packed
 
 if TYPE_CHECKING:
-    from farthest.spaces.contract import Space
     from farthest.spaces.packed import PackedSpace
     from farthest.spaces.reduced import Representatives
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from farthest.arrays import np
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.family import Symmetries
 from farthest.puzzles.grid import closure, neighbours_of
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from farthest.families.sliding.definition import Sliding
-    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.stores.contract import excluded
-from farthest.stores.folder.journal import SLAB, Room
+from farthest.stores.folder.journal import SLAB, EnumerationFolder, Room, UnitTable
 from farthest.stores.folder.layer_files import LayerFiles, UnitSources
 from farthest.stores.folder.store import StoreInFiles
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.map_files.form import ResidueForm
-    from farthest.stores.folder.journal import EnumerationFolder, UnitTable
     from farthest.stores.folder.plan import Plan
 
 

@@ -23,12 +23,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from farthest.errors import LostStateError
-from farthest.stores.contract import excluded_layers
+from farthest.stores.contract import Excluded, excluded_layers
 from farthest.stores.folder.journal import EnumerationFolder, Room, UnitFiles, UnitTable
 from farthest.stores.folder.run_files import RENEWED
 
 if TYPE_CHECKING:
-    from farthest.stores.contract import Excluded
     from farthest.stores.folder.plan import Plan
 
 

@@ -14,19 +14,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import ResourceError
-from farthest.spaces.contract import reduced
+from farthest.spaces.contract import GatherSpace, reduced
 from farthest.stores.blocks import cut, inputs_of, searches_in_place
 from farthest.stores.contract import excluded
 from farthest.stores.nearest import NearestFirst
 from farthest.wording import bytes_text
-
-if TYPE_CHECKING:
-    from farthest.spaces.contract import GatherSpace
-
 
 NEVER = 2**62
 """The unit that needs a shard next where none does."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from farthest.stores.folder.journal import Room
+from farthest.stores.folder.journal import EnumerationFolder, Room
 from farthest.stores.folder.run_files import RunFiles
 from farthest.stores.folder.scatter_store import neighbours
 from farthest.stores.folder.store import StoreInFiles
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.spaces.contract import ReducedRunsSpace
-    from farthest.stores.folder.journal import EnumerationFolder
 
 UNITS = 48
 """Of a layer at least: what is lost of a layer when the process is killed is a part of so many, or a shard a thread."""

@@ -20,17 +20,12 @@ import mmap
 import struct
 from collections.abc import Iterator, Sequence
 from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
-from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import LostStateError
-from farthest.stores.contract import excluded_layers
-from farthest.stores.folder.journal import EnumerationFolder, Room, UnitFiles
+from farthest.stores.contract import Excluded, excluded_layers
+from farthest.stores.folder.journal import EnumerationFolder, Room, UnitFiles, UnitTable
 from farthest.stores.scattering import NO_STATES, ShardRuns, SortedRun
-
-if TYPE_CHECKING:
-    from farthest.stores.contract import Excluded
-    from farthest.stores.folder.journal import UnitTable
 
 CHECKSUM = struct.Struct("<Q")
 RENEWED = 4

@@ -27,7 +27,7 @@ from farthest import _kernel
 from farthest.errors import ResourceError, StorageError
 from farthest.models.chunks import Chunk
 from farthest.stores.contract import ONLY_COUNTS, check_depth, excluded
-from farthest.stores.folder.journal import Room
+from farthest.stores.folder.journal import EnumerationFolder, Room
 from farthest.stores.folder.run_files import SLAB, RunFiles
 from farthest.stores.folder.store import StoreInFiles
 from farthest.stores.scattering import (
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.spaces.contract import ScatterSpace
-    from farthest.stores.folder.journal import EnumerationFolder
 
 
 BOXES_SHARE = 0.35

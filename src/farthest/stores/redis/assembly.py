@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from farthest.errors import LateStepError
-from farthest.models.chunks import CHUNK_KEYS
-from farthest.stores.redis.records import LEAST_CHUNKS, Record
+from farthest.models.chunks import CHUNK_KEYS, Chunk
+from farthest.stores.redis.records import LEAST_CHUNKS, Fold, Record
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.models.chunks import Chunk
     from farthest.stores.contract import Base
-    from farthest.stores.redis.records import Fold
 
 RecordsOf = Callable[[int], Mapping[int, Record]]
 """Gives the records of a block by depth."""

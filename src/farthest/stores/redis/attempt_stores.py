@@ -22,8 +22,8 @@ from farthest import metrics
 from farthest.environment import WORKER_MEMORY
 from farthest.errors import LateStepError, LostStateError, RedisFullError, SettingError, StorageError
 from farthest.stores.blobs.blob import BlobCache
-from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, Kind, mark_of, new_nonce
-from farthest.stores.contract import ONLY_COUNTS, check_depth
+from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, BlobPlace, Kind, mark_of, new_nonce
+from farthest.stores.contract import ONLY_COUNTS, Base, StepInput, check_depth
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempts import AttemptFacts, AttemptKeys, read_meta
 from farthest.stores.redis.places import RedisPlace
@@ -45,9 +45,7 @@ from farthest.wording import shown
 
 if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
-    from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Blocks
-    from farthest.stores.contract import Base, StepInput
     from farthest.stores.redis.assembly import Assembly, RecordsOf
     from farthest.stores.redis.connections import RedisNodes
 

@@ -48,7 +48,7 @@ from farthest.errors import (
 )
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE, new_nonce
+from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE, BlobPlace, new_nonce
 from farthest.stores.contract import Excluded
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from farthest.spaces.contract import Space
-    from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
 PROTOCOL = 10

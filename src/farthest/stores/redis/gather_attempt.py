@@ -13,8 +13,8 @@ from farthest import _kernel
 from farthest.errors import DamagedMapError, JobError, LostStateError
 from farthest.models.chunks import UNREACHED, Chunk
 from farthest.stores.blobs.blob import VISITED, damaged, encode_blob
-from farthest.stores.blocks import Bitmap, Sources, searches_in_place
-from farthest.stores.contract import check_states, excluded
+from farthest.stores.blocks import Bitmap, Blocks, Cut, Sources, searches_in_place
+from farthest.stores.contract import Base, check_states, excluded
 from farthest.stores.redis.assembly import chunks_of_part
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptLayers, Commit
 from farthest.stores.redis.attempts import AttemptFacts
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace
     from farthest.stores.blobs.place import BlobPlace
-    from farthest.stores.blocks import Blocks, Cut
-    from farthest.stores.contract import Base
     from farthest.stores.redis.connections import RedisNodes
 
 

@@ -31,8 +31,8 @@ from farthest.models.chunks import (
 )
 from farthest.models.records import ChunkRecord
 from farthest.stores.blobs.blob import decode_blob
-from farthest.stores.blobs.place import new_nonce
-from farthest.stores.blocks import Bitmap, zeros
+from farthest.stores.blobs.place import BlobName, new_nonce
+from farthest.stores.blocks import Bitmap, Blocks, zeros
 from farthest.stores.contract import Base, typed, unit_for
 from farthest.stores.redis.assembly import Assembly, PartCut
 from farthest.stores.redis.records import (
@@ -60,8 +60,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.models.chunks import Unit
-    from farthest.stores.blobs.place import BlobName
-    from farthest.stores.blocks import Blocks
     from farthest.stores.redis.attempt_stores import AttemptLayers, AttemptSteps
 
 

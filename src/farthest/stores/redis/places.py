@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from farthest.environment import BLOBS
 from farthest.errors import SettingError
 from farthest.locations import Bucket, folder_or_bucket, hide_password
-from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, NameTakenError
+from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, BlobPlace, NameTakenError
 from farthest.stores.redis.attempts import begun_on, prefix
 
 if TYPE_CHECKING:
     from redis import Redis
 
-    from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
 

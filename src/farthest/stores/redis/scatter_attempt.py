@@ -15,8 +15,8 @@ from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import VISITED, seal
-from farthest.stores.blobs.place import BlobPart
-from farthest.stores.contract import ONLY_COUNTS, JobStore, excluded
+from farthest.stores.blobs.place import BlobName, BlobPart, BlobPlace
+from farthest.stores.contract import ONLY_COUNTS, Base, JobStore, excluded
 from farthest.stores.redis.assembly import chunks_of_part
 from farthest.stores.redis.attempt_stores import Access, AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import ScatterSpace
-    from farthest.stores.blobs.place import BlobName, BlobPlace
-    from farthest.stores.contract import Base
     from farthest.stores.redis.connections import RedisNodes
 
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Self
 
 from farthest import _kernel
 from farthest.errors import LostStateError
-from farthest.spaces.contract import scatter
+from farthest.spaces.contract import ScatterSpace, scatter
 from farthest.stores.blobs.blob import SENT, VISITED, damaged, longest_blob, seal, unseal
-from farthest.stores.blobs.place import BlobPart
+from farthest.stores.blobs.place import BlobName, BlobPart
 from farthest.stores.blocks import Blocks
 from farthest.stores.contract import excluded_layers
 from farthest.stores.redis.attempt_stores import NOTHING, Access, AttemptSteps, Commit, StepRecords
@@ -41,8 +41,6 @@ from farthest.stores.scattering import (
 )
 
 if TYPE_CHECKING:
-    from farthest.spaces.contract import ScatterSpace
-    from farthest.stores.blobs.place import BlobName
     from farthest.stores.redis.assembly import Assembly, RecordsOf
 
 

@@ -33,7 +33,7 @@ from farthest.errors import PuzzleError
 from farthest.families.blocks.definition import Blocks
 from farthest.puzzles import catalogue
 from farthest.puzzles.picture import COLOURS
-from farthest.puzzles.puzzle import MAX_NAME, NAME
+from farthest.puzzles.puzzle import MAX_NAME, NAME, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.web.page import box_page, captioned, message, page
 from farthest.wording import counted
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from htpy import Node
 
     from farthest.coordinator.settings import Estimate
-    from farthest.puzzles.puzzle import Puzzle
 
 FILE = "/box/puzzle.toml"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from htpy import a, div, h2, p, pre, section
+from htpy import Node, a, div, h2, p, pre, section
 from markupsafe import Markup
 
 from farthest.drawing.chart import Chart
-from farthest.search.side_by_side import LISTED, MOST_BOARDS, heuristic_for
+from farthest.search.side_by_side import LISTED, MOST_BOARDS, Side, heuristic_for
 from farthest.web.page import (
     board,
     board_page,
@@ -27,11 +27,8 @@ from farthest.web.page import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htpy import Node
-
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.side_by_side import Side
 
 
 def compare_link(puzzle: Puzzle, text: str) -> Node:

@@ -10,7 +10,7 @@ from htpy import a, button, div, form, fragment, h2, label, p, ul
 from htpy import input as field
 from markupsafe import Markup
 
-from farthest.documents.workers import WORKER, worker_rows
+from farthest.documents.workers import WORKER, WorkersDocument, worker_rows
 from farthest.puzzles import catalogue
 from farthest.search.walking import boards_along
 from farthest.web.page import (
@@ -33,7 +33,6 @@ from farthest.wording import bytes_text, counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farthest.documents.workers import WorkersDocument
     from farthest.models.records import JobRecord
 
 CARDS = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from htpy import a, button, details, div, form, fragment, h2, label, li, p, pre, span, summary, ul
+from htpy import Node, a, button, details, div, form, fragment, h2, label, li, p, pre, span, summary, ul
 from htpy import input as field
 from markupsafe import Markup
 
@@ -39,8 +39,6 @@ from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from htpy import Node
 
     from farthest.models.records import JobRecord, LayerRecord
     from farthest.puzzles.puzzle import Puzzle

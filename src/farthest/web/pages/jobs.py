@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htpy import a, fragment, p, span
+from htpy import Node, a, fragment, p, span
 
 from farthest.documents.jobs import origin_text
 from farthest.puzzles import catalogue
@@ -13,8 +13,6 @@ from farthest.web.page import job_page, jobs_page, message, page, puzzles_page, 
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from htpy import Node
 
     from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord

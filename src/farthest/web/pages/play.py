@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from htpy import a, details, div, fragment, h2, p, section, strong, summary
+from htpy import Node, a, details, div, fragment, h2, p, section, strong, summary
 
 from farthest.puzzles.move_text import move_text
 from farthest.web.page import above, captioned, page, random_state, short_title, state_page
@@ -13,8 +13,6 @@ from farthest.web.pages.state import board_part, holds_of, moves_part, plain_mov
 from farthest.wording import counted
 
 if TYPE_CHECKING:
-    from htpy import Node
-
     from farthest.documents.maps import State
     from farthest.queries.paths import Neighbour
     from farthest.web.pages.job import JobFound

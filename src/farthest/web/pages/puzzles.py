@@ -8,12 +8,12 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from htpy import a, details, div, fragment, h2, li, p, pre, section, span, summary, ul
+from htpy import Node, a, details, div, fragment, h2, li, p, pre, section, span, summary, ul
 from markupsafe import Markup
 
 from farthest.documents.puzzles import estimate_rows, known_rows, named_boards, puzzle_rows, states_text
 from farthest.puzzles import catalogue
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, Board, MoveName
 from farthest.puzzles.move_text import move_text
 from farthest.web.page import (
     board,
@@ -38,11 +38,8 @@ from farthest.wording import seconds_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from htpy import Node
-
     from farthest.coordinator.settings import Estimate
     from farthest.models.records import JobRecord
-    from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from htpy import a, details, div, fragment, h2, p, summary
+from htpy import Node, a, details, div, fragment, h2, p, summary
 
 from farthest.documents.jobs import progress_rows
 from farthest.documents.searches import ITERATION, iteration_rows
@@ -16,8 +16,6 @@ from farthest.web.pages.job import ENDABLE, record_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from htpy import Node
 
     from farthest.models.records import IterationRecord, JobRecord
     from farthest.puzzles.definition import NamedPath

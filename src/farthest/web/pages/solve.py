@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from htpy import a, button, div, figure, form, fragment, h2, label, p, pre, section, span, strong
+from htpy import Node, a, button, div, figure, form, fragment, h2, label, p, pre, section, span, strong
 from htpy import input as field
 from markupsafe import Markup
 
 from farthest.drawing.page_boards import canvas_svg, value_svg
 from farthest.puzzles.family import board_hold, family
-from farthest.puzzles.picture import Value
+from farthest.puzzles.picture import Canvas, Value
 from farthest.web.page import (
     above,
     board_page,
@@ -30,10 +30,7 @@ from farthest.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htpy import Node
-
     from farthest.puzzles.definition import Board, MoveName, NamedPath
-    from farthest.puzzles.picture import Canvas
     from farthest.puzzles.puzzle import Puzzle
     from farthest.web.solving import Told
 

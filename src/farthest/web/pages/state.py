@@ -5,26 +5,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from htpy import a, div, figcaption, figure, fragment, h2, li, p, section, small, strong, ul
+from htpy import Node, a, div, figcaption, figure, fragment, h2, li, p, section, small, strong, ul
 
 from farthest.drawing.page_boards import MoveLink
 from farthest.puzzles.family import board_hold
 from farthest.puzzles.move_text import move_text
 from farthest.web.page import MOST_CELLS, above, moving_board, page, random_state, state_page, steps
 from farthest.web.pages.compare import compare_link
-from farthest.web.pages.job import board_form, chart_of, may_play
+from farthest.web.pages.job import JobFound, board_form, chart_of, may_play
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from htpy import Node
 
     from farthest.documents.maps import State
     from farthest.puzzles.definition import MoveName, NamedPath
     from farthest.puzzles.picture import Hold
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.paths import Neighbour
-    from farthest.web.pages.job import JobFound
 
 
 _NAME = re.compile(r"([A-Za-z])('?)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from htpy import a, code, div, figcaption, figure, fragment, h2, li, p, ul
+from htpy import Node, a, code, div, figcaption, figure, fragment, h2, li, p, ul
 
 from farthest.documents.surveys import (
     COUNTS,
@@ -15,7 +15,7 @@ from farthest.documents.surveys import (
     estimates_table,
     totals_rows,
 )
-from farthest.starts import BlockBoards
+from farthest.starts import BlockBoards, Component, Counts, Starts
 from farthest.web.page import (
     board,
     board_page,
@@ -32,12 +32,9 @@ from farthest.wording import counted, seconds_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from htpy import Node
-
     from farthest.documents.surveys import CosetsDocument, Table
     from farthest.models.surveys import StoredSurvey
     from farthest.queries.coset_estimates import CosetEstimates
-    from farthest.starts import Component, Counts, Starts
 
 BOARDS_SHOWN = 12
 COSETS_SHOWN = 40
@@ -63,7 +60,7 @@ def surveys(listed: Sequence[StoredSurvey]) -> str:
     rows = [
         (
             a(href=survey_page(each.id))[str(each.id)],
-            a(href=survey_page(each.id))[each.record.name],
+            a(href=survey_page(each.id))[each.name],
             f"{each.done:,} of {each.record.parts:,}",
             "" if each.of_cosets else f"{each.components:,}",
             f"{each.record.created:%Y-%m-%d %H:%M}",
