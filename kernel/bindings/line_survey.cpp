@@ -56,8 +56,9 @@ void bind_line_survey(nb::module_& m) {
       "All boards of a square grid whose pieces of 2 and 3 cells stay in their lines; one in `row` "
       "is to reach the right end (line_survey.hpp). Raises ValueError.")
       .def(nb::init<int, int, int, int>(), "size"_a, "row"_a, "most_pieces"_a, "most_walls"_a = 0)
-      .def("starts", &LineSurvey::starts, nb::call_guard<nb::gil_scoped_release>(),
-           "How many boards a survey starts from.")
+      .def("starts", &LineSurvey::starts, "most_sets"_a = UINT64_MAX,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "How many boards a survey starts from; about so many for more than `most_sets` sets of walls.")
       .def("check", &LineSurvey::check, "board"_a, "Raises ValueError where it is no board of these.")
       .def(
           "survey",

@@ -431,10 +431,12 @@ std::uint64_t LineSurvey::crossed(std::uint64_t cells) const {
   return found;
 }
 
-std::uint64_t LineSurvey::starts() const {
+std::uint64_t LineSurvey::starts(std::uint64_t most_sets) const {
+  const std::uint64_t sets = walls_.size(), step = (sets - 1) / most_sets + 1;
   std::uint64_t count = 0;
-  each_start(0, 1, [&](const auto&, std::uint64_t, std::uint64_t) { ++count; });
-  return count;
+  for (std::uint64_t set = 0; set < sets; set += step)
+    each_start_of(walls_[set], 0, 1, [&](const auto&, std::uint64_t, std::uint64_t) { ++count; });
+  return count * sets / ((sets - 1) / step + 1);
 }
 
 LineSurvey::Part LineSurvey::survey(std::uint64_t part, std::uint64_t parts, Keep keep) const {

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from farthest.api.surveys import Survey as Survey
     from farthest.api.surveys import open_survey as open_survey
     from farthest.api.surveys import survey as survey
+    from farthest.api.surveys import survey_cosets as survey_cosets
     from farthest.api.surveys import surveys as surveys
     from farthest.coordinator.search.settings import SearchOutcome as SearchOutcome
     from farthest.coordinator.settings import Outcome as Outcome
@@ -73,7 +74,7 @@ _HOMES = {
         "submit",
     ),
     "farthest.api.searches": ("compare", "heuristic_values", "solve", "solve_many"),
-    "farthest.api.surveys": ("Survey", "open_survey", "survey", "surveys"),
+    "farthest.api.surveys": ("Survey", "open_survey", "survey", "survey_cosets", "surveys"),
     "farthest.errors": (
         "BoardError",
         "FarthestError",

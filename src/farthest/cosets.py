@@ -13,20 +13,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 import msgspec
 
 from farthest.errors import BoardError, ForbiddenCodeError, ResourceError, SettingError
 from farthest.families.permutation.written_moves import WrittenMoves
+from farthest.families.user_input import puzzle_given
 from farthest.machine import cores, memory_limit
-from farthest.puzzles.catalogue import load
 from farthest.puzzles.move_text import read_moves
 from farthest.puzzles.puzzle import Puzzle
 from farthest.random_source import RandomSource
 from farthest.subgroups import Subgroup, Tables, own_moves, subgroup_of
 from farthest.wording import bytes_text, counted, shown
+
+if TYPE_CHECKING:
+    from farthest.families.user_input import GivenPuzzle
 
 UNCHECKED_BYTES = 2**24
 """A coset that needs no more is enumerated in less time than it takes to ask for the memory that is free."""
@@ -167,6 +170,19 @@ class CosetSet:
         """Memory of a process that enumerates one coset. Raises SettingError, ResourceError."""
         return self.of.needs.table_bytes + self.of.needs.coset_bytes
 
+    def check(self) -> None:
+        """Raises SettingError where there are fewer cosets than are asked for at random, or too many for all of them;
+        ResourceError where they cannot be enumerated."""
+        cosets, large = self.of.cosets, self.of.needs.all_threads
+        if isinstance(self.chosen, Drawn) and self.chosen.random > cosets:
+            raise SettingError(
+                f"random {self.chosen.random}: there are {counted(cosets, 'coset')}; ask for all of them"
+            )
+        if self.chosen is None and large:
+            raise SettingError(
+                f"{self.name}: all {cosets:,} cosets would take centuries; choose some, or take some at random"
+            )
+
     def shares(self, threads: int) -> tuple[int, int]:
         """How threads are shared: so many cosets at a time, as memory allows, by so many threads each. Raises
         ResourceError where memory is too scarce for one."""
@@ -248,14 +264,14 @@ _MADE: WeakValueDictionary[Subgroup, Tables] = WeakValueDictionary()
 """The tables that this process holds: what is free is what they have left."""
 
 
-def cosets_named(name: str, subgroup: str, depth: int, chosen: Chosen) -> CosetSet:
-    """Cosets of a puzzle's name, a subgroup and sequences as users write them. Raises PuzzleError, SettingError,
+def cosets_named(given: GivenPuzzle, subgroup: str, depth: int, chosen: Chosen) -> CosetSet:
+    """Cosets of a puzzle, a subgroup and sequences as users write them. Raises PuzzleError, SettingError,
     BoardError."""
     try:
-        puzzle = load(name)
+        puzzle = puzzle_given(given)
     except ForbiddenCodeError:
         raise SettingError(
-            f"{shown(name)}: it is a class in Python; only permutation puzzles have cosets"
+            f"{shown(str(given))}: it is a class in Python; only permutation puzzles have cosets"
         ) from None
     _, text = own_moves(puzzle, subgroup)
     if isinstance(chosen, tuple):

@@ -96,7 +96,7 @@ def test_wrong_input(run: Run, run_json: RunJson) -> None:
         ((*asked, "--all", "--seed", "3"), "--seed needs --random"),
         ((*asked, "--all", "--workers", "celery", "--threads", "2"), "--threads is for the threads"),
         ((*asked, "--coset", "L Q"), "coset 'L Q': "),
-        ((*asked, "--random", "1000000"), "--random 1000000: there are "),
+        ((*asked, "--random", "1000000"), "random 1000000: there are "),
         (("cosets", SMALL, "--depth", "2", "--all"), "--subgroup"),
         (("cosets", SMALL, "--subgroup", "<U>", "--all"), "--depth"),
         (("cosets", "cube-3x3x3-htm", *asked[2:], "--all"), "more than the 2,097,152"),

@@ -52,6 +52,32 @@ def test_a_survey_and_its_questions(tmp_path: Path) -> None:
         farthest.open_survey(1, file)
 
 
+def test_cosets(tmp_path: Path) -> None:
+    file, subgroup = tmp_path / "f.db", "<U>"
+    puzzle = farthest.load_puzzle("pyraminx<U,L>")
+    with farthest.survey_cosets(puzzle, subgroup="<U,L>", depth=30, threads=2, database=file) as found:
+        assert [sum(row.layers) for row in found.cosets()] == [540]
+    with farthest.survey_cosets(
+        puzzle, subgroup=subgroup, depth=30, cosets=["L U", "L"], database=file
+    ) as some:
+        assert [row.coset for row in some.cosets()] == ["L U", "L"]
+    with farthest.survey_cosets(
+        puzzle, subgroup=subgroup, depth=30, random=12, seed=1, database=file
+    ) as drawn:
+        assert drawn.estimates().sampled == 12
+    with pytest.raises(farthest.SettingError, match="random 181: there are 180 cosets"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, random=181, database=file)
+    with pytest.raises(farthest.SettingError, match="give one of them"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, random=2, cosets=["L"], database=file)
+    with pytest.raises(farthest.SettingError, match="would take centuries"):
+        farthest.survey_cosets(
+            "cube-3x3x3-htm", subgroup="<U,D,R2,L2,F2,B2>", depth=3, database=tmp_path / "none.db"
+        )
+    with pytest.raises(TypeError, match="expected a list of sequences"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets="L U", database=file)
+    assert not (tmp_path / "none.db").exists()
+
+
 def test_boards_of_a_puzzle_of_ones_own(tmp_path: Path) -> None:
     """As on the command line, but the puzzle is an object, and boards are what boards may be."""
     puzzle = PUZZLES["blocks, move"]()

@@ -362,6 +362,12 @@ def test_the_same_of_a_sparse_map(codes: NDArray[Any], written: bytes) -> None:
     assert older not in (digest(codes[::-1], distances, older), digest(codes, distances[::-1], older))
 
 
+def test_a_sparse_map_of_no_states_fails() -> None:
+    pennant, means = load("pennant"), Means(2**28, Path(), 2)
+    stored = Stored(pennant, {"version": 1}, pennant.origin)
+    assert failed(maps.verify_map(stored, [], means, unit="uint8", length=0)) == {"known", "origin"}
+
+
 def test_known_answers_are_compared(
     puzzle: Puzzle, layout: Layout, boards: list[naive.Board], good: Map
 ) -> None:

@@ -59,8 +59,8 @@ class LineSurvey {
   // InvalidArgument.
   LineSurvey(int size, int row, int most_pieces, int most_walls = 0);
 
-  // How many boards a survey starts from.
-  std::uint64_t starts() const;
+  // How many boards a survey starts from; about so many where there are more than `most_sets` sets of walls.
+  std::uint64_t starts(std::uint64_t most_sets = UINT64_MAX) const;
 
   // The components of every `parts`-th arrangement of the rows, from `part` on. All parts are a partition of
   // all components, and take about as long. Throws InvalidArgument.

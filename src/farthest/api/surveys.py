@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING, Literal, Self, SupportsIndex
 
 from msgspec.structs import asdict
 
+from farthest.api.bars import progress_bar
 from farthest.api.maps import whole
+from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
+from farthest.cosets import CosetRow, Drawn, cosets_named
+from farthest.documents.surveys import boards_of, exported
+from farthest.drawing.svg import facts, image, svg
+from farthest.errors import JobError, SettingError
+from farthest.machine import cores
+from farthest.models.database import Database, open_database
+from farthest.models.surveys import MOST, By, StoredSurvey, Surveys
+from farthest.puzzles.family import board_picture
+from farthest.queries.coset_estimates import CosetEstimates, estimates, known_layers
+from farthest.queries.output_files import form_of, written_file
+from farthest.starts import NOTHING, Component, Counts, Keep, Starts, starts_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from farthest.coordinator.survey import SurveyProgress
-    from farthest.cosets import CosetRow
     from farthest.families.user_input import GivenBoard, GivenPuzzle
-    from farthest.models.database import Database
-    from farthest.models.surveys import By, StoredSurvey
-    from farthest.queries.coset_estimates import CosetEstimates
-    from farthest.starts import Component, Counts, Keep, Starts
 
 
 DRAWN = 6
@@ -49,21 +56,60 @@ def survey(
     where there is none. ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises
     SettingError, PuzzleError, BoardError, ResourceError or StorageError.
     """
-    from farthest.errors import SettingError
-    from farthest.models.database import open_database
-    from farthest.starts import starts_named
+    divided = _within("parts", parts, 1, 10_000_000)
+    asked = starts_named(
+        starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
+    )
+    return _surveyed(asked, divided, workers, threads, database, progress)
 
-    divided, by = _within("parts", parts, 1, 10_000_000), _within("threads", threads, 1, 4096)
+
+def survey_cosets(
+    puzzle: GivenPuzzle,
+    *,
+    subgroup: str,
+    depth: SupportsIndex,
+    cosets: Sequence[str] | None = None,
+    random: SupportsIndex | None = None,
+    seed: SupportsIndex = 0,
+    workers: Literal["threads", "celery"] = "threads",
+    threads: SupportsIndex | None = None,
+    database: str | Path | None = None,
+    progress: bool | None = None,
+) -> Survey:
+    """Count the positions of cosets of a subgroup at each distance from solved, store them, and return the survey.
+
+    ``puzzle``: a permutation puzzle; ``subgroup``: moves that generate one, as in ``<U,R2,F2>``. ``depth``: to which
+    counts are exact. ``cosets``: those of the positions after these sequences of moves; ``random``: so many at random,
+    by ``seed``; neither: all. The other arguments, and that it goes on, as of `survey`. Raises SettingError,
+    PuzzleError, BoardError, ResourceError or StorageError.
+    """
+    drawn, number = _within("random", random, 1, 10**6), _within("seed", seed, 0, 2**31 - 1)
+    if drawn is not None and cosets is not None:
+        raise SettingError("cosets and random: give one of them")
+    if isinstance(cosets, str):
+        raise TypeError("cosets: expected a list of sequences, got a text; write [sequence]")
+    chosen = Drawn(drawn, number or 0) if drawn is not None else None if cosets is None else tuple(cosets)
+    asked = cosets_named(puzzle, subgroup, _within("depth", depth, 0, 100) or 0, chosen)
+    asked.check()
+    return _surveyed(asked, None, workers, threads, database, progress)
+
+
+def _surveyed(
+    asked: Starts,
+    parts: int | None,
+    workers: str,
+    threads: SupportsIndex | None,
+    database: str | Path | None,
+    progress: bool | None,
+) -> Survey:
+    by = _within("threads", threads, 1, 4096)
     if workers not in ("threads", "celery"):
         raise ValueError(f"workers: expected threads or celery, got {workers!r}")
     if workers == "celery" and by is not None:
         raise SettingError("threads: these are of this process; leave them out with workers celery")
-    asked = starts_named(
-        starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
-    )
     opened = open_database(database, create=True)
     try:
-        return Survey(opened, _done(asked, opened, divided, workers, by, progress).id)
+        return Survey(opened, _done(asked, opened, parts, workers, by, progress).id)
     except BaseException:
         opened.close()
         raise
@@ -71,8 +117,6 @@ def survey(
 
 def _within(name: str, value: SupportsIndex | None, least: int, most: int) -> int | None:
     """A whole number, or None. Raises TypeError, SettingError."""
-    from farthest.errors import SettingError
-
     found = whole(name, value)
     if found is not None and not least <= found <= most:
         raise SettingError(f"{name} {found}: expected {least} to {most:,}")
@@ -87,10 +131,6 @@ def _done(
     threads: int | None,
     progress: bool | None,
 ) -> StoredSurvey:
-    from farthest.api.bars import progress_bar
-    from farthest.coordinator.survey import survey_by_threads, survey_by_workers
-    from farthest.machine import cores
-
     with progress_bar(progress) as bar:
 
         def watch(told: SurveyProgress) -> None:
@@ -106,8 +146,6 @@ def _done(
 def open_survey(number: SupportsIndex, database: str | Path | None = None) -> Survey:
     """A stored survey, finished or not. ``database``: as for `open_map`. Raises JobError where there is none of that
     number, or StorageError."""
-    from farthest.models.database import open_database
-
     opened = open_database(database, create=False)
     try:
         return Survey(opened, whole("number", number) or 0)
@@ -119,9 +157,6 @@ def open_survey(number: SupportsIndex, database: str | Path | None = None) -> Su
 def surveys(database: str | Path | None = None) -> list[StoredSurvey]:
     """All surveys of a database, oldest first; the ``name`` of each tells it from others. ``database``: as for
     `open_map`. Raises StorageError."""
-    from farthest.models.database import open_database
-    from farthest.models.surveys import Surveys
-
     with open_database(database, create=False) as opened:
         return Surveys(opened).all()
 
@@ -132,8 +167,6 @@ class Survey:
     StorageError where it is damaged."""
 
     def __init__(self, database: Database, number: int) -> None:
-        from farthest.models.surveys import Surveys
-
         self.database = database
         self.number = number
         self._surveys = Surveys(database)
@@ -173,8 +206,6 @@ class Survey:
     @property
     def totals(self) -> Counts:
         """Counts of all components together."""
-        from farthest.starts import NOTHING
-
         return sum(self.by_pieces.values(), NOTHING)
 
     def components(self) -> Iterator[Component]:
@@ -186,8 +217,6 @@ class Survey:
     ) -> list[Component]:
         """The components with the most moves, or with the most states, at most ``count``; of boards with so many
         ``pieces``. Raises SettingError for a number that is out of range."""
-        from farthest.models.surveys import MOST
-
         if by not in ("moves", "states"):
             raise ValueError(f"by: expected moves or states, got {by!r}")
         limit = _within("count", count, 0, MOST) or 0
@@ -203,8 +232,6 @@ class Survey:
         """Of a survey of cosets at random: the layers of the puzzle with standard errors; of all cosets exactly.
         ``known``: layers by distance that are known beside those published. Raises JobError for others, SettingError
         and TypeError for layers that cannot be."""
-        from farthest.queries.coset_estimates import estimates, known_layers
-
         stored = self.stored
         given = [f"{whole('known', at)}={whole('known', count)}" for at, count in (known or {}).items()]
         return estimates(self._surveys, stored, known_layers(given, stored, self.database))
@@ -212,9 +239,6 @@ class Survey:
     def export(self, file: str | Path, *, force: bool = False) -> int:
         """Write all components that have a row, or all cosets, to a ``.csv`` file, or to ``.jsonl``, an object on each
         line; how many. ``force``: replace the file. Raises OutputError too."""
-        from farthest.documents.surveys import exported
-        from farthest.queries.output_files import form_of, written_file
-
         form = form_of(Path(file), (".csv", ".jsonl"))
         written = -1 if form == ".csv" else 0
         rows = exported(self._surveys, self.stored, form)
@@ -248,8 +272,6 @@ class Survey:
     @property
     def _of_starts(self) -> int:
         """Its number. Raises JobError for a survey of cosets."""
-        from farthest.errors import JobError
-
         if self.stored.of_cosets:
             raise JobError(f"survey {self.number} is of cosets, which have no components")
         return self.number
@@ -265,11 +287,6 @@ class Survey:
         self.close()
 
     def _repr_html_(self) -> str:
-        from farthest.documents.surveys import boards_of
-        from farthest.drawing.svg import facts, image, svg
-        from farthest.puzzles.family import board_picture
-        from farthest.starts import NOTHING
-
         stored = self.stored
         rows = [("parts", f"{stored.done:,} of {stored.record.parts:,} done")]
         title = f"survey {self.number}: {self.name}"

@@ -36,8 +36,6 @@ MOST = 2**31 - 1
 """Of an integer that databases are asked for."""
 MOST_ROWS = 10**6
 """Cosets at random."""
-MOST_ALL = 2**22
-"""Cosets with --all."""
 SHOWN = 40
 """Cosets that a table has."""
 
@@ -200,15 +198,7 @@ def cosets(
     asked = cosets_named(puzzle, subgroup, depth, chosen)
     with open_database(database, create=True) as opened:
         of, needs = asked.of, asked.of.needs
-        if count is not None and count > of.cosets:
-            raise click.UsageError(
-                f"--random {count}: there are {counted(of.cosets, 'coset')}; --all enumerates them."
-            )
-        if every and of.cosets > MOST_ALL:
-            raise click.UsageError(
-                f"--all: there are {of.cosets:,} cosets, more than the {MOST_ALL:,} that are done as one task; take "
-                "--random or --coset."
-            )
+        asked.check()
         each = "each process of a worker that is at a coset"
         if workers == "threads":
             threads = threads or cores()

@@ -161,7 +161,7 @@ class GatheredMap:
             some = self.codes[first:last]
             places = np.searchsorted(some, codes)
             places[places == len(some)] = 0
-            found = some[places] == codes
+            found = some[places] == codes if len(some) else np.zeros(len(codes), dtype=bool)
             places += first
         places[~found] = -1
         return places
@@ -503,7 +503,8 @@ class StateProof(MapProof):
     def check_origins(self, whole: GatheredMap) -> Finding:
         places = np.unique(whole.places_of(np.unique(self.model.codes(self.model.origins()))))
         missing = int(places[0] < 0)  # an origin that is not reached has no place to report
-        wrong = np.setxor1d(places[missing:], np.concatenate(list(whole.places_at(0))))
+        first_layer = [np.empty(0, dtype=np.int64), *whole.places_at(0)]  # a sparse map may have no states
+        wrong = np.setxor1d(places[missing:], np.concatenate(first_layer))
         found = Finding.at(len(places), wrong)
         return Finding(found.checked, found.failed + missing, found.first)
 
