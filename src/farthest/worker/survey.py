@@ -27,6 +27,7 @@ from farthest.errors import (
     BusyError,
     LateStepError,
     ResourceError,
+    SettingError,
     StorageError,
 )
 from farthest.machine import cores
@@ -131,8 +132,12 @@ class SurveyWork(Work):
         """That of a coset that takes all threads."""
         if not isinstance(self._starts, CosetSet) or not self._starts.of.needs.all_threads:
             return None
-        place = place_outside(lasting=True) or scratch_place(None)
-        return CosetCheckpoint(place, self._starts, part, log.warning)
+        try:
+            place = place_outside(lasting=True) or scratch_place(None)
+            return CosetCheckpoint(place, self._starts, part, log.warning)
+        except SettingError as error:
+            log.warning("cosets leave no checkpoints: %s", error)
+            return None
 
     def _tell(self, part: int, told: str) -> bool:
         """Tells how far a part is; whether anybody waits for it, as far as that is known."""
