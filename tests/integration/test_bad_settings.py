@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -12,7 +11,8 @@ import pytest
 from redis import Redis
 
 from farthest.worker.registry import WorkerRecord
-from integration.conftest import COMMAND, Process, Run
+from forked import started
+from integration.conftest import Process, Run
 from servers import PostgresServer, RedisServer, free_port
 
 PASSWORD = "p@ss/word"
@@ -113,21 +113,20 @@ def test_a_wrong_password_of_redis(
     one_error(result.stderr, result.exit_code, "the user or the password", "FARTHEST_REDIS_URL")
 
 
-def ends(commands: list[tuple[list[str], tuple[str, str]]], redis_url: str) -> list[tuple[str, int]]:
-    """What commands, each with a setting of its own, write to standard error when they are run at once, and their
-    statuses."""
+def ends(
+    folder: Path, commands: list[tuple[list[str], tuple[str, str]]], redis_url: str
+) -> list[tuple[str, int]]:
+    """What commands, each with a setting of its own, write when they are run at once, and their statuses."""
+    logs = [folder / f"{number}.log" for number in range(len(commands))]
     running = [
-        subprocess.Popen(
-            [*COMMAND, *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            env={**os.environ, "FARTHEST_REDIS_URL": redis_url, name: value},
-        )
-        for command, (name, value) in commands
+        started(folder, log, command, {**os.environ, "FARTHEST_REDIS_URL": redis_url, name: value}, 0)
+        for log, (command, (name, value)) in zip(logs, commands, strict=True)
     ]
     try:
-        return [(process.communicate(timeout=60)[1], process.returncode) for process in running]
+        return [
+            (log.read_text(encoding="utf-8"), status)
+            for log, status in zip(logs, [process.wait(60) for process in running], strict=True)
+        ]
     finally:
         for process in running:
             process.kill()
@@ -150,7 +149,7 @@ def test_servers_that_do_not_run(
         )
         for command in REDIS_COMMANDS
     ]
-    for (told, status), (_, (name, _)) in zip(ends(commands, redis_url), commands, strict=True):
+    for (told, status), (_, (name, _)) in zip(ends(folder, commands, redis_url), commands, strict=True):
         lost = "x: the database" if name == "FARTHEST_DATABASE_URL" else "0: Redis"
         one_error(told, status, f"{nowhere}/{lost} cannot be reached", name)
 
@@ -178,7 +177,7 @@ def test_values(run: Run, redis_url: str, monkeypatch: pytest.MonkeyPatch, name:
 
 
 @pytest.mark.slow
-def test_workers_of_another_version(process: Process, redis_url: str) -> None:
+def test_workers_of_another_version(run: Run, process: Process, redis_url: str) -> None:
     record = WorkerRecord("farthest@old", "old", 1, "0.0.1", 0, 1, "2026-01-01T00:00:00+00:00")
     with Redis.from_url(redis_url) as redis:
         redis.set("farthest:worker:farthest@old", json.dumps(asdict(record)))
@@ -186,8 +185,8 @@ def test_workers_of_another_version(process: Process, redis_url: str) -> None:
     environment = {"FARTHEST_REDIS_URL": redis_url, "FARTHEST_SMALL_LAYER_STATES": "0"}
     result = process("enumerate", "eight-kinds", "--workers", "celery", env=environment)
     one_error(result.stderr, result.returncode, "farthest 0.0.1", "run the same version")
-    process("submit", "eight-kinds", "--database", "queue.db")
+    run("submit", "eight-kinds", "--database", "queue.db")
     process("coordinator", "--once", "--database", "queue.db", env=environment)
-    job = json.loads(process("show", "1", "--database", "queue.db", "--json").stdout)
+    job = json.loads(run("show", "1", "--database", "queue.db", "--json").stdout)
     assert job["status"] == "failed"
     assert "run the same version" in job["error"]

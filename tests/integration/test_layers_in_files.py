@@ -278,7 +278,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
     ]
     command += ["--database", str(tmp_path / "jobs.db"), "--threads", "2", "--json"]
     environment = {**os.environ, "FARTHEST_LEASE_SECONDS": "0.3"}
-    for layers in (9, 11, 12):
+    for layers in (9, 12):
         with subprocess.Popen(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         ) as process:

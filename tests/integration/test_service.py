@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from servers import PostgresServer
 
 LONG = "sliding-2x4"
 """20,160 states at depths 0 to 36: with a pause before each step, some seconds."""
+SMALL = "3-puzzle"
 LATER_CHECKPOINT = r"checkpoint at depth [1-9]"
 """The first one is taken after the first layer; how many follow depends on how long they take."""
 
@@ -26,8 +28,8 @@ LATER_CHECKPOINT = r"checkpoint at depth [1-9]"
 @pytest.fixture
 def cluster(tmp_path: Path, redis_url: str, postgres_url: str) -> Iterator[Cluster]:
     """Nothing runs yet. Every layer goes to workers, which pause before each step; checkpoints as often as can be."""
-    environment = {"SMALL_LAYER_STATES": 0, "CHECKPOINT_SECONDS": 0, "TEST_JOB_LEASE": 3}
-    with Cluster(tmp_path, redis_url, postgres_url, environment, delay=0.06) as cluster:
+    environment = {"SMALL_LAYER_STATES": 0, "CHECKPOINT_SECONDS": 0, "TEST_JOB_LEASE": 2}
+    with Cluster(tmp_path, redis_url, postgres_url, environment, delay=0.03) as cluster:
         yield cluster
 
 
@@ -38,6 +40,7 @@ def quick(tmp_path: Path, redis_url: str, postgres_url: str) -> Iterator[Cluster
         yield cluster
 
 
+@cache
 def digest(puzzle: str) -> str:
     return enumerate_puzzle(load(puzzle), None).digest
 
@@ -245,11 +248,11 @@ def test_watching_survives_a_restart_of_the_database(quick: Cluster, postgres_se
 def test_workers_of_a_run_in_the_foreground(cluster: Cluster, process: Process) -> None:
     cluster.add_worker()
     cluster.ready()
-    result = process("enumerate", LONG, "--workers", "celery", "--json", env=cluster.environment)
-    assert json.loads(result.stdout)["digest"] == digest(LONG)
+    result = process("enumerate", SMALL, "--workers", "celery", "--json", env=cluster.environment)
+    assert json.loads(result.stdout)["digest"] == digest(SMALL)
     assert result.stderr == ""
-    job = cluster.submit(LONG)
+    job = cluster.submit(SMALL)
     result = process("resume", str(job), "--here", "--workers", "celery", "--json", env=cluster.environment)
-    assert json.loads(result.stdout)["digest"] == digest(LONG)
+    assert json.loads(result.stdout)["digest"] == digest(SMALL)
     record = cluster.job(job)
     assert (record.status, (record.progress or {}).get("workers", 1)) == ("finished", 1)

@@ -129,7 +129,7 @@ def test_a_space_whose_moves_are_not_those_of_blocks_is_proved_by_the_plain_mode
 @pytest.mark.parametrize(
     ("name", "by_blocks", "most"),
     [
-        ("sliding-2x3", True, 60),
+        ("sliding-2x3", True, 20),
         ("pancake-6", True, 20),
         pytest.param("sliding-2x3", True, 10**9, marks=pytest.mark.night),
         pytest.param("pancake-6", True, 300, marks=pytest.mark.night),

@@ -93,7 +93,7 @@ def test_a_run_is_followed_through_a_cut_connection(
     expect_status(followed, "queued")
 
     words = ["resume", str(number), "--here", "--database", "maps.db"]
-    slowly = {**os.environ, "FARTHEST_TEST_LAYER": "0.1"}
+    slowly = {**os.environ, "FARTHEST_TEST_LAYER": "0.05"}
     run = started_process(server.folder, server.folder / "run.log", words, slowly, 0)
     request.addfinalizer(run.wait)
     request.addfinalizer(run.kill)

@@ -77,7 +77,7 @@ def whole_checkpoint(url: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("die_at", [4, CHUNKS - 1])
+@pytest.mark.parametrize("die_at", [pytest.param(4, marks=pytest.mark.night), CHUNKS - 1])
 def test_killed_inside_a_checkpoint_the_older_one_is_left(database_url: str, die_at: int) -> None:
     process = start(database_url, die_at)
     output, _ = process.communicate()

@@ -155,11 +155,13 @@ def test_some_graphs() -> None:
     assert sum(map(check_classes, puzzles)) > 15
 
 
-@pytest.mark.slow
-def test_many_graphs() -> None:
+@pytest.mark.parametrize(
+    "number", [pytest.param(200, marks=pytest.mark.slow), pytest.param(2000, marks=pytest.mark.night)]
+)
+def test_many_graphs(number: int) -> None:
     rng = random.Random(2)
-    puzzles = [puzzle for puzzle in (some_graph(rng, 6) for _ in range(600)) if puzzle]
-    assert sum(map(check_classes, puzzles)) > 150
+    puzzles = [puzzle for puzzle in (some_graph(rng, 6) for _ in range(number)) if puzzle]
+    assert sum(map(check_classes, puzzles)) > number / 4
 
 
 @for_each(

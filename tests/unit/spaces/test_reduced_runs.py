@@ -149,7 +149,7 @@ def test_the_cube() -> None:
     by_96 = reduced_runs(puzzle, puzzle.origin)
     assert by_96 is not None
     assert (by_96.order, by_96.shards) == (96, 654)
-    assert layers_of(by_96, 6)[0] == known
+    assert layers_of(by_96, 5)[0] == known[:6]
 
 
 @pytest.mark.slow
