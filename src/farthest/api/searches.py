@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from math import inf
 from operator import index
 from typing import TYPE_CHECKING, Literal, SupportsIndex
@@ -166,7 +166,6 @@ def compare(
     ``progress``: as for `enumerate`. Raises PuzzleError, BoardError, SettingError, JobError (a pattern database that
     was not enumerated) or StorageError.
     """
-    from contextlib import ExitStack
 
     from farthest.api.bars import progress_bar
     from farthest.coordinator.search.solve import pattern_heuristic

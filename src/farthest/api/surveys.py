@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING, Literal, Self, SupportsIndex
 
 from msgspec.structs import asdict
 
+from farthest.api.bars import progress_bar
 from farthest.api.maps import whole
+from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
+from farthest.cosets import CosetRow, Drawn, cosets_named
+from farthest.documents.surveys import boards_of, exported
+from farthest.drawing.svg import facts, image, svg
+from farthest.errors import JobError, SettingError
+from farthest.machine import cores
+from farthest.models.database import Database, open_database
+from farthest.models.surveys import MOST, By, StoredSurvey, Surveys
+from farthest.puzzles.family import board_picture
+from farthest.queries.coset_estimates import CosetEstimates, estimates, known_layers
+from farthest.queries.output_files import form_of, written_file
+from farthest.starts import NOTHING, Component, Counts, Keep, Starts, starts_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from farthest.coordinator.survey import SurveyProgress
-    from farthest.cosets import CosetRow
     from farthest.families.user_input import GivenBoard, GivenPuzzle
-    from farthest.models.database import Database
-    from farthest.models.surveys import By, StoredSurvey
-    from farthest.queries.coset_estimates import CosetEstimates
-    from farthest.starts import Component, Counts, Keep, Starts
 
 
 DRAWN = 6
@@ -49,8 +56,6 @@ def survey(
     where there is none. ``progress``: as for `enumerate`. A survey that was broken off is gone on with. Raises
     SettingError, PuzzleError, BoardError, ResourceError or StorageError.
     """
-    from farthest.starts import starts_named
-
     divided = _within("parts", parts, 1, 10_000_000)
     asked = starts_named(
         starts, whole("pieces", pieces), whole("row", row), keep, boards, whole("walls", walls)
@@ -78,9 +83,6 @@ def survey_cosets(
     by ``seed``; neither: all. The other arguments, and that it goes on, as of `survey`. Raises SettingError,
     PuzzleError, BoardError, ResourceError or StorageError.
     """
-    from farthest.cosets import Drawn, cosets_named
-    from farthest.errors import SettingError
-
     drawn, number = _within("random", random, 1, 10**6), _within("seed", seed, 0, 2**31 - 1)
     if drawn is not None and cosets is not None:
         raise SettingError("cosets and random: give one of them")
@@ -100,9 +102,6 @@ def _surveyed(
     database: str | Path | None,
     progress: bool | None,
 ) -> Survey:
-    from farthest.errors import SettingError
-    from farthest.models.database import open_database
-
     by = _within("threads", threads, 1, 4096)
     if workers not in ("threads", "celery"):
         raise ValueError(f"workers: expected threads or celery, got {workers!r}")
@@ -118,8 +117,6 @@ def _surveyed(
 
 def _within(name: str, value: SupportsIndex | None, least: int, most: int) -> int | None:
     """A whole number, or None. Raises TypeError, SettingError."""
-    from farthest.errors import SettingError
-
     found = whole(name, value)
     if found is not None and not least <= found <= most:
         raise SettingError(f"{name} {found}: expected {least} to {most:,}")
@@ -134,10 +131,6 @@ def _done(
     threads: int | None,
     progress: bool | None,
 ) -> StoredSurvey:
-    from farthest.api.bars import progress_bar
-    from farthest.coordinator.survey import survey_by_threads, survey_by_workers
-    from farthest.machine import cores
-
     with progress_bar(progress) as bar:
 
         def watch(told: SurveyProgress) -> None:
@@ -151,8 +144,6 @@ def _done(
 def open_survey(number: SupportsIndex, database: str | Path | None = None) -> Survey:
     """A stored survey, finished or not. ``database``: as for `open_map`. Raises JobError where there is none of that
     number, or StorageError."""
-    from farthest.models.database import open_database
-
     opened = open_database(database, create=False)
     try:
         return Survey(opened, whole("number", number) or 0)
@@ -164,9 +155,6 @@ def open_survey(number: SupportsIndex, database: str | Path | None = None) -> Su
 def surveys(database: str | Path | None = None) -> list[StoredSurvey]:
     """All surveys of a database, oldest first; the ``name`` of each tells it from others. ``database``: as for
     `open_map`. Raises StorageError."""
-    from farthest.models.database import open_database
-    from farthest.models.surveys import Surveys
-
     with open_database(database, create=False) as opened:
         return Surveys(opened).all()
 
@@ -177,8 +165,6 @@ class Survey:
     StorageError where it is damaged."""
 
     def __init__(self, database: Database, number: int) -> None:
-        from farthest.models.surveys import Surveys
-
         self.database = database
         self.number = number
         self._surveys = Surveys(database)
@@ -218,8 +204,6 @@ class Survey:
     @property
     def totals(self) -> Counts:
         """Counts of all components together."""
-        from farthest.starts import NOTHING
-
         return sum(self.by_pieces.values(), NOTHING)
 
     def components(self) -> Iterator[Component]:
@@ -231,8 +215,6 @@ class Survey:
     ) -> list[Component]:
         """The components with the most moves, or with the most states, at most ``count``; of boards with so many
         ``pieces``. Raises SettingError for a number that is out of range."""
-        from farthest.models.surveys import MOST
-
         if by not in ("moves", "states"):
             raise ValueError(f"by: expected moves or states, got {by!r}")
         limit = _within("count", count, 0, MOST) or 0
@@ -248,8 +230,6 @@ class Survey:
         """Of a survey of cosets at random: the layers of the puzzle with standard errors; of all cosets exactly.
         ``known``: layers by distance that are known beside those published. Raises JobError for others, SettingError
         and TypeError for layers that cannot be."""
-        from farthest.queries.coset_estimates import estimates, known_layers
-
         stored = self.stored
         given = [f"{whole('known', at)}={whole('known', count)}" for at, count in (known or {}).items()]
         return estimates(self._surveys, stored, known_layers(given, stored, self.database))
@@ -257,9 +237,6 @@ class Survey:
     def export(self, file: str | Path, *, force: bool = False) -> int:
         """Write all components that have a row, or all cosets, to a ``.csv`` file, or to ``.jsonl``, an object on each
         line; how many. ``force``: replace the file. Raises OutputError too."""
-        from farthest.documents.surveys import exported
-        from farthest.queries.output_files import form_of, written_file
-
         form = form_of(Path(file), (".csv", ".jsonl"))
         written = -1 if form == ".csv" else 0
         rows = exported(self._surveys, self.stored, form)
@@ -279,8 +256,6 @@ class Survey:
     @property
     def _of_starts(self) -> int:
         """Its number. Raises JobError for a survey of cosets."""
-        from farthest.errors import JobError
-
         if self.stored.of_cosets:
             raise JobError(f"survey {self.number} is of cosets, which have no components")
         return self.number
@@ -296,11 +271,6 @@ class Survey:
         self.close()
 
     def _repr_html_(self) -> str:
-        from farthest.documents.surveys import boards_of
-        from farthest.drawing.svg import facts, image, svg
-        from farthest.puzzles.family import board_picture
-        from farthest.starts import NOTHING
-
         stored = self.stored
         rows = [("parts", f"{stored.done:,} of {stored.record.parts:,} done")]
         title = f"survey {self.number}: {self.name}"

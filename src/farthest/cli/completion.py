@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from farthest.heuristics import ALGORITHMS
+from farthest.heuristics import ALGORITHMS, AUTO
 
 Answer = TypeVar("Answer")
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
@@ -89,7 +89,6 @@ def complete_heuristic(
 ) -> list[CompletionItem[str]]:
     """Names of heuristics: those for the puzzle where one is named before, else all. The last of a sum or list."""
     from farthest.errors import FarthestError
-    from farthest.heuristics import AUTO
     from farthest.heuristics.registry import PARTITIONS, SIMPLE, applicable, partitions
     from farthest.puzzles.catalogue import load
 

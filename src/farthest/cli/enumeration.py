@@ -175,7 +175,6 @@ def estimate(
 
 
 def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:
-
     rows = [
         (
             f"{each.processes:,}",

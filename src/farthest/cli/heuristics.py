@@ -130,7 +130,6 @@ def _show_candidates(name: str, memory: int, database: str | None, *, as_json: b
 
 
 def _open(job: str, database: str | None) -> DistanceMap:
-
     try:
         return open_job(job, database)
     except JobError as error:
@@ -151,7 +150,6 @@ def _facts(opened: DistanceMap) -> dict[str, Any]:
 
 
 def _show(opened: DistanceMap, findings: list[Findings]) -> None:
-
     print_table(
         ("heuristic", "admissible", "consistent", "mean", "mean h/d", "largest", "exact", "IDA*"),
         [
@@ -374,7 +372,6 @@ def _fields(comparison: Comparison, tally: Tally) -> dict[str, Any]:
 def _print(
     comparison: Comparison, tally: Tally, facts: dict[str, Any], truth: DistanceMap | None, why_none: str
 ) -> None:
-
     puzzle, instances, seed = facts["puzzle"], facts["instances"], facts["seed"]
     click.echo(f"{counted(instances, 'random board')} of {puzzle}, seed {seed}\n")
     rows = []

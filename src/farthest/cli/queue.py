@@ -208,7 +208,6 @@ def _watching(record: JobRecord) -> QuietReporter:
 
 
 def _tell(record: JobRecord, database: Database, as_json: bool, what: str) -> None:
-
     if as_json:
         print_json(_facts(record, database))
     else:

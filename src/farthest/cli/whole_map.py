@@ -410,7 +410,6 @@ def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
 
 
 def _show(report: Report, job: int) -> None:
-
     print_table(
         ("check", "", "looked at", "wrong", "what it proves"),
         [

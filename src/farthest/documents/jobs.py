@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 from farthest.documents import filled
 from farthest.errors import FarthestError
 from farthest.models.records import FINISHED, QUEUED, RUNNING, SEARCH, Progress, Verification
-from farthest.puzzles.origin import names_of
+from farthest.puzzles.origin import names_of, where_text
 from farthest.wording import counted, rate_text, seconds_text, times
 
 if TYPE_CHECKING:
@@ -120,8 +120,6 @@ class JobsDocument(TypedDict):
 def origin_text(record: JobRecord) -> str:
     """Where moves are counted from or to, in one line; of a search its board and target. What a damaged row lacks is
     left out."""
-    from farthest.puzzles.origin import where_text
-
     asked = record.parameters
     if "board" in asked:
         return f"{asked['board']} to {where_text(str(asked.get('target', 'goal')))}"

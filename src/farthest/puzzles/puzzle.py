@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.origin import WORDS, names_of, where_text
-from farthest.untrusted_json import text
+from farthest.untrusted_json import read_json_object, text
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -237,8 +237,6 @@ class Puzzle:
     def from_json(cls, document: str) -> Puzzle:
         """The puzzle that ``to_json`` wrote. Raises PuzzleError when it is damaged or of another version."""
         import msgspec
-
-        from farthest.untrusted_json import read_json_object
 
         try:
             fields = read_json_object(document)

@@ -11,7 +11,24 @@ import numpy
 from farthest.errors import SettingError
 from farthest.models.database import open_database
 from farthest.models.job_reader import JobReader, job_text
+from farthest.queries.paths import (
+    BoardPath,
+    Neighbour,
+    SolutionGraph,
+    Way,
+    nearer_moves,
+    neighbours,
+    walk,
+)
+from farthest.queries.states import (
+    SymmetryClasses,
+    random_states,
+    representatives,
+    sampled_states,
+    symmetry_classes,
+)
 from farthest.queries.stored_map import StoredMap
+from farthest.random_source import RandomSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,8 +46,7 @@ if TYPE_CHECKING:
     from farthest.queries.diameter import Diameter
     from farthest.queries.exports import What
     from farthest.queries.heuristic_report import Findings, Judged
-    from farthest.queries.paths import BoardPath, Nearer, Neighbour, SolutionGraph, Way
-    from farthest.queries.states import SymmetryClasses
+    from farthest.queries.paths import Nearer
     from farthest.verify.report import Report
 
 
@@ -73,14 +89,10 @@ class DistanceMap(StoredMap):
         It leads from the board to the origin, or from the origin to the board where distances are counted so.
         Raises as `distance` does.
         """
-        from farthest.queries.paths import BoardPath
-
         return BoardPath(self.puzzle, self.named(self.way(board)))
 
     def way(self, board: GivenBoard) -> Way:
         """The solution that `path` gives, boards and moves in the order in which the moves are made."""
-        from farthest.queries.paths import walk
-
         labels = self.labels(board)
         way = walk(self._nearer, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
         return self._in_order_of_moves(way)
@@ -112,8 +124,6 @@ class DistanceMap(StoredMap):
         Where the space does not know what leads to a state, the map is read once for each move of a solution. Raises
         LargeGraphError where the graph would have more than ``limit`` boards.
         """
-        from farthest.queries.paths import SolutionGraph
-
         labels = self.labels(board)
         start = numpy.array([labels], dtype=numpy.uint8)
         return SolutionGraph(self.space, self._nearer, start, numpy.array([self._distance(labels)]), limit)
@@ -123,14 +133,10 @@ class DistanceMap(StoredMap):
 
         Raises BoardError where the board is malformed.
         """
-        from farthest.queries.paths import neighbours
-
         return neighbours(self, board)
 
     @cached_property
     def _nearer(self) -> Nearer:
-        from farthest.queries.paths import nearer_moves
-
         return nearer_moves(
             self.space, self.lookup, lambda depth: (block.labels for block in self.state_blocks(depth))
         )
@@ -172,9 +178,6 @@ class DistanceMap(StoredMap):
         """
         import secrets
 
-        from farthest.queries.states import random_states
-        from farthest.random_source import RandomSource
-
         source = RandomSource(secrets.randbits(64) if seed is None else seed)
         found = list(random_states(self, 1 if count is None else count, source, distance))
         return found[0] if count is None else found
@@ -183,15 +186,11 @@ class DistanceMap(StoredMap):
         """The number of classes of each layer by the symmetries that fix the origin; with ``inverses`` a state and its
         inverse are alike too. Reads the whole map. Raises JobError where symmetries, or inverses, are not known.
         """
-        from farthest.queries.states import symmetry_classes
-
         return symmetry_classes(self, inverses=inverses)
 
     def representatives(self, depth: int, *, inverses: bool = False) -> Iterator[str]:
         """The boards at one distance up to symmetry: of each class the first in key order. Raises as
         `symmetry_classes`, and JobError beyond the last layer."""
-        from farthest.queries.states import representatives
-
         return representatives(self, depth, inverses=inverses)
 
     def diameter(self, board: GivenBoard | None = None, *, limit: int = 1) -> Diameter:
@@ -365,8 +364,6 @@ class DistanceMap(StoredMap):
         what it returns is not that, JobError as `heuristics` does.
         """
         from farthest.queries.heuristic_report import Function, compare_heuristics, goals_of
-        from farthest.queries.states import sampled_states
-        from farthest.random_source import RandomSource
 
         goals_of(self)
         if sample is not None and sample < 1:

@@ -10,13 +10,13 @@ import signal
 import threading
 import time
 from collections import OrderedDict
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from farthest import metrics
-from farthest.coordinator.search.settings import SearchReporter
+from farthest.coordinator.search.settings import SearchReporter, SearchSettings
 from farthest.errors import FarthestError
 from farthest.web.asking import RefusalError
 from farthest.web.processes import Process, end, started
@@ -136,9 +136,7 @@ def _tell(**known: object) -> None:
 
 def main(name: str, text: str) -> None:
     """What the process does."""
-    from contextlib import closing
 
-    from farthest.coordinator.search.settings import SearchSettings
     from farthest.coordinator.search.solve import SearchInterrupted, Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.heuristics import AUTO

@@ -59,7 +59,7 @@ from farthest.spaces.contract import (
     reduced_runs,
     scatter,
 )
-from farthest.stores.blocks import Cut, searches_in_place
+from farthest.stores.blocks import Cut, cut_for_workers, searches_in_place
 from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
@@ -368,7 +368,6 @@ class _Planner:
             return found
         from farthest.coordinator.enumeration.workers_model import attempt_bytes, run_bytes
         from farthest.stores.blobs.place import REDIS
-        from farthest.stores.blocks import cut_for_workers
 
         limit, in_redis = servers.memory(), servers.blobs.url == REDIS
         total, _ = known_states(space) or (0, "")

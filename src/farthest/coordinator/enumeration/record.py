@@ -27,7 +27,7 @@ from farthest.models.chunks import (
     written,
 )
 from farthest.models.database import Database
-from farthest.models.maps import MapFiles, Maps
+from farthest.models.maps import RESIDUES, MapFiles, Maps
 from farthest.models.records import (
     Answers,
     JobRecord,
@@ -328,7 +328,6 @@ class JobRecorder(OwnedJob):
         """The file of the map that workers have made, else that the store holds, stored for good; removed at the end of
         the block unless it was published."""
         from farthest.map_files.form import layout_digest, map_digest
-        from farthest.models.maps import RESIDUES, MapFiles
         from farthest.stores.residues import residue_form
 
         record, settings, space = self.record, self._settings, found.space
