@@ -27,11 +27,6 @@ nb::bytes distances(const Graph& graph, const Array<const std::uint32_t>& from) 
   return nb::bytes(found.data(), found.size() * sizeof(found[0]));
 }
 
-nb::bytes components(const Graph& graph) {
-  const auto found = graph.components();
-  return nb::bytes(found.data(), found.size() * sizeof(found[0]));
-}
-
 }  // namespace
 
 void bind_all_pairs(nb::module_& m) {
@@ -56,10 +51,7 @@ void bind_all_pairs(nb::module_& m) {
       .def("distances", &distances, nb::sig("def distances(self, vertices: " BUFFER ") -> bytes"),
            "vertices"_a.noconvert(),
            "The distance of each vertex from the nearest of some (uint32): int32, -1 where no way leads. "
-           "Raises ValueError.")
-      .def("components", &components,
-           "A number for each vertex, uint32, equal where edges join them; each edge must have one that "
-           "leads back.");
+           "Raises ValueError.");
 }
 
 }  // namespace farthest::python

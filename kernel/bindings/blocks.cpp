@@ -1,6 +1,5 @@
 #include "blocks.hpp"
 
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -9,7 +8,6 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "buffers.hpp"
@@ -122,20 +120,25 @@ nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors,
   });
 }
 
-std::pair<nb::bytes, std::size_t> components(const Blocks& blocks, nb::handle starts, nb::handle among,
-                                             std::uint64_t limit, std::size_t enough) {
+std::tuple<nb::bytes, std::vector<std::size_t>, std::size_t> components(const Blocks& blocks,
+                                                                        nb::handle starts, nb::handle among,
+                                                                        std::uint64_t limit,
+                                                                        std::size_t enough) {
   const ByteView start_view(starts), among_view(among);
   return with_code(blocks.width(), [&]<class Code>(Code) {
     std::vector<Code> found;
+    std::vector<std::size_t> sizes;
     std::size_t done = 0;
     {
       const nb::gil_scoped_release release;
       const auto from = load_codes<Code>(start_view.bytes(), blocks.width());
       const auto known = load_codes<Code>(among_view.bytes(), blocks.width());
-      while (done < from.size() && found.size() < enough)
-        blocks.component<Code>(from[done++], known, limit, found);
+      while (done < from.size() && found.size() < enough) {
+        const std::size_t before = found.size();
+        if (blocks.component<Code>(from[done++], known, limit, found)) sizes.push_back(found.size() - before);
+      }
     }
-    return std::pair(stored(found, blocks.width()), done);
+    return std::tuple(stored(found, blocks.width()), sizes, done);
   });
 }
 
@@ -198,10 +201,11 @@ void bind_blocks(nb::module_& m) {
           "them; limit + 1 codes if there are more. Raises ValueError when they overlap or do not fit.")
       .def("components", &components,
            nb::sig("def components(self, starts: " BUFFER ", among: " BUFFER
-                   ", limit: int, enough: int) -> tuple[bytes, int]"),
+                   ", limit: int, enough: int) -> tuple[bytes, list[int], int]"),
            "starts"_a, "among"_a, "limit"_a, "enough"_a,
            "The states of the components of which a start is the least state, or the least of `among`, "
-           "ascending, if there are any; with the number of starts done, when there are `enough` states. "
+           "ascending, if there are any; how many each has; and the number of starts done, when there are "
+           "`enough` states. "
            "Raises LimitError for a component of more than `limit`, ValueError.")
       .def("lines", &lines_from, nb::sig("def lines(self, origins: " BUFFER ") -> BlockLines | None"),
            "origins"_a,

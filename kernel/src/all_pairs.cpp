@@ -149,23 +149,4 @@ std::vector<std::int32_t> Graph::distances(std::span<const Vertex> from) const {
   return found;
 }
 
-std::vector<Graph::Vertex> Graph::components() const {
-  std::vector<Vertex> found(vertices(), kUnranked), queue;
-  Vertex number = 0;
-  for (std::size_t vertex = 0; vertex < vertices(); ++vertex) {
-    if (found[vertex] != kUnranked) continue;
-    found[vertex] = number;
-    queue.assign(1, ranks_[vertex]);
-    for (std::size_t at = 0; at < queue.size(); ++at)
-      for (std::uint64_t edge = offsets_[queue[at]]; edge < offsets_[queue[at] + 1]; ++edge) {
-        Vertex& other = found[names_[targets_[edge]]];
-        if (other != kUnranked) continue;
-        other = number;
-        queue.push_back(targets_[edge]);
-      }
-    ++number;
-  }
-  return found;
-}
-
 }  // namespace farthest

@@ -35,6 +35,8 @@ from farthest.wording import counted, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from farthest.families.blocks.space import BlockSpace
     from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.spaces.contract import Codes, Space
@@ -378,8 +380,8 @@ class BlockBoards:
         counts = msgspec.structs.replace(NOTHING, starts=len(starts), minimal=None, minimal_states=None)
         kept: list[Component] = []
         try:
-            for codes in space.components(starts, known, MOST_STATES, STATES_AT_ONCE):
-                found = self._components(codes, pieces)
+            for codes, of_states in space.components(starts, known, MOST_STATES, STATES_AT_ONCE):
+                found = self._components(codes, of_states, pieces)
                 solvable = [each for each in found if each.layers]
                 counts += Counts(
                     starts=0,
@@ -399,8 +401,8 @@ class BlockBoards:
             ) from None
         return Part({pieces: counts} if counts.starts else {}, kept)
 
-    def _components(self, codes: Codes, pieces: int) -> list[Component]:
-        """Those of all states of some components, by their least states."""
+    def _components(self, codes: Codes, of_states: NDArray[Any], pieces: int) -> list[Component]:
+        """Some components; ``codes``: all their states, ``of_states``: the component of each."""
         import numpy
 
         from farthest.spaces.graph import MoveGraph, edges_of
@@ -410,7 +412,6 @@ class BlockBoards:
         boards = space.decode(codes)
         goals = numpy.flatnonzero(definition.at_goal(boards)).astype(numpy.uint32)
         distances = numpy.frombuffer(graph.distances(goals), dtype=numpy.int32)
-        of_states = numpy.frombuffer(graph.components(), dtype=numpy.uint32)
         order = numpy.argsort(of_states, kind="stable")
         ends = numpy.cumsum(numpy.bincount(of_states))
         members = numpy.split(order, ends[:-1])

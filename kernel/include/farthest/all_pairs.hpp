@@ -34,9 +34,6 @@ class Graph {
 
   // The distance of each vertex from the nearest of some, -1 where no way leads.
   std::vector<std::int32_t> distances(std::span<const Vertex> from) const;
-  // A number for each vertex, ascending from 0 by the least vertices: equal where edges, each of which has
-  // one that leads back, join them.
-  std::vector<Vertex> components() const;
 
  private:
   std::vector<Vertex> names_, ranks_;   // the caller's number of a rank, and the rank of that

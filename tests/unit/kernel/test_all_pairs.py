@@ -64,21 +64,9 @@ def test_as_one_by_one(edges: Edges, threads: int) -> None:
     assert last.tolist() == expected[-1]
 
 
-def test_components_and_the_nearest_of_some() -> None:
-    edges = random_graph(300, 200, 3)
-    both: Edges = [[] for _ in edges]
-    for one, others in enumerate(edges):
-        for other in others:
-            both[one].append(other)
-            both[other].append(one)
+def test_the_nearest_of_some() -> None:
+    both = random_graph(300, 200, 3)
     graph = made(both)
-    of_each = numpy.frombuffer(graph.components(), dtype=numpy.uint32).tolist()
-    firsts = [of_each.index(number) for number in range(max(of_each) + 1)]
-    assert firsts == sorted(firsts)
-    for first in firsts:
-        assert [distance >= 0 for distance in searched(both, first)] == [
-            number == of_each[first] for number in of_each
-        ]
     some = vertices(5, 77, 5)
     nearest = numpy.frombuffer(graph.distances(some), dtype=numpy.int32).tolist()
     assert nearest == [

@@ -10,7 +10,9 @@ from farthest.coordinator.search import coset_boards
 from farthest.coordinator.search.coset_boards import MOST_WATCHED, BoardsByCosets
 from farthest.coordinator.search.settings import SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import Solver
+from farthest.cosets import CosetSet
 from farthest.errors import FarthestError
+from farthest.machine import memory_limit
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.search.walking import boards_along, successors_of
@@ -92,3 +94,17 @@ def test_what_is_refused(name: str, target: str, memory: int | None, subgroup: s
     with pytest.raises(FarthestError) as error:
         BoardsByCosets(solver(name, target, memory), subgroup, {}, SearchReporter())
     assert said in str(error.value)
+
+
+@pytest.mark.night
+def test_boards_of_a_large_subgroup() -> None:
+    cube, subgroup = "cube-3x3x3-htm", "<U,D,R2,L2,F2,B2>"
+    if memory_limit(None) < CosetSet(load(cube), subgroup, 0, ()).bytes:
+        pytest.skip("too little memory is free")
+    boards = [f"moves: B L F' R U' L {word}" for word in ("U2 F2 D", "D' R2", "F2 U L2", "")]
+    outcomes = farthest.solve_many(cube, boards, subgroup=subgroup)
+    alone = farthest.solve_many(cube, boards)
+    for one, other in zip(outcomes, alone, strict=True):
+        assert one is not None
+        assert other is not None
+        assert (one.algorithm, one.length) == ("cosets", other.length)

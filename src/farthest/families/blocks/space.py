@@ -86,14 +86,19 @@ class BlockSpace:
         data = self._kernel.placements([0] * len(self.definition.kinds), most, part, parts)
         return np.sort(np.frombuffer(data, dtype=self.code_dtype))
 
-    def components(self, starts: Codes, among: Codes | None, most: int, enough: int) -> Iterator[Codes]:
+    def components(
+        self, starts: Codes, among: Codes | None, most: int, enough: int
+    ) -> Iterator[tuple[Codes, NDArray[np.intp]]]:
         """The states of the components of which a start is the least state, or the least of ``among``, ascending;
-        ``enough`` or more at a time, ascending. Raises ``LimitError`` for a component of more than ``most``."""
+        ``enough`` or more at a time, ascending, and the number of the component of each. Raises ``LimitError`` for a
+        component of more than ``most``."""
         known = b"" if among is None else among.tobytes()
         while len(starts):
-            data, done = self._kernel.components(starts.tobytes(), known, most, enough)
-            if data:
-                yield np.sort(np.frombuffer(data, dtype=self.code_dtype))
+            data, sizes, done = self._kernel.components(starts.tobytes(), known, most, enough)
+            if sizes:
+                codes = np.frombuffer(data, dtype=self.code_dtype)
+                order = np.argsort(codes)
+                yield codes[order], np.repeat(np.arange(len(sizes)), sizes)[order]
             starts = starts[done:]
 
     def origin_codes(self) -> Buffer:
