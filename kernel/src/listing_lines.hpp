@@ -48,10 +48,13 @@ void finish(ListingWork& work, SubgroupMarks& marks, std::size_t count) {
     shuffle(middle, words[Tails::last_word(tail)], end);
     work.ends[i] = marks.bit_of(end);
   }
-  work.found.fresh += marks.mark({work.ends, count}, [&](std::size_t i) {
-    if (work.watched != nullptr && work.watched->has(work.ends[i]))
-      work.watched->keep(work.ends[i], way_to(work, work.leaves[i]));
-  });
+  const std::span<const std::uint64_t> ends(work.ends, count);
+  if (work.watched == nullptr)
+    work.found.fresh += marks.mark(ends, [](std::size_t) {});
+  else
+    work.found.fresh += marks.mark(ends, [&](std::size_t i) {
+      if (work.watched->has(ends[i])) work.watched->keep(ends[i], way_to(work, work.leaves[i]));
+    });
   work.found.sequences += count;
 }
 
@@ -100,7 +103,7 @@ std::size_t expand(const ListingWork& work, ListingNode& node, int left, Listing
     shuffle(node.pieces, moves.from[move], child.pieces);
     child.state = table.after(node.state, move);
     child.face = moves.face[move];
-    child.made = node.made.then(move);
+    if (work.watched != nullptr) child.made = node.made.then(move);
     child.slack = static_cast<std::int8_t>(node.slack - 2 +
                                            static_cast<int>((near >> move & 1) + (nearer >> move & 1)));
     if (ends)
