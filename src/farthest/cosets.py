@@ -26,7 +26,7 @@ from farthest.puzzles.move_text import read_moves
 from farthest.puzzles.puzzle import Puzzle
 from farthest.random_source import RandomSource
 from farthest.subgroups import Subgroup, Tables, own_moves, subgroup_of
-from farthest.wording import bytes_text, counted, shown
+from farthest.wording import bytes_text, counted, sample, shown
 
 if TYPE_CHECKING:
     from farthest.families.user_input import GivenPuzzle
@@ -122,8 +122,7 @@ class CosetSet:
         if isinstance(self.chosen, Drawn):
             which = f"{counted(self.chosen.random, 'coset')} at random, seed {self.chosen.seed}"
         elif self.chosen is not None:
-            more = ", ..." if len(self.chosen) > NAMED else ""
-            which = f"cosets {', '.join(each or '(solved)' for each in self.chosen[:NAMED])}{more}"
+            which = sample([each or "(solved)" for each in self.chosen], "coset", NAMED)
         return f"{which}, listed to depth {self.depth}"
 
     def fields(self) -> dict[str, Any]:

@@ -20,17 +20,18 @@ def test_a_survey_and_its_questions(tmp_path: Path) -> None:
     with farthest.survey("rush-hour-4x4", parts=3, database=file) as found:
         assert found.totals == Counts(1349, 880, 493, 32, 9304, 6892, 514, 7)
         assert sum(found.by_pieces.values(), NOTHING) == found.totals
-        assert (found.name, found.finished, found.left, found.number) == ("rush-hour-4x4", True, 0, 1)
+        assert (found.finished, found.left, found.number) == (True, 0, 1)
         (hardest,) = found.top()
         assert (hardest.moves, hardest.board) == (7, "BBoCAAoCDEEEDoFF")
         assert found.top(2, by="states", pieces=5)[0].states >= found.top(pieces=5)[0].states
         assert len(list(found.components())) == 32
         assert found.cosets() == []
         assert (
-            repr(found) == "<Survey 1: rush-hour-4x4: at most 18 pieces, row 2; kept: minimal; 3 of 3 parts>"
+            repr(found)
+            == "<Survey 1: rush-hour-4x4: any number of pieces, row 2; kept: minimal; 3 of 3 parts>"
         )
         assert [each.name for each in farthest.surveys(file)] == [
-            "rush-hour-4x4: at most 18 pieces, row 2; kept: minimal"
+            "rush-hour-4x4: any number of pieces, row 2; kept: minimal"
         ]
         shown = found._repr_html_()
         assert "<td" in shown
@@ -131,7 +132,8 @@ def test_what_is_wrong(tmp_path: Path) -> None:
         ("rush-hour-4x4", {"row": 5}, farthest.SettingError, "row 5: expected 1 to 4"),
         ("rush-hour-4x4", {"workers": "me"}, ValueError, "workers: expected threads or celery"),
         ("8-puzzle", {}, farthest.SettingError, "only sliding blocks are surveyed"),
-        ("pennant", {"boards": ["start", "AA"]}, farthest.BoardError, "line 2: "),
+        ("pennant", {"boards": ["start", "AA"]}, farthest.BoardError, "board 2: "),
+        ("pennant", {"boards": 5}, TypeError, "boards: expected a text or a list of boards, got 5"),
         ("pennant", {"boards": [5]}, TypeError, "board: expected a text"),
         (7, {}, TypeError, "puzzle: expected a name"),
         ("rush-hour-3x3", {"parts": 0}, farthest.SettingError, "parts 0: expected 1 to 10,000,000"),

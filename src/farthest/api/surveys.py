@@ -184,8 +184,8 @@ class Survey:
 
     @property
     def name(self) -> str:
-        """The set of starts."""
-        return self.stored.record.name
+        """The set, and what tells it from others of that name."""
+        return self.stored.name
 
     @property
     def finished(self) -> bool:

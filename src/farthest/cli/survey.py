@@ -133,7 +133,7 @@ def survey(
 
     _check(workers, threads)
     try:
-        asked = starts_named(starts, pieces, row, keep, None if boards is None else [*boards], walls)
+        asked = starts_named(starts, pieces, row, keep, None if boards is None else boards.read(), walls)
     except BoardError as error:
         place = getattr(boards, "name", "<stdin>").replace("<stdin>", "standard input")
         raise BoardError(f"{place}: {error}") from None
