@@ -201,7 +201,7 @@ def cosets(
     """
     from farthest.cosets import Drawn, cosets_named
     from farthest.models.database import open_database
-    from farthest.stores.blobs.coset_bits import interval
+    from farthest.stores.blobs.coset_bits import interval, place_text
     from farthest.stores.blobs.folder import scratch_place
 
     _check(workers, threads)
@@ -231,7 +231,7 @@ def cosets(
         )
         if needs.all_threads:
             where = (
-                scratch_place(opened.folder).url
+                place_text(scratch_place(opened.folder))
                 if workers == "threads"
                 else "the worker's place of checkpoints"
             )
