@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -280,11 +280,16 @@ def cosets_named(given: GivenPuzzle, subgroup: str, depth: int, chosen: Chosen) 
 
 def _sequences_given(puzzle: Puzzle, texts: Sequence[str]) -> tuple[str, ...]:
     """The texts of sequences as they are kept; of those that lead to one position the first."""
+    if not texts:
+        raise SettingError("cosets: none are given; leave them out for all cosets")
     maker = WrittenMoves(puzzle)
     found: dict[object, str] = {}
     for text in texts:
+        if not isinstance(given := cast("object", text), str):
+            raise TypeError(f"cosets: expected texts, got {type(given).__name__}")
         try:
             steps = read_moves(text, spaced=maker.spaced)
+            maker.check_no_board(steps)
             effect = maker.product(maker.held(steps)).effect
         except BoardError as error:
             raise BoardError(f"coset {shown(text)}: {error}") from None

@@ -3,7 +3,7 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -66,17 +66,26 @@ def test_cosets(tmp_path: Path) -> None:
         puzzle, subgroup=subgroup, depth=30, random=12, seed=1, database=file
     ) as drawn:
         assert drawn.estimates().sampled == 12
+        with pytest.raises(TypeError, match="known: expected a dict"):
+            drawn.estimates(known=cast("Any", [1]))
     with pytest.raises(farthest.SettingError, match="random 181: there are 180 cosets"):
         farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, random=181, database=file)
     with pytest.raises(farthest.SettingError, match="give one of them"):
         farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, random=2, cosets=["L"], database=file)
+    none, wrong = tmp_path / "none.db", cast("Any", 5)
+    with pytest.raises(farthest.SettingError, match="cosets: none are given"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets=[], database=none)
+    with pytest.raises(farthest.SettingError, match="seed: it is for random"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, seed=1, database=none)
+    with pytest.raises(TypeError, match="cosets: expected texts, got int"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets=[wrong], database=none)
+    with pytest.raises(TypeError, match="subgroup: expected a text such as"):
+        farthest.solve_many(puzzle, ["moves: U"], subgroup=wrong)
     with pytest.raises(farthest.SettingError, match="would take centuries"):
-        farthest.survey_cosets(
-            "cube-3x3x3-htm", subgroup="<U,D,R2,L2,F2,B2>", depth=3, database=tmp_path / "none.db"
-        )
+        farthest.survey_cosets("cube-3x3x3-htm", subgroup="<U,D,R2,L2,F2,B2>", depth=3, database=none)
     with pytest.raises(TypeError, match="expected a list of sequences"):
         farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets="L U", database=file)
-    assert not (tmp_path / "none.db").exists()
+    assert not none.exists()
 
 
 def test_boards_of_a_puzzle_of_ones_own(tmp_path: Path) -> None:

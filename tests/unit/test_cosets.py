@@ -233,8 +233,12 @@ def test_threads_take_turns_at_a_run() -> None:
         ),
         ("cube-2x2x2-qtm", "<U,R2>", "R", "R2 is not a single move here; the moves are U"),
         ("cube-2x2x2-htm", "<A=RU>", "R", "A is not a single move here"),
-        ("cube-2x2x2-htm", "<U,R2>", "R Q", "coset 'R Q': "),
+        ("cube-2x2x2-htm", "<U R2>", "R", "write commas between: U,R2"),
+        ("cube-2x2x2-htm", "<D,R2>", "R", "other faces; the moves are U R F U2"),
+        ("cube-2x2x2-htm", "<U,R2>", "R Q", "coset 'R Q': move 2, 'Q': "),
+        ("cube-2x2x2-htm", "<U,R2>", "UBR URF UFL ULB DFR DLF DRB", "move 1, 'UBR': it may be of a board"),
         ("pyraminx@UL=UR", "<U>", "U", "some pieces are alike"),
+        ("square-1", "<U>", "U", "some moves cannot be made on every board"),
         ("nowhere", "<U>", "U", "nowhere"),
     ],
 )
