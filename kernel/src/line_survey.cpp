@@ -477,9 +477,10 @@ LineSurvey::Read LineSurvey::read(const std::string& text) const {
     for (std::size_t at = cell; at < text.size() && text[at] == sign && length < 3; at += stride) ++length;
     if (length < 2 || std::ranges::count(text, sign) != length ||
         (!upright && column + 3 > size && length > 2))
-      throw fail(std::string("piece ") + sign + " is not 2 or 3 cells in a line");
+      throw fail(std::string("car ") + sign + " is not 2 or 3 cells in a line; correct it");
     if (sign == 'A' && (upright || length != 2 || row != static_cast<std::size_t>(row_)))
-      throw fail("piece A is not 2 cells of row " + std::to_string(row_ + 1) + ", the one that it leaves by");
+      throw fail("car A is not 2 cells in row " + std::to_string(row_ + 1) +
+                 ", by which it is to leave; correct it, or give its row");
     pieces[upright ? size + column : row].emplace_back(static_cast<int>(upright ? row : column), length);
   }
   for (std::size_t line = 0; line < 2 * size; ++line) {
@@ -496,7 +497,8 @@ LineSurvey::Read LineSurvey::read(const std::string& text) const {
     found.digits |= static_cast<std::uint64_t>(arrangement) << line * kDigitBits;
   }
   if (text.find('A') == std::string::npos || found.sorts[static_cast<std::size_t>(row_)] != 1)
-    throw fail("piece A is not the only one that lies in row " + std::to_string(row_ + 1));
+    throw fail("car A is not the only one that lies in row " + std::to_string(row_ + 1) +
+               "; turn the others, or leave the board out");
   return found;
 }
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -26,7 +26,7 @@ from farthest.puzzles.move_text import read_moves
 from farthest.puzzles.puzzle import Puzzle
 from farthest.random_source import RandomSource
 from farthest.subgroups import Subgroup, Tables, own_moves, subgroup_of
-from farthest.wording import bytes_text, counted, shown
+from farthest.wording import bytes_text, counted, sample, shown
 
 if TYPE_CHECKING:
     from farthest.families.user_input import GivenPuzzle
@@ -122,8 +122,7 @@ class CosetSet:
         if isinstance(self.chosen, Drawn):
             which = f"{counted(self.chosen.random, 'coset')} at random, seed {self.chosen.seed}"
         elif self.chosen is not None:
-            more = ", ..." if len(self.chosen) > NAMED else ""
-            which = f"cosets {', '.join(each or '(solved)' for each in self.chosen[:NAMED])}{more}"
+            which = sample([each or "(solved)" for each in self.chosen], "coset", NAMED)
         return f"{which}, listed to depth {self.depth}"
 
     def fields(self) -> dict[str, Any]:
@@ -281,11 +280,16 @@ def cosets_named(given: GivenPuzzle, subgroup: str, depth: int, chosen: Chosen) 
 
 def _sequences_given(puzzle: Puzzle, texts: Sequence[str]) -> tuple[str, ...]:
     """The texts of sequences as they are kept; of those that lead to one position the first."""
+    if not texts:
+        raise SettingError("cosets: none are given; leave them out for all cosets")
     maker = WrittenMoves(puzzle)
     found: dict[object, str] = {}
     for text in texts:
+        if not isinstance(given := cast("object", text), str):
+            raise TypeError(f"cosets: expected texts, got {type(given).__name__}")
         try:
             steps = read_moves(text, spaced=maker.spaced)
+            maker.check_no_board(steps)
             effect = maker.product(maker.held(steps)).effect
         except BoardError as error:
             raise BoardError(f"coset {shown(text)}: {error}") from None

@@ -8,6 +8,7 @@ some seconds of one thread, or one coset, and depends on nothing but its number.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ from farthest.families.blocks.reader import read_rush_hour
 from farthest.families.user_input import board_given, puzzle_given
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.wording import counted, shown
+from farthest.wording import counted, sample, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +47,8 @@ Keep = Literal["minimal", "solvable", "all"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
 
 STARTS_IN_A_PART = 10_000
+MOST_PIECES = 18
+"""Of the largest boards: no board has more."""
 SETS_COUNTED = 16
 """Of walls, whose starts are counted to divide a survey: all would take minutes."""
 
@@ -202,7 +205,7 @@ class RushHour(_RushHour):
                 for what, value, least, most in (
                     ("size", self.size, 3, 6),
                     ("row", self.row, 1, self.size),
-                    ("pieces", self.pieces, 1, 18),
+                    ("pieces", self.pieces, 1, MOST_PIECES),
                     ("walls", self.walls, 0, 3),
                 )
                 if not least <= value <= most
@@ -213,9 +216,11 @@ class RushHour(_RushHour):
             raise SettingError(f"{self.name}: {problem}")
 
     def __str__(self) -> str:
-        walls = f" and {counted(self.walls, 'wall')}" if self.walls else ""
-        most = f"at most {counted(self.pieces, 'piece')}{walls}"
-        return f"{most}, row {self.row}; kept: {self.keep}"
+        pieces = f"at most {counted(self.pieces, 'piece')}"
+        if self.pieces == MOST_PIECES:
+            pieces = "any number of pieces"
+        walls = f", at most {counted(self.walls, 'wall')}" if self.walls else ""
+        return f"{pieces}{walls}, row {self.row}; kept: {self.keep}"
 
     @cached_property
     def _kernel(self) -> _kernel.LineSurvey:
@@ -248,11 +253,6 @@ def _part(found: tuple[dict[int, dict[str, int]], list[tuple[int, int, str, list
     )
 
 
-def _told_boards(boards: Sequence[str]) -> str:
-    """How many, and one of them, as other files have others."""
-    return f"board {boards[0]}" if len(boards) == 1 else f"{len(boards):,} boards, the first {boards[0]}"
-
-
 BOARDS_IN_A_PART = 200
 MOST_BOARDS = 200_000
 """Of one survey: they are stored with it, and each worker reads them all."""
@@ -279,7 +279,7 @@ class RushHourBoards(_RushHour):
         return _kernel.LineSurvey(self.size, self.row - 1, 1)
 
     def __str__(self) -> str:
-        return f"{_told_boards(self.boards)}, row {self.row}; kept: {self.keep}"
+        return f"{sample(self.boards, 'board', 1)}, row {self.row}; kept: {self.keep}"
 
     @property
     def parts(self) -> int:
@@ -320,7 +320,7 @@ class BlockBoards:
             )
         if self.keep not in ("solvable", "all"):
             raise SettingError(
-                f"keep {self.keep}: expected solvable or all; minimal boards of {self.puzzle.name} are not known"
+                f"keep {self.keep}: expected solvable or all; minimal is asked of rush-hour-NxN alone"
             )
 
     @property
@@ -355,7 +355,7 @@ class BlockBoards:
     def __str__(self) -> str:
         goals, start = self.puzzle.definition.origin_boards
         pieces = self.puzzle.definition.format_board(start or goals[0])
-        what = f"all placements of {pieces}" if self.boards is None else _told_boards(self.boards)
+        what = f"all placements of {pieces}" if self.boards is None else sample(self.boards, "board", 1)
         return f"{what}, metric {self.puzzle.metric}; kept: {self.keep}"
 
     def fields(self) -> dict[str, Any]:
@@ -446,7 +446,8 @@ def starts_named(
             raise SettingError(f"{starts}: expected a square, rush-hour-NxN, with N from 3 to 6")
         size = int(found[1])
         middle = (size + 1) // 2 if row is None else row
-        whole = RushHour(size, middle, 18 if pieces is None else pieces, keep or "minimal", walls or 0)
+        most = MOST_PIECES if pieces is None else pieces
+        whole = RushHour(size, middle, most, keep or "minimal", walls or 0)
         if boards is None:
             return whole
         if pieces is not None or walls is not None:
@@ -460,6 +461,12 @@ def starts_named(
         raise SettingError(
             f"{shown(starts)}: it is a class in Python; only sliding blocks are surveyed"
         ) from None
+    except PuzzleError:
+        if not isinstance(starts, str) or not re.fullmatch(r"rush-hour[-\dx]*", starts):
+            raise
+        raise SettingError(
+            f"{shown(starts)}: expected rush-hour-NxN, with N from 3 to 6, such as rush-hour-6x6, or a puzzle"
+        ) from None
     if pieces is not None or row is not None or walls is not None:
         raise SettingError(
             f"{puzzle.name} is one puzzle; a number of pieces or walls and a row are for rush-hour-NxN"
@@ -472,14 +479,17 @@ def starts_named(
 
 def _each_board(boards: Sequence[GivenBoard], read: Callable[[GivenBoard], str]) -> tuple[str, ...]:
     """The boards as they are kept. Raises BoardError."""
+    if not isinstance(boards, Iterable):
+        raise TypeError(f"boards: expected a text or a list of boards, got {shown(boards)}")
     found = set()
-    for number, board in enumerate(boards.splitlines() if isinstance(boards, str) else boards, 1):
+    lines, place = (boards.splitlines(), "line") if isinstance(boards, str) else (boards, "board")
+    for number, board in enumerate(lines, 1):
         given = board.strip() if isinstance(board, str) else board
         if not isinstance(given, str) or given:
             try:
                 found.add(read(given))
             except (BoardError, PuzzleError, ValueError) as error:
-                raise BoardError(f"line {number}: {error}") from None
+                raise BoardError(f"{place} {number}: {error}") from None
     if not 0 < len(found) <= MOST_BOARDS:
         count = f"{len(found):,}" if found else "no"
         raise BoardError(f"{count} boards: expected 1 to {MOST_BOARDS:,}, one on each line")
@@ -492,8 +502,9 @@ def _rush_hour_board(given: GivenBoard, size: int, check: Callable[[str], None])
     words = [word for word in str(given).split() if not word.isdecimal()]
     if [len(word) for word in words] != [size**2]:
         raise BoardError(
-            f"got {shown(str(given))}; expected a board of {size}x{size} cells, {size**2} characters without marks "
-            "between: A the piece that leaves, o an empty cell, x a wall"
+            f"got {shown(str(given))}, {' and '.join(str(len(word)) for word in words) or 'no'} characters; expected a "
+            f"board of {size}x{size} cells, {size**2} characters without marks between: A the car that leaves, o an "
+            "empty cell, x a wall"
         )
     read_rush_hour(words[0], PuzzleError)
     letters = {"A": "A", "o": "o", ".": "o", "x": "x", "#": "x"}

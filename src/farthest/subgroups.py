@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from farthest import _kernel
 from farthest.arrays import np
@@ -190,7 +190,10 @@ class Subgroup:
 
 
 def own_moves(puzzle: Puzzle, text: str) -> tuple[list[Element], str]:
-    """The moves that generate a subgroup, as permutations of the points, and its text. Raises SettingError."""
+    """The moves that generate a subgroup, as permutations of the points, and its text. Raises SettingError, and
+    TypeError for what is no text."""
+    if not isinstance(given := cast("object", text), str):
+        raise TypeError(f"subgroup: expected a text such as '<U,R2,F2>', got {type(given).__name__}")
 
     def fail(problem: str) -> SettingError:
         return SettingError(f"subgroup {shown(text)} of {puzzle.name}: {problem}")
@@ -199,16 +202,18 @@ def own_moves(puzzle: Puzzle, text: str) -> tuple[list[Element], str]:
         raise fail(f"the puzzle is of the family {puzzle.family}; only permutation puzzles have cosets")
     definition = permutation(puzzle)
     if not definition.is_group or not definition.symmetric:
-        raise fail(
-            "some pieces are alike, or some moves cannot be made or taken back on every board; positions are then no "
-            "elements of a group"
-        )
+        why = "some moves cannot be taken back"
+        if definition.guards:
+            why = "some moves cannot be made on every board"
+        elif not definition.is_group:
+            why = "some pieces are alike, or look the same however they are turned"
+        raise fail(f"{why}; positions are then no elements of a group")
     if len(definition.goals) > 1:
         raise fail(f"it has {len(definition.goals):,} goals; cosets are counted from one solved board")
     inner = text.strip()
     if not (inner.startswith("<") and inner.endswith(">")):
         raise fail("expected moves between < and >, such as '<U,R2,F2>'")
-    moves, inner = moves_named(puzzle, inner[1:-1], fail)
+    moves, inner = moves_named(puzzle, inner[1:-1], fail, single=True)
     known = {move.effect for move in definition.generators}
     strange = next((move.name for move in moves if move.effect not in known), None)
     if strange is not None:

@@ -1,7 +1,8 @@
 """How values are shown in messages, and how much room texts take."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 
 SHOWN = 80
 """Characters of a text that are shown, or looked at, at most."""
@@ -26,6 +27,16 @@ def times(count: int) -> str:
 def counted(count: int, noun: str) -> str:
     """``1 cell``, ``2 cells``, ``1,000 cells``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def sample(texts: Sequence[str], noun: str, most: int) -> str:
+    """``board X``, ``boards X; Y``; of more than ``most`` how many, six digits that differ for others, and some of
+    them: ``5 boards ab12cd, such as X``."""
+    listed = "; ".join(texts[:most])
+    if len(texts) <= most:
+        return f"{noun}{'' if len(texts) == 1 else 's'} {listed}"
+    digits = sha256("\n".join(texts).encode()).hexdigest()[:6]
+    return f"{counted(len(texts), noun)} {digits}, such as {listed}"
 
 
 def near_match(word: str, choices: Iterable[str], most: int = 3) -> str:

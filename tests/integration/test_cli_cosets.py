@@ -95,7 +95,7 @@ def test_wrong_input(run: Run, run_json: RunJson) -> None:
         ((*asked, "--all", "--random", "3"), "Which cosets?"),
         ((*asked, "--all", "--seed", "3"), "--seed needs --random"),
         ((*asked, "--all", "--workers", "celery", "--threads", "2"), "--threads is for the threads"),
-        ((*asked, "--coset", "L Q"), "coset 'L Q': "),
+        ((*asked, "--coset", "L Q"), "coset 'L Q': move 2, 'Q': "),
         ((*asked, "--random", "1000000"), "random 1000000: there are "),
         (("cosets", SMALL, "--depth", "2", "--all"), "--subgroup"),
         (("cosets", SMALL, "--subgroup", "<U>", "--all"), "--depth"),

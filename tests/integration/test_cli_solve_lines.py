@@ -93,13 +93,14 @@ def test_boards_of_one_coset(run: Run, folder: Path) -> None:
     assert re.search(r": 5 moves, [0-9,]+ nodes, \S+ s: U' R2 U R2 U'$", first)
     assert second.endswith(": U' R2")
     assert ": 1 move, " in third
-    assert "2 boards of 1 coset of <U,R2>; 1 board alone in a coset" in result.stderr
+    assert "<U,R2>: 2 boards of 1 coset; 1 board alone in a coset" in result.stderr
     assert "Error: line 4: " in result.stderr
     assert "iteration bound=4 " in result.stderr
     told = json.loads(run(*asked, "--json", stdin=boards, status=1).stdout.splitlines()[0])
     assert (told["algorithm"], told["heuristic"], told["moves"]) == ("cosets", "<U,R2>", first.split()[-5:])
     assert (told["length"], told["optimal"], told["iterations"], told["line"]) == (5, True, [], 1)
-    assert "--subgroup solves several boards" in run(*asked, "--all", stdin=boards, status=2).stderr
+    for option in (("--all",), ("--store",), ("--to", "start")):
+        assert "--subgroup solves several boards" in run(*asked, *option, stdin=boards, status=2).stderr
     assert "--subgroup solves several boards" in run(*asked[:2], "goal", *asked[3:], status=2).stderr
     assert list(folder.iterdir()) == []
 

@@ -3,7 +3,7 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -20,17 +20,18 @@ def test_a_survey_and_its_questions(tmp_path: Path) -> None:
     with farthest.survey("rush-hour-4x4", parts=3, database=file) as found:
         assert found.totals == Counts(1349, 880, 493, 32, 9304, 6892, 514, 7)
         assert sum(found.by_pieces.values(), NOTHING) == found.totals
-        assert (found.name, found.finished, found.left, found.number) == ("rush-hour-4x4", True, 0, 1)
+        assert (found.finished, found.left, found.number) == (True, 0, 1)
         (hardest,) = found.top()
         assert (hardest.moves, hardest.board) == (7, "BBoCAAoCDEEEDoFF")
         assert found.top(2, by="states", pieces=5)[0].states >= found.top(pieces=5)[0].states
         assert len(list(found.components())) == 32
         assert found.cosets() == []
         assert (
-            repr(found) == "<Survey 1: rush-hour-4x4: at most 18 pieces, row 2; kept: minimal; 3 of 3 parts>"
+            repr(found)
+            == "<Survey 1: rush-hour-4x4: any number of pieces, row 2; kept: minimal; 3 of 3 parts>"
         )
         assert [each.name for each in farthest.surveys(file)] == [
-            "rush-hour-4x4: at most 18 pieces, row 2; kept: minimal"
+            "rush-hour-4x4: any number of pieces, row 2; kept: minimal"
         ]
         shown = found._repr_html_()
         assert "<td" in shown
@@ -65,17 +66,26 @@ def test_cosets(tmp_path: Path) -> None:
         puzzle, subgroup=subgroup, depth=30, random=12, seed=1, database=file
     ) as drawn:
         assert drawn.estimates().sampled == 12
+        with pytest.raises(TypeError, match="known: expected a dict"):
+            drawn.estimates(known=cast("Any", [1]))
     with pytest.raises(farthest.SettingError, match="random 181: there are 180 cosets"):
         farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, random=181, database=file)
     with pytest.raises(farthest.SettingError, match="give one of them"):
         farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, random=2, cosets=["L"], database=file)
+    none, wrong = tmp_path / "none.db", cast("Any", 5)
+    with pytest.raises(farthest.SettingError, match="cosets: none are given"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets=[], database=none)
+    with pytest.raises(farthest.SettingError, match="seed: it is for random"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, seed=1, database=none)
+    with pytest.raises(TypeError, match="cosets: expected texts, got int"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets=[wrong], database=none)
+    with pytest.raises(TypeError, match="subgroup: expected a text such as"):
+        farthest.solve_many(puzzle, ["moves: U"], subgroup=wrong)
     with pytest.raises(farthest.SettingError, match="would take centuries"):
-        farthest.survey_cosets(
-            "cube-3x3x3-htm", subgroup="<U,D,R2,L2,F2,B2>", depth=3, database=tmp_path / "none.db"
-        )
+        farthest.survey_cosets("cube-3x3x3-htm", subgroup="<U,D,R2,L2,F2,B2>", depth=3, database=none)
     with pytest.raises(TypeError, match="expected a list of sequences"):
         farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets="L U", database=file)
-    assert not (tmp_path / "none.db").exists()
+    assert not none.exists()
 
 
 def test_boards_of_a_puzzle_of_ones_own(tmp_path: Path) -> None:
@@ -122,7 +132,8 @@ def test_what_is_wrong(tmp_path: Path) -> None:
         ("rush-hour-4x4", {"row": 5}, farthest.SettingError, "row 5: expected 1 to 4"),
         ("rush-hour-4x4", {"workers": "me"}, ValueError, "workers: expected threads or celery"),
         ("8-puzzle", {}, farthest.SettingError, "only sliding blocks are surveyed"),
-        ("pennant", {"boards": ["start", "AA"]}, farthest.BoardError, "line 2: "),
+        ("pennant", {"boards": ["start", "AA"]}, farthest.BoardError, "board 2: "),
+        ("pennant", {"boards": 5}, TypeError, "boards: expected a text or a list of boards, got 5"),
         ("pennant", {"boards": [5]}, TypeError, "board: expected a text"),
         (7, {}, TypeError, "puzzle: expected a name"),
         ("rush-hour-3x3", {"parts": 0}, farthest.SettingError, "parts 0: expected 1 to 10,000,000"),

@@ -6,7 +6,7 @@ their tables are made at once.
 
 import os
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from farthest.stores.blobs import coset_bits
 from farthest.stores.blobs.blob import seal, unseal
 from farthest.stores.blobs.coset_bits import PREFIX, CosetCheckpoint, drop_checkpoints
 from farthest.stores.blobs.folder import FolderPlace
-from farthest.stores.blobs.place import ATTEMPT_FOLDER, DAY
+from farthest.stores.blobs.place import ATTEMPT_FOLDER, DAY, BlobName
 from farthest.subgroups import Coset
 
 pytestmark = pytest.mark.slow
@@ -168,9 +168,32 @@ def test_what_is_damaged_is_not_used(place: FolderPlace, tmp_path: Path) -> None
         assert len(first.layers) <= 1
         assert last.layers == [1, 10]
         (problem,) = told
-        assert problem.startswith(f"{place.url}: the checkpoint of coset {SEQUENCE} is not used: ")
+        assert problem.startswith(f"{tmp_path}: the checkpoint of coset {SEQUENCE} is not used: ")
         assert said in problem
         kept.drop()
+
+
+def test_a_stop_while_one_is_written(place: FolderPlace, tmp_path: Path) -> None:
+    """It is told, a second signal gives that one up, and the one before is there."""
+
+    class Signals(FolderPlace):
+        def put(self, blobs: Mapping[BlobName, bytes]) -> None:
+            if not kept.stopping:
+                kept.stop()
+                kept.given_up = True
+            super().put(blobs)
+
+    told: list[str] = []
+    rows(checkpoint(place, told), 2)
+    (before,) = files(tmp_path, "m-*")
+    kept = checkpoint(Signals(tmp_path), told)
+    rows(kept, 3)
+    assert told[:3] == [
+        f"coset {SEQUENCE} goes on at {(where := told[0].split(' at ')[1])}",
+        f"coset {SEQUENCE}: a checkpoint is being written; the same signal again gives it up",
+        f"{tmp_path} keeps coset {SEQUENCE} at {where.removesuffix(f', from {tmp_path}')}",
+    ]
+    assert files(tmp_path, "m-*") == [before]
 
 
 def test_a_full_disk_costs_the_checkpoint_alone(place: FolderPlace, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_all_cosets_add_up(database: Database) -> None:
     document = cosets_document(surveys, stored)
     counted = Counter(distances(list(elements(SMALL).values())).values())
     assert document["layers"] == [counted[at] for at in range(len(counted))]
-    assert document["name"] == f"{SMALL} by <U>"
+    assert document["name"] == f"{SMALL} by <U>: all cosets, listed to depth 30"
     rows = [row for row, _ in surveys.cosets(stored.id)]
     assert sum(row.weight for row in rows) == asked.of.cosets
     assert len(rows) == stored.record.parts
@@ -136,7 +136,7 @@ def test_cosets_at_random() -> None:
 def test_sequences_to_one_position_are_one_coset() -> None:
     asked = cosets_named("cube-2x2x2-htm", "<U,R2,F2>", 3, ("R U F'", "R", "R U F3", "R", "R R'"))
     assert asked.chosen == ("R U F'", "R", "R R'")
-    assert str(asked) == "cosets R U F', R, R R', listed to depth 3"
+    assert str(asked) == "cosets R U F'; R; R R', listed to depth 3"
 
 
 def test_fields() -> None:
@@ -233,8 +233,12 @@ def test_threads_take_turns_at_a_run() -> None:
         ),
         ("cube-2x2x2-qtm", "<U,R2>", "R", "R2 is not a single move here; the moves are U"),
         ("cube-2x2x2-htm", "<A=RU>", "R", "A is not a single move here"),
-        ("cube-2x2x2-htm", "<U,R2>", "R Q", "coset 'R Q': "),
+        ("cube-2x2x2-htm", "<U R2>", "R", "write commas between: U,R2"),
+        ("cube-2x2x2-htm", "<D,R2>", "R", "other faces; the moves are U R F U2"),
+        ("cube-2x2x2-htm", "<U,R2>", "R Q", "coset 'R Q': move 2, 'Q': "),
+        ("cube-2x2x2-htm", "<U,R2>", "UBR URF UFL ULB DFR DLF DRB", "move 1, 'UBR': it may be of a board"),
         ("pyraminx@UL=UR", "<U>", "U", "some pieces are alike"),
+        ("square-1", "<U>", "U", "some moves cannot be made on every board"),
         ("nowhere", "<U>", "U", "nowhere"),
     ],
 )

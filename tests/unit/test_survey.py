@@ -248,13 +248,22 @@ def test_boards_of_a_file() -> None:
     assert components_of(full)[0].states == 3
     assert starts_named("rush-hour-4x4", boards="BBoCAAoCDEEEDoFF\n\n 7 BB.C.AACDEEED.FF 34\n") == twice
     for boards, said in (
-        (["BBoCAAoCDEEEDoFF", "AAB"], "line 2: got 'AAB'; expected a board of 4x4 cells, 16 characters"),
+        (
+            ["BBoCAAoCDEEEDoFF", "AAB"],
+            "board 2: got 'AAB', 3 characters; expected a board of 4x4 cells, 16 characters",
+        ),
         ("BBoCAAoCDEEEDoFF\nAABooooooooooooo", r"line 2: car B \(row 1, column 3\) has one cell"),
-        (["ooooooooAAoooooo"], "line 1: piece A is not 2 cells of row 2, the one that it leaves by"),
-        (["ooooAABBoooooooo"], "line 1: piece A is not the only one that lies in row 2"),
-        (["BBBBAAoooooooooo"], "line 1: piece B is not 2 or 3 cells in a line"),
-        (["BBoCAAoCDEEEDoFF AAoo"], "line 1: got 'BBoCAAoCDEEEDoFF AAoo'; expected a board"),
-        (["oooAAoooo"], "line 1: got 'oooAAoooo'; expected a board of 4x4 cells, 16 characters"),
+        (["ooooooooAAoooooo"], "board 1: car A is not 2 cells in row 2, by which it is to leave"),
+        (["ooooAABBoooooooo"], "board 1: car A is not the only one that lies in row 2"),
+        (["BBBBAAoooooooooo"], "board 1: car B is not 2 or 3 cells in a line"),
+        (
+            ["BBoCAAoCDEEEDoFF AAoo"],
+            "board 1: got 'BBoCAAoCDEEEDoFF AAoo', 16 and 4 characters; expected a board",
+        ),
+        (
+            ["oooAAoooo"],
+            "board 1: got 'oooAAoooo', 9 characters; expected a board of 4x4 cells, 16 characters",
+        ),
         ([], "no boards: expected 1 to 200,000, one on each line"),
     ):
         with pytest.raises(BoardError, match=said):
@@ -494,12 +503,13 @@ def test_wrong_sets_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         (("8-puzzle", None, None, None), "only sliding blocks are surveyed"),
         (("pennant", 5, None, None), "a number of pieces or walls and a row are for rush-hour-NxN"),
         (("pennant", None, None, "minimal"), "keep minimal: expected solvable or all"),
-        (("pennant", None, None, None, ["start", "AA"]), "line 2: "),
+        (("pennant", None, None, None, ["start", "AA"]), "board 2: "),
         (("pennant", None, None, None, [" "]), "no boards"),
         (("rush-hour-4x4", 3, None, None, ["AAoo"]), "boards are given, and a number of pieces or walls"),
         (("rush-hour-4x4", None, None, None, None, 4), "walls 4: expected 0 to 3"),
         (("pennant", None, None, None, None, 1), "are for rush-hour-NxN"),
         (("no-such-puzzle", None, None, None), "no-such-puzzle"),
+        (("rush-hour", None, None, None), "'rush-hour': expected rush-hour-NxN, with N from 3 to 6"),
     ):
         with pytest.raises(FarthestError, match=said):
             starts_named(*arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, SupportsIndex
 
@@ -23,7 +24,7 @@ from farthest.queries.output_files import form_of, written_file
 from farthest.starts import NOTHING, Component, Counts, Keep, Starts, starts_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from farthest.families.user_input import GivenBoard, GivenPuzzle
 
@@ -70,7 +71,7 @@ def survey_cosets(
     depth: SupportsIndex,
     cosets: Sequence[str] | None = None,
     random: SupportsIndex | None = None,
-    seed: SupportsIndex = 0,
+    seed: SupportsIndex | None = None,
     workers: Literal["threads", "celery"] = "threads",
     threads: SupportsIndex | None = None,
     database: str | Path | None = None,
@@ -80,14 +81,18 @@ def survey_cosets(
 
     ``puzzle``: a permutation puzzle; ``subgroup``: moves that generate one, as in ``<U,R2,F2>``. ``depth``: to which
     counts are exact. ``cosets``: those of the positions after these sequences of moves; ``random``: so many at random,
-    by ``seed``; neither: all. The other arguments, and that it goes on, as of `survey`. Raises SettingError,
+    by ``seed``, None: 0; neither: all. The other arguments, and that it goes on, as of `survey`. Raises SettingError,
     PuzzleError, BoardError, ResourceError or StorageError.
     """
     drawn, number = _within("random", random, 1, 10**6), _within("seed", seed, 0, 2**31 - 1)
     if drawn is not None and cosets is not None:
         raise SettingError("cosets and random: give one of them")
-    if isinstance(cosets, str):
-        raise TypeError("cosets: expected a list of sequences, got a text; write [sequence]")
+    if number is not None and drawn is None:
+        raise SettingError("seed: it is for random; give random too")
+    if cosets is not None and (isinstance(cosets, str) or not isinstance(cosets, Sequence)):
+        raise TypeError(
+            f"cosets: expected a list of sequences, got {type(cosets).__name__}; write [sequence]"
+        )
     chosen = Drawn(drawn, number or 0) if drawn is not None else None if cosets is None else tuple(cosets)
     asked = cosets_named(puzzle, subgroup, _within("depth", depth, 0, 100) or 0, chosen)
     asked.check()
@@ -179,8 +184,8 @@ class Survey:
 
     @property
     def name(self) -> str:
-        """The set of starts."""
-        return self.stored.record.name
+        """The set, and what tells it from others of that name."""
+        return self.stored.name
 
     @property
     def finished(self) -> bool:
@@ -233,6 +238,8 @@ class Survey:
         ``known``: layers by distance that are known beside those published. Raises JobError for others, SettingError
         and TypeError for layers that cannot be."""
         stored = self.stored
+        if known is not None and not isinstance(known, Mapping):
+            raise TypeError(f"known: expected a dict of layers by distance, got {type(known).__name__}")
         given = [f"{whole('known', at)}={whole('known', count)}" for at, count in (known or {}).items()]
         return estimates(self._surveys, stored, known_layers(given, stored, self.database))
 

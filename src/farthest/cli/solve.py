@@ -157,10 +157,18 @@ def solve(
     if set_name is not None and board is not None:
         raise click.UsageError("--set has boards of its own: leave BOARD out.")
     several = board == "-" or set_name is not None
-    if subgroup is not None and (not several or all_ or first or within is not None or workers == "celery"):
+    if subgroup is not None and (
+        not several
+        or all_
+        or first
+        or within is not None
+        or workers == "celery"
+        or store
+        or target != ("goal",)
+    ):
         raise click.UsageError(
-            "--subgroup solves several boards, those of - or --set, by threads of this process; no --all, --first, "
-            "--within or --workers celery."
+            "--subgroup solves several boards, those of - or --set, to the goal, by threads of this process; no --all, "
+            "--first, --within, --store, --workers celery or --to but goal."
         )
     from farthest.cli.bulk import perhaps_files
     from farthest.cli.search_progress import search_reporter

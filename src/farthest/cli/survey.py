@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -25,6 +26,8 @@ from farthest.machine import cores
 from farthest.wording import bytes_text, counted, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from farthest.cli.options import Workers
     from farthest.coordinator.survey import SurveyProgress
     from farthest.models.database import Database
@@ -47,6 +50,16 @@ workers_option = click.option(
     show_default=True,
     help="Do the parts in threads of this process, or in `farthest worker` processes on any hosts, through Redis.",
 )
+
+
+@contextmanager
+def _interrupt_told() -> Iterator[None]:
+    """Says at an interrupt that what is stored is kept, where it is not known how much that is."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("Interrupted; what is stored is kept. The same command continues from there.", err=True)
+        raise Exit(INTERRUPTED) from None
 
 
 @click.command()
@@ -83,6 +96,7 @@ workers_option = click.option(
 @progress_option
 @database_option
 @json_option
+@_interrupt_told()
 def survey(
     starts: str,
     pieces: int | None,
@@ -119,7 +133,7 @@ def survey(
 
     _check(workers, threads)
     try:
-        asked = starts_named(starts, pieces, row, keep, None if boards is None else [*boards], walls)
+        asked = starts_named(starts, pieces, row, keep, None if boards is None else boards.read(), walls)
     except BoardError as error:
         place = getattr(boards, "name", "<stdin>").replace("<stdin>", "standard input")
         raise BoardError(f"{place}: {error}") from None
@@ -157,6 +171,7 @@ def survey(
 @progress_option
 @database_option
 @json_option
+@_interrupt_told()
 def cosets(
     puzzle: str,
     subgroup: str,
@@ -186,7 +201,7 @@ def cosets(
     """
     from farthest.cosets import Drawn, cosets_named
     from farthest.models.database import open_database
-    from farthest.stores.blobs.coset_bits import interval
+    from farthest.stores.blobs.coset_bits import interval, place_text
     from farthest.stores.blobs.folder import scratch_place
 
     _check(workers, threads)
@@ -216,7 +231,7 @@ def cosets(
         )
         if needs.all_threads:
             where = (
-                scratch_place(opened.folder).url
+                place_text(scratch_place(opened.folder))
                 if workers == "threads"
                 else "the worker's place of checkpoints"
             )
@@ -264,7 +279,9 @@ def _do(
                     asked, opened, threads=threads or cores(), parts=parts, watch=watch, notice=note
                 )
     except KeyboardInterrupt:
-        kept = f"{done[0].done:,} of {counted(done[0].parts, 'part')}" if done else "no part yet"
+        if not done:
+            raise
+        kept = f"{done[0].done:,} of {counted(done[0].parts, 'part')}"
         click.echo(
             f"Interrupted; {opened.place} keeps {kept}. The same command continues from there.", err=True
         )

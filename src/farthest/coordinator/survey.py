@@ -158,12 +158,12 @@ def survey_by_threads(
                     if part in kept:
                         kept.pop(part).drop()
                 if stop.wanted:
+                    for each_kept in [*kept.values()]:
+                        each_kept.stop()
+                    pool.shutdown(cancel_futures=True)  # a second signal ends it
                     raise KeyboardInterrupt
                 for one in some:
                     one.result()
-        except KeyboardInterrupt:
-            pool.shutdown(cancel_futures=True)
-            raise
         finally:
             ended.set()
             for each_kept in kept.values():

@@ -75,7 +75,7 @@ class _Surveyed(TypedDict):
     """What is told of every survey."""
 
     survey: Annotated[int, "its number, for `farthest surveys`"]
-    name: Annotated[str, "the set of starts; of cosets the puzzle and the subgroup"]
+    name: Annotated[str, "the set, and what tells it from others of that name"]
     parts: int
     done: Annotated[
         int, "into how many parts it is divided, a coset each or many boards, and how many are stored"
@@ -123,7 +123,7 @@ class EstimatesDocument(TypedDict):
     """A puzzle's layers, estimated from cosets at random."""
 
     survey: Annotated[int, "its number"]
-    name: Annotated[str, "the puzzle and the subgroup"]
+    name: Annotated[str, "the puzzle, the subgroup and the cosets"]
     cosets: Annotated[int, "how many there are"]
     sampled: Annotated[int, "from how many the layers are estimated"]
     exact: Annotated[bool, "whether these are all, and the layers exact"]
@@ -146,14 +146,7 @@ class SurveyDocument(_Surveyed):
 
 
 def _surveyed(stored: StoredSurvey, digest: str) -> _Surveyed:
-    return filled(
-        _Surveyed,
-        stored,
-        survey=stored.id,
-        name=stored.record.name,
-        parts=stored.record.parts,
-        digest=digest,
-    )
+    return filled(_Surveyed, stored, survey=stored.id, parts=stored.record.parts, digest=digest)
 
 
 def document_of(surveys: Surveys, stored: StoredSurvey) -> SurveyDocument | CosetsDocument:
@@ -215,7 +208,7 @@ def estimates_document(stored: StoredSurvey, found: CosetEstimates) -> Estimates
         )
         for each in found.layers
     ]
-    return filled(EstimatesDocument, found, survey=stored.id, name=stored.record.name, estimates=rows)
+    return filled(EstimatesDocument, found, survey=stored.id, name=stored.name, estimates=rows)
 
 
 def component_document(component: Component) -> ComponentDocument:

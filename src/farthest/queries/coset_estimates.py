@@ -87,8 +87,8 @@ def known_layers(texts: Iterable[str], stored: StoredSurvey, database: Database)
             raise SettingError(f"known {shown(text)}: there are only {positions:,} positions")
         if known.setdefault(depth, count) != count:
             raise SettingError(
-                f"known {shown(text)}: {count:,} positions at distance {depth}; there are {known[depth]:,}, as is "
-                "published or given before"
+                f"known {shown(text)}: {counted(count, 'position')} at distance {depth}; there are {known[depth]:,}, "
+                "as is published or given before"
             )
 
     for text in texts:

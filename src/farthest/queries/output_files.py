@@ -49,9 +49,7 @@ def form_of(file: Path, forms: tuple[str, ...]) -> str:
     ending = file.suffix.lower()
     if ending not in forms:
         known = f"{', '.join(forms[:-1])} or {forms[-1]}"
-        raise OutputError(
-            f"{file}: a file that ends in {ending or 'nothing'} cannot be written; expected {known}"
-        )
+        raise OutputError(f"{file}: expected {known} at the end of the file's name")
     return ending
 
 
@@ -68,7 +66,7 @@ def written_file(file: Path, *, force: bool) -> Iterator[Path]:
     ):  # such as /dev/stdout: it would be replaced by a file
         raise OutputError(f"{file} is a link or a device; expected the name of a file")
     if file.exists() and not force:
-        raise OutputError(f"{file} exists already; choose another name, or --force to replace it")
+        raise OutputError(f"{file} exists already; choose another name, or --force, in Python force=True")
     _check_parent(file)
     # In the same folder, as a rename works only within one file system; with the same ending, as some writers read it.
     # Nobody can have put a link there: the name cannot be guessed, and the file is newly made.

@@ -161,6 +161,8 @@ class SurveyWork(Work):
         needs = needs_of(self._starts)
         if needs is None:
             return surveyed(self._starts, part, self._parts, 1, heed)
+        if needs.all_threads and ENDING.is_set():
+            raise BusyError("")
         try:
             with _alone() if needs.all_threads else nullcontext():
                 return surveyed(self._starts, part, self._parts, cores(), heed, kept)

@@ -67,7 +67,7 @@ def test_places_in_the_order_of_other_programs() -> None:
 @for_each(
     ("name", "text", "problem"),
     [
-        ("cube-3x3x3", SOLVED[1:], "53 facelets, expected 54; write a sign for each sticker"),
+        ("cube-3x3x3", SOLVED[1:], "53 facelets, expected 54; write one sign for each sticker"),
         ("cube-3x3x3", "URF UFL", "2 pieces, expected 20; .* or as 54 facelets"),
         ("cube-3x3x3", SOLVED[:4] + "R" + SOLVED[5:], "middles of the faces U R F D L B are R R F D L B"),
         (

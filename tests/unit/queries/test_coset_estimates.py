@@ -136,7 +136,7 @@ def test_what_is_no_sample(database: Database) -> None:
         return Surveys(database).begin(cosets_named(PUZZLE, SUBGROUP, 2, chosen), None)
 
     for survey, said in (
-        (surveyed(("R", "R L")), "is of cosets R, R L, listed to depth 2; estimates need cosets at random"),
+        (surveyed(("R", "R L")), "is of cosets R; R L, listed to depth 2; estimates need cosets at random"),
         (surveyed(None), "or all of them, done"),
         (surveyed(Drawn(4, 1)), "0 cosets done, expected at least 2"),
         (Surveys(database).begin(RushHour(3, 2, 18, "all"), 1), "only cosets give estimates"),

@@ -83,7 +83,7 @@ def solver(name: str = PUZZLE, target: str = "goal", memory: int | None = None) 
 @for_each(
     "name, target, memory, subgroup, said",
     [
-        (PUZZLE, "start", None, "<U>", "--to with --subgroup"),
+        (PUZZLE, "start", None, "<U>", "to: with subgroup it is goal"),
         (PUZZLE, "goal", 1000, "<U>", "more than --memory 1000 bytes"),
         ("8-puzzle", "goal", None, "<U>", "only permutation puzzles have cosets"),
         ("cube-3x3x3-htm", "goal", None, "<U,D>", "more than the 2,097,152"),

@@ -89,7 +89,7 @@ class BoardsByCosets:
         """Raises SettingError or ResourceError where the subgroup's cosets cannot be enumerated."""
         self._puzzle, self._settings, self._reporter = solver.puzzle, solver.settings, reporter
         if solver.target != "goal":
-            raise SearchError("--to with --subgroup: cosets are counted from the solved board; leave one out")
+            raise SearchError("to: with subgroup it is goal, as cosets are counted from the solved board")
         self._cosets = CosetSet(self._puzzle, own_moves(self._puzzle, subgroup)[1], 0, ())
         memory, needed = self._settings.memory, self._cosets.bytes
         if memory is not None and memory < needed:
@@ -109,10 +109,13 @@ class BoardsByCosets:
         for name, numbers in self._of_coset.items():
             self._coset.update(dict.fromkeys(numbers, name))
         alone = len(of_coset) - len(self._of_coset)
-        reporter.notice(
-            f"{counted(len(self._coset), 'board')} of {counted(len(self._of_coset), 'coset')} of "
-            f"{self._cosets.subgroup}" + (f"; {counted(alone, 'board')} alone in a coset" if alone else "")
-        )
+        told = []
+        if self._coset:
+            told = [f"{counted(len(self._coset), 'board')} of {counted(len(self._of_coset), 'coset')}"]
+        if alone:
+            told.append(f"{counted(alone, 'board')} alone in a coset")
+        if told:
+            reporter.notice(f"{self._cosets.subgroup}: {'; '.join(told)}")
 
     def take(self, number: int) -> SearchOutcome | None:
         """The outcome for a board; None: it is alone in its coset, or cannot be solved. Raises ResourceError,
@@ -175,9 +178,10 @@ class BoardsByCosets:
         ways: dict[int, Word] = {}
         around = self._around.of(len(numbers))
         back = [self._of.moves.index(inverse(move)) for move in self._of.moves]
-        self._listed = 0
+        self._listed = passes = 0
         while places:
-            found = self._enumerated(coset, list(places.values()), around)
+            passes += 1
+            found = self._enumerated(coset, list(places.values()), around, passes)
             for row, number in enumerate(list(places)):
                 to_here = found.distances[row]
                 length = lengths.setdefault(number, int(to_here[0]))
@@ -199,8 +203,9 @@ class BoardsByCosets:
         for number in numbers:
             self._found[number] = self._outcome(number, lengths[number], ways[number], seconds, len(numbers))
 
-    def _enumerated(self, coset: str, places: Sequence[Element], around: _Around) -> _Enumerated:
-        """``places``: for each position what the coset's sequence, and then that position, is."""
+    def _enumerated(self, coset: str, places: Sequence[Element], around: _Around, number: int) -> _Enumerated:
+        """``places``: for each position what the coset's sequence, and then that position, is. ``number``: of the pass.
+        After the first one progress alone is told, with that number."""
         tables = self._cosets.ready()
         run = tables.begin(coset, self._settings.threads or cores())
         bits = numpy.stack(
@@ -217,11 +222,12 @@ class BoardsByCosets:
             left = distances == FAR
             reached = numpy.frombuffer(run.reached(bits[left]), dtype=numpy.bool_)
             distances[left] = numpy.where(reached, distance, FAR)
-            self._reporter.progress({"bound": distance})
+            self._reporter.progress({"bound": distance} | ({"pass": number} if number > 1 else {}))
             if done is not None:
                 self._listed += done[1]
-                solved = int((distances[:, 0] == distance).sum())
-                self._reporter.iteration(Iteration(distance, done[1], solved, 1, perf_counter() - began))
+                if number == 1:
+                    solved = int((distances[:, 0] == distance).sum())
+                    self._reporter.iteration(Iteration(distance, done[1], solved, 1, perf_counter() - began))
                 distance, began = distance + 1, perf_counter()
         return _Enumerated(bits, distances, dict(run.caught()))
 

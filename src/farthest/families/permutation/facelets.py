@@ -194,7 +194,7 @@ def _meant(cube: Cube, signs: str, place: str) -> dict[str, str]:
     """The colour that each sign stands for. Raises BoardError, also for a wrong number of signs."""
     if len(signs) != len(cube.stickers):
         raise BoardError(
-            f"{place}: {len(signs)} facelets, expected {len(cube.stickers)}; write a sign for each sticker, none twice"
+            f"{place}: {len(signs)} facelets, expected {len(cube.stickers)}; write one sign for each sticker"
         )
     if cube.middles:
         middles = [signs[at] for at in cube.middles]

@@ -48,14 +48,17 @@ class _Generator:
 
 
 class _Reader:
-    """Reads the moves between ``<`` and ``>``. ``fail`` makes the error of a problem."""
+    """Reads the moves between ``<`` and ``>``. ``fail`` makes the error of a problem. ``single``: a message advises
+    moves of the puzzle alone."""
 
-    def __init__(self, puzzle: Puzzle, fail: Callable[[str], PuzzleError | SettingError]) -> None:
+    def __init__(
+        self, puzzle: Puzzle, fail: Callable[[str], PuzzleError | SettingError], *, single: bool
+    ) -> None:
         self.definition: Permutation = permutation(puzzle)
         self.metric = puzzle.metric
         self.moduli = self.definition.slot_moduli
         self.maker = WrittenMoves(puzzle)
-        self.fail = fail
+        self.fail, self.single = fail, single
         self.by_stead: dict[frozenset[object], Move] = {}
         for move in self.definition.generators:
             self.by_stead.setdefault(self.alike(move), move)
@@ -96,8 +99,8 @@ class _Reader:
         name, sequence = name.strip(), sequence.strip()
         if not sequence:
             raise self.fail(
-                "a move is missing: there is nothing beside a comma or another sign; write moves such as U,R or "
-                "M=L'R,E=D'U"
+                "a move is missing: there is nothing beside a comma or another sign; write moves such as U,R"
+                + ("" if self.single else " or M=L'R,E=D'U")
             )
         if equals and (problem := self.name_problem(name)):
             raise self.fail(f"the name of a move {shown(name)} {problem}; choose a short word")
@@ -116,7 +119,8 @@ class _Reader:
         if alike is not None:
             move, text = alike, alike.name
         elif not equals and len(words) > 1:
-            raise self.fail(f"{shown(part)} is several moves one after the other; name it: A={sequence}")
+            mend = f"write commas between: {','.join(words)}" if self.single else f"name it: A={sequence}"
+            raise self.fail(f"{shown(part)} is several moves one after the other; {mend}")
         if problem := self.name_problem(move.name):
             raise self.fail(
                 f"the name of a move {shown(move.name)} {problem}; write another before it: A={text}"
@@ -129,10 +133,11 @@ class _Reader:
             self.maker.product(self.maker.held(read_moves(sequence, spaced=False)))
         except BoardError:
             return ""
-        return (
-            "it turns the whole puzzle, after which the letters mean other faces; write the moves of faces, such as "
-            "M=L'R"
-        )
+        names = [move.name for move in self.definition.generators]
+        mend = f"the moves are {' '.join(names)}"
+        if not self.single and {"L", "R"} <= {*names}:
+            mend = "write the moves of faces, such as M=L'R"
+        return f"it turns the whole puzzle, after which the letters mean other faces; {mend}"
 
     def name_problem(self, name: str) -> str | None:
         held = [mark for mark in _MARKS if mark in name]
@@ -157,11 +162,11 @@ class _Reader:
 
 
 def moves_named(
-    parent: Puzzle, text: str, fail: Callable[[str], PuzzleError | SettingError]
+    parent: Puzzle, text: str, fail: Callable[[str], PuzzleError | SettingError], *, single: bool = False
 ) -> tuple[list[Move], str]:
     """What ``text`` stands for, as moves on the puzzle's slots, all powers among them that its metric counts; and the
     text that all such texts are kept as. Raises what ``fail`` makes of a problem."""
-    return _Reader(parent, fail).read(text)
+    return _Reader(parent, fail, single=single).read(text)
 
 
 def with_moves(parent: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:

@@ -11,7 +11,7 @@ from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.facelets import cube_of
 from farthest.families.permutation.moves import Modulo, Move, identity, inverse, product, repeated
 from farthest.puzzles.move_text import POWER, MoveMaker, Step, check_count, power_of
-from farthest.wording import near_match
+from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -116,9 +116,8 @@ def _held(
             yield from _held(each[0], -power if each.endswith("'") else power, frame, number, faces)
 
 
-OF_CUBES = "; or x y z"
-_OF_LAYERS = " M E S r Rw 3Rw"
-"""The end of a message on a wrong move of a cube, and of one with three layers."""
+OF_CUBES = "; or "
+"""Before what else may be written of a cube, at the end of a message on a wrong move."""
 
 _LISTED = 24
 """Moves that a message lists at most."""
@@ -162,6 +161,14 @@ class WrittenMoves(MoveMaker):
         words = text.replace(",", " ").split()
         return _LETTERS.search(text) is None and not {*words} & {*self._definition.tokens}
 
+    def check_no_board(self, steps: Sequence[Step]) -> None:
+        """Raises BoardError for moves run together that are a piece, or a row of letters that may be colours."""
+        for step in steps:
+            if _DERIVED.sub("", step.word) not in self._named and not self.only_moves(step.word):
+                raise BoardError(
+                    f"move {step.number}, {shown(step.word)}: it may be of a board; expected moves, with spaces between"
+                )
+
     def moved(self, board: Board, word: str, *, undone: bool) -> list[Board]:
         definition, move = self._definition, self._move(word)
         if definition.guards:
@@ -184,10 +191,16 @@ class WrittenMoves(MoveMaker):
         return self._letters
 
     def product(self, steps: Sequence[Step]) -> Move:
-        """The move, without a name, that makes the steps one after the other. Raises BoardError."""
+        """The move, without a name, that makes the steps one after the other. Raises BoardError; of several the message
+        has the number of the wrong one."""
         whole = identity(self._definition.slots)
         for step in steps:
-            move = self._move(step.word)
+            try:
+                move = self._move(step.word)
+            except BoardError as error:
+                if len(steps) == 1:
+                    raise
+                raise BoardError(f"move {step.number}, {shown(step.word)}: {error}") from None
             whole = product(whole, inverse(move, self._moduli) if step.undone else move, self._moduli)
         return whole
 
@@ -234,7 +247,9 @@ class WrittenMoves(MoveMaker):
         guess = near_match(word, self._named)
         expected = f"expected one of {listed}, and after it perhaps a number, ' or both"
         if self._faces:
-            return expected + OF_CUBES + (_OF_LAYERS if len(self._faces) == 6 else "")
+            others = [face for face in FACES if face not in self._faces]
+            layers = [] if others else ["M", "E", "S", "3Rw"]
+            return expected + OF_CUBES + " ".join([*others, "x", "y", "z", "r", "Rw", *layers])
         if word.rstrip("2'’") in ("x", "y", "z"):
             return f"it turns the whole puzzle, but this one is held; {expected}"
         return f"{expected}; {guess}" if guess else expected

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import unquote
 
 import msgspec
 
@@ -91,29 +92,37 @@ def _coset(text: str) -> str:
     return f"coset {text or '(solved)'}"
 
 
+def place_text(place: BlobPlace) -> str:
+    """Where it is, for users: of a folder the path."""
+    return unquote(place.url.removeprefix("file://"))
+
+
 def _where(head: Head) -> str:
     return f"distance {head.mark[0]}, after {seconds_text(head.seconds)}"
 
 
 class CosetCheckpoint:
     """That of a coset, which is a part of a set; see ``cosets.Kept``. ``notice`` hears where it goes on, and
-    what is wrong. Raises SettingError."""
+    what is wrong, and at a stop what is written or kept. Raises SettingError."""
 
     def __init__(self, place: BlobPlace, asked: CosetSet, part: int, notice: Callable[[str], None]) -> None:
         self._place, self._depth, self._notice = place, asked.depth, notice
         self._name, self._interval = _name_of(asked, part), interval()
         self._number = 1  # of the last one
+        self._coset = ""
+        self._last: Head | None = None  # until it was told where it is
         self._since = self._began = perf_counter()
         self._took = 0.0
-        self._failed = self._deeper = False
+        self._failed = self._deeper = self._writing = False
         self.seconds = 0.0
         self.stopping = self.given_up = False
 
     def restored(self, run: _kernel.LargeCosetRun, coset: str) -> CosetRow | None:
         """See ``cosets.Kept``. Of two that are whole the later one is taken."""
+        self._coset = _coset(coset)
         self._since = self._began = perf_counter()
         heads: list[tuple[list[int], int, Head]] = []
-        problem = f"{self._place.url}: the checkpoint of {_coset(coset)} is not used"
+        problem = f"{place_text(self._place)}: the checkpoint of {self._coset} is not used"
         for number in (0, 1):
             with self._told(problem):
                 if head := self._head(number, coset):
@@ -125,7 +134,8 @@ class CosetCheckpoint:
                 filled = True
             if filled:
                 self._number, self.seconds, self._since = number, head.seconds, perf_counter()
-                self._notice(f"{_coset(coset)} goes on at {_where(head)}, from {self._place.url}")
+                self._last = head
+                self._notice(f"{self._coset} goes on at {_where(head)}, from {place_text(self._place)}")
                 return head.row
             run.clear()
         return None
@@ -163,29 +173,35 @@ class CosetCheckpoint:
             list(pool.map(fill, range(len(CHUNKS))))
         run.resume(head.mark)
 
+    def stop(self) -> None:
+        """The process was told to stop, and waits for what is being written."""
+        self.stopping = True
+        if self._writing:
+            self._notice(f"{self._coset}: a checkpoint is being written; the same signal again gives it up")
+
     def offer(self, run: _kernel.LargeCosetRun, row: CosetRow) -> None:
         """See ``cosets.Kept``."""
         least = LEAST * self._interval if self.stopping else max(self._interval, SHARE * self._took)
-        if row.bounds or self._deeper or perf_counter() - self._since < least:
-            return
-        if (mark := run.mark()) is None:
-            return
-        self._since = perf_counter()
-        number = 1 - self._number
-        try:
-            self._remove_stale()
-            head = self._write(run, row, mark, number)
-            self._number = number
+        due = not (row.bounds or self._deeper) and perf_counter() - self._since >= least
+        if due and (mark := run.mark()) is not None:
+            self._writing, self._since = True, perf_counter()
             if self.stopping:
-                self._notice(f"{self._place.url} keeps {_coset(row.coset)} at {_where(head)}")
-        except StorageError as error:
-            if not self._failed and not self.given_up:
-                self._failed = True
-                self._notice(f"a checkpoint of {_coset(row.coset)} could not be written: {error}")
-        with self._told(""):
-            self._remove(1 - self._number)
-        self._took = perf_counter() - self._since
-        self._since = perf_counter()
+                self.stop()
+            try:
+                self._remove_stale()
+                self._last = self._write(run, row, mark, 1 - self._number)
+                self._number = 1 - self._number
+            except StorageError as error:
+                if not self._failed and not self.given_up:
+                    self._failed = True
+                    self._notice(f"a checkpoint of {self._coset} could not be written: {error}")
+            with self._told(""):
+                self._remove(1 - self._number)
+            self._took = perf_counter() - self._since
+            self._writing, self._since = False, perf_counter()
+        if self.stopping and self._last is not None:
+            self._notice(f"{place_text(self._place)} keeps {self._coset} at {_where(self._last)}")
+            self._last = None
 
     def _write(self, run: _kernel.LargeCosetRun, row: CosetRow, mark: list[int], number: int) -> Head:
         def write(chunk: int) -> int:
