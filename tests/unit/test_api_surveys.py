@@ -77,6 +77,8 @@ def test_cosets(tmp_path: Path) -> None:
         farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets=[], database=none)
     with pytest.raises(farthest.SettingError, match="seed: it is for random"):
         farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, seed=1, database=none)
+    with pytest.raises(TypeError, match="depth: expected a whole number"):
+        farthest.survey_cosets(puzzle, subgroup=subgroup, depth=None, database=none)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="cosets: expected texts, got int"):
         farthest.survey_cosets(puzzle, subgroup=subgroup, depth=3, cosets=[wrong], database=none)
     with pytest.raises(TypeError, match="subgroup: expected a text such as"):

@@ -81,9 +81,12 @@ def survey_cosets(
 
     ``puzzle``: a permutation puzzle; ``subgroup``: moves that generate one, as in ``<U,R2,F2>``. ``depth``: to which
     counts are exact. ``cosets``: those of the positions after these sequences of moves; ``random``: so many at random,
-    by ``seed``, None: 0; neither: all. The other arguments, and that it goes on, as of `survey`. Raises SettingError,
-    PuzzleError, BoardError, ResourceError or StorageError.
+    by ``seed``, None: 0; neither: all. The other arguments, and that it goes on, as of `survey`. Raises TypeError,
+    SettingError, PuzzleError, BoardError, ResourceError or StorageError.
     """
+    listed = _within("depth", depth, 0, 100)
+    if listed is None:
+        raise TypeError("depth: expected a whole number, got None")
     drawn, number = _within("random", random, 1, 10**6), _within("seed", seed, 0, 2**31 - 1)
     if drawn is not None and cosets is not None:
         raise SettingError("cosets and random: give one of them")
@@ -94,7 +97,7 @@ def survey_cosets(
             f"cosets: expected a list of sequences, got {type(cosets).__name__}; write [sequence]"
         )
     chosen = Drawn(drawn, number or 0) if drawn is not None else None if cosets is None else tuple(cosets)
-    asked = cosets_named(puzzle, subgroup, _within("depth", depth, 0, 100) or 0, chosen)
+    asked = cosets_named(puzzle, subgroup, listed, chosen)
     asked.check()
     return _surveyed(asked, None, workers, threads, database, progress)
 
