@@ -137,7 +137,7 @@ def test_what_is_kept(all_services: dict[str, Service]) -> None:
         all_services["coordinator"].environment[name] for name in ("FARTHEST_SCRATCH", "FARTHEST_MAPS")
     )
     assert kept["coordinator"] == {scratch, blobs, maps}
-    assert kept["worker"] == {blobs, maps, all_services["worker"].environment["FARTHEST_TABLES"]}
+    assert kept["worker"] == {blobs, maps, scratch, all_services["worker"].environment["FARTHEST_TABLES"]}
     assert kept["web"] == {maps}
     assert not any(kept[name] for name in ("redis", "migrate", "flower"))
     for name in ("worker", "web"):  # which only read maps

@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 from farthest.coordinator import workers
-from farthest.coordinator.survey import SurveyProgress, survey_by_threads, survey_by_workers
+from farthest.coordinator.survey import SurveyProgress, _Survey, survey_by_threads, survey_by_workers
 from farthest.cosets import Drawn, cosets_named
 from farthest.environment import LEASE_SECONDS
 from farthest.errors import BusyError, JobError, LateStepError, ResourceError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys
 from farthest.starts import Found, RushHour, Starts, starts_named, surveyed
-from farthest.stores.redis.attempts import PROTOCOL, new_attempt
+from farthest.stores.redis.attempts import ATTEMPTS, PROTOCOL, SEEN_SECONDS, new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.subgroups import Needs
 from farthest.worker import survey as worker_survey
@@ -228,9 +228,14 @@ def test_a_long_coset_tells_how_far_it_is_and_ends_with_its_attempt(
     with pytest.raises(BusyError):
         work.do(0, 2)
     ENDING.clear()
-    work.drop()
+    nodes.main.zincrby(ATTEMPTS, -2 * SEEN_SECONDS, work.attempt)
     with pytest.raises(LateStepError, match="has ended"):
         work.do(0, 2)
+    nodes.main.zincrby(ATTEMPTS, 2 * SEEN_SECONDS, work.attempt)
+    work.do(0, 2)
+    work.drop()
+    with pytest.raises(LateStepError, match="has ended"):
+        work.do(0, 4)
 
 
 def test_lost_messages(nodes: RedisNodes, database: Database, expected: str) -> None:
@@ -244,6 +249,36 @@ def test_lost_messages(nodes: RedisNodes, database: Database, expected: str) -> 
     with worker(nodes, heed) as named:
         assert by_workers(nodes, database, [])[0] == expected
     assert sorted(set(named)) == list(range(PARTS))
+
+
+def test_what_a_coordinator_that_was_killed_has_left(
+    nodes: RedisNodes, database: Database, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one stores it and asks for what is missing, also where it has begun before the other was silent."""
+    monkeypatch.setattr(workers, "ROLL_CALL_SECONDS", 0.0)
+    job = _Survey(STARTS, database, PARTS, lambda _: None).job
+    left, damaged = (SurveyWork(nodes, new_attempt(job)) for _ in range(2))
+    for work in left, damaged:
+        work.create(STARTS, PARTS)
+        work.open(WorkerProcess("farthest@played"))
+    for part in 1, 2, 3, 8:
+        left.do(0, part)
+    damaged.do(0, 0)
+    nodes.main.hset(damaged.records_key(0), "0", "{}")
+
+    def silent(work: SurveyWork) -> None:
+        nodes.main.zincrby(ATTEMPTS, -2 * SEEN_SECONDS, work.attempt)
+
+    def heed(part: int) -> bool:
+        silent(left)
+        return False
+
+    silent(damaged)
+    with worker(nodes, heed) as named:
+        assert by_workers(nodes, database, [])[0] == expected
+    assert sorted({*named} | {1, 2, 3, 8}) == list(range(PARTS))
+    with pytest.raises(LateStepError, match="nobody waits for part 1"):
+        left.do(0, 1)
 
 
 def test_redis_is_emptied(nodes: RedisNodes, database: Database, expected: str) -> None:

@@ -131,6 +131,22 @@ def test_interrupt_that_falls_into_the_end_of_an_object(folder: Path) -> None:
     assert seen.status == 130
 
 
+def test_interrupt_that_does_not_end_the_read_under_way(run: Run) -> None:
+    """As one that arrives just before the read begins: here another thread receives it."""
+    run("enumerate", "3-puzzle")
+    code = (
+        "import signal, sys, threading, time\n"
+        "from farthest.cli.entry import main\n"
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\n"
+        "sys.argv[1:] = ['distance', '1', '-']\n"
+        "main()"
+    )
+    seen = in_terminal([sys.executable, "-c", code], ("", b"1203\n"), ("unreachable", CTRL_C))
+    assert seen.sane(), seen
+    assert seen.status == 130
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "steps"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import select
 import sys
 import threading
 from contextlib import contextmanager
@@ -91,7 +92,7 @@ def numbered_boards() -> Iterator[tuple[int, str]]:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     number = 0
-    while line := sys.stdin.readline(MOST_OF_A_LINE):
+    while line := _line():
         number += 1
         if len(line) == MOST_OF_A_LINE:
             raise BoardError(
@@ -100,6 +101,14 @@ def numbered_boards() -> Iterator[tuple[int, str]]:
         text = line.strip()
         if text:
             yield number, text
+
+
+def _line() -> str:
+    """The next line of standard input; '' at its end. A read that has begun does not notice a signal that arrived just
+    before it: of a terminal, where Ctrl-C would be lost, nothing is read before a line is there."""
+    while sys.stdin.isatty() and not select.select([sys.stdin], [], [], SIGNALS_SECONDS)[0]:
+        pass
+    return sys.stdin.readline(MOST_OF_A_LINE)
 
 
 class ReadAhead(Generic[Item]):

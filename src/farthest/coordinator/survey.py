@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -18,6 +19,7 @@ from farthest.models.surveys import Done, StoredSurvey, Surveys
 from farthest.starts import TABLES, Part, needs_of, surveyed
 from farthest.stores.blobs.coset_bits import CosetCheckpoint
 from farthest.stores.blobs.folder import scratch_place
+from farthest.version import __version__
 from farthest.wording import bytes_text, counted
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ Watch = Callable[[SurveyProgress], None]
 
 
 class _Survey:
-    """A survey that is under way."""
+    """A survey that is under way. ``job`` stands for it in the names of attempts (stores/redis/attempts.py): the same
+    for coordinators of this version that divide these starts into as many parts, whatever their database."""
 
     def __init__(self, starts: Starts, database: Database, parts: int | None, watch: Watch) -> None:
         self.starts = starts
@@ -74,6 +77,8 @@ class _Survey:
         self._number = begun.id
         self.parts = begun.record.parts
         self._done, self._components = begun.done, begun.components
+        same = hashlib.sha256(f"{__version__} {self.parts} {begun.record.starts_of}".encode())
+        self.job = f"survey-{same.hexdigest()[:16]}"
         self._watch = watch
         self.workers: int | None = None
         self.under_way: dict[int, str] = {}
@@ -181,8 +186,10 @@ def survey_by_workers(
     nodes: RedisNodes | None = None,
 ) -> StoredSurvey:
     """The same, by `farthest worker` processes on any hosts, through Redis. ``notice`` hears that no worker is alive,
-    or that Redis is away. Raises UnavailableError where Redis stays away, JobError where workers cannot do a part, or
-    none has the memory for one."""
+    or that Redis is away. SIGTERM and SIGHUP interrupt it as SIGINT does: workers leave its parts. Raises
+    UnavailableError where Redis stays away, JobError where workers cannot do a part, or none has the memory for one.
+    """
+    from farthest.coordinator.attempt import stop_requests
     from farthest.coordinator.workers import Workers
     from farthest.environment import REDIS_WAIT_SECONDS
     from farthest.stores.redis.attempts import drop_dead
@@ -194,21 +201,45 @@ def survey_by_workers(
     workers = Workers(nodes)
     losses = 0
     try:
-        while missing := survey.missing():
-            survey.tell()
-            # Other processes may be at the same survey: only what coordinators that were lost long ago left is removed.
-            nodes.call(lambda: drop_dead(nodes, ""))
-            try:
-                _attempt(survey, missing, nodes, workers, notice)
-            except LostStateError as error:
-                losses = losses + 1 if len(survey.missing()) == len(missing) else 0
-                if losses == LOSSES_ALLOWED:
-                    raise
-                notice(f"{error}; the parts that are not stored are sent again")
+        with stop_requests(_interrupt):
+            while missing := survey.missing():
+                survey.tell()
+                # Others may be at the same survey: only what coordinators that were lost long ago left is removed.
+                nodes.call(lambda: drop_dead(nodes, ""))
+                try:
+                    _attempt(survey, missing, nodes, workers, notice)
+                except LostStateError as error:
+                    losses = losses + 1 if len(survey.missing()) == len(missing) else 0
+                    if losses == LOSSES_ALLOWED:
+                        raise
+                    notice(f"{error}; the parts that are not stored are sent again")
         return survey.ended()
     finally:
         workers.close()
         nodes.close()
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def _take_over(survey: _Survey, nodes: RedisNodes) -> set[int]:
+    """Stores what workers have found for coordinators of the same survey that were killed, and removes their attempts.
+    Returns these parts."""
+    from farthest.stores.redis.attempts import SEEN_SECONDS, job_of, seen
+    from farthest.worker.survey import SurveyWork
+
+    taken = set[int]()
+    for attempt, silence in nodes.call(lambda: seen(nodes)).items():
+        if job_of(attempt) == survey.job and silence > SEEN_SECONDS:
+            work = SurveyWork(nodes, attempt)
+            with suppress(LostStateError):
+                left, missing = work.left(), set(survey.missing())
+                found = [(part, done.found, done.seconds) for part, done in left.items() if part in missing]
+                survey.store(found)
+                taken.update(left)
+            work.drop()
+    return taken
 
 
 def _attempt(
@@ -220,16 +251,20 @@ def _attempt(
     from farthest.worker.survey import Done as DonePart
     from farthest.worker.survey import SurveyWork
 
-    work = SurveyWork(nodes, new_attempt("survey"))
+    work = SurveyWork(nodes, new_attempt(survey.job))
     work.create(survey.starts, survey.parts)
     outstanding = Outstanding(work, 0, workers.publisher)
     needs = needs_of(survey.starts)
-    waiting, at_a_time, each, noted = iter(missing), 1, AHEAD, False
+    taken = set[int]()
+    waiting = (part for part in missing if part not in taken)
+    at_a_time, each, noted = 1, AHEAD, False
     workers.count_soon()
     try:
         while True:
             alive = workers.count()
             if alive is not None:
+                taken |= _take_over(survey, nodes)
+                outstanding.forget(taken)
                 outstanding.alive = alive.workers > 0
                 at_a_time = alive.workers if needs and needs.all_threads else alive.processes
                 if alive.certain:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from errno import EPERM
 from fcntl import LOCK_EX, LOCK_NB, flock
+from math import inf
 from tempfile import gettempdir
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,9 @@ from farthest.machine import cores
 from farthest.starts import TABLES, Found, Starts, needs_of, starts_of, surveyed
 from farthest.stores.blobs.coset_bits import CosetCheckpoint
 from farthest.stores.blobs.folder import scratch_place
-from farthest.stores.redis.attempts import prefix, unbelieved
+from farthest.stores.redis.attempts import SEEN_SECONDS, prefix, seen, unbelieved
 from farthest.stores.redis.places import place_outside
+from farthest.stores.redis.records import numbers
 from farthest.untrusted_json import read_json_object
 from farthest.worker.work import ENDING, Work, WorkerProcess
 
@@ -87,6 +89,12 @@ class SurveyWork(Work):
     def forget(self, parts: Sequence[int]) -> None:
         """Removes what parts have found: it is stored."""
         self.nodes.call(lambda: self.nodes.main.hdel(self.records_key(0), *map(str, parts)))
+
+    def left(self) -> dict[int, Done]:
+        """What parts have found that was not removed yet. Raises LostStateError where it is damaged."""
+        key = self.records_key(0)
+        parts: Any = self.nodes.call(lambda: self.nodes.main.hkeys(key))
+        return self.records(0, numbers(parts, key), Done)
 
     def under_way_now(self, parts: Container[int]) -> dict[int, str]:
         """How far those of the parts are that take long."""
@@ -140,14 +148,15 @@ class SurveyWork(Work):
             return None
 
     def _tell(self, part: int, told: str) -> bool:
-        """Tells how far a part is; whether anybody waits for it, as far as that is known."""
+        """Tells how far a part is; whether anybody waits for it, as far as that is known: a coordinator that was killed
+        is silent. One that only stood still sends the part again."""
 
         def write() -> bool:
             pipe = self.nodes.main.pipeline()
             pipe.exists(self.keys.meta_key)
             pipe.hset(self._told_key, str(part), told)
             pipe.expire(self._told_key, TOLD_SECONDS)
-            return bool(pipe.execute()[0])
+            return bool(pipe.execute()[0]) and seen(self.nodes).get(self.attempt, inf) <= SEEN_SECONDS
 
         with suppress(StorageError):
             return self.nodes.call(write)
