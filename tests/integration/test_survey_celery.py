@@ -6,11 +6,12 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sqlite3
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,17 +23,18 @@ from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, _Survey, survey_by_threads, survey_by_workers
 from farthest.cosets import Drawn, cosets_named
 from farthest.environment import LEASE_SECONDS
-from farthest.errors import BusyError, JobError, LateStepError, ResourceError
+from farthest.errors import BusyError, JobError, LateStepError, ResourceError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys
 from farthest.starts import Found, RushHour, Starts, starts_named, surveyed
-from farthest.stores.redis.attempts import ATTEMPTS, PROTOCOL, SEEN_SECONDS, new_attempt
+from farthest.stores.redis.attempts import ATTEMPTS, DEAD_SECONDS, PROTOCOL, SEEN_SECONDS, new_attempt, seen
 from farthest.stores.redis.connections import RedisNodes
 from farthest.subgroups import Needs
 from farthest.worker import survey as worker_survey
 from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.survey import SurveyWork
 from farthest.worker.work import ENDING, WorkerProcess
+from servers import RedisServer
 
 STARTS = RushHour(4, 2, 18, "solvable")
 PARTS = 9
@@ -231,13 +233,126 @@ def test_a_long_coset_tells_how_far_it_is_and_ends_with_its_attempt(
         work.do(0, 2)
     ENDING.clear()
     nodes.main.zincrby(ATTEMPTS, -2 * SEEN_SECONDS, work.attempt)
-    with pytest.raises(LateStepError, match="nobody waits for part 2"):
+    with pytest.raises(BusyError):
         work.do(0, 2)
     nodes.main.zincrby(ATTEMPTS, 2 * SEEN_SECONDS, work.attempt)
     work.do(0, 2)
     work.drop()
     with pytest.raises(LateStepError, match="nobody waits for part 4"):
         work.do(0, 4)
+
+
+def at_looks(monkeypatch: pytest.MonkeyPatch, *looks: Callable[[], object]) -> None:
+    """Parts that take a minute: before a process looks whether anybody waits, it calls these."""
+
+    def slow(*arguments: Any) -> tuple[Found, float]:
+        for look in looks:
+            look()
+            arguments[4]("distance 1")
+        return surveyed(*arguments)[0], 60.0
+
+    monkeypatch.setattr(worker_survey, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(worker_survey, "surveyed", slow)
+
+
+def opened(nodes: RedisNodes) -> SurveyWork:
+    work = SurveyWork(nodes, new_attempt("survey"))
+    work.create(COSETS, 6)
+    work.want(range(6))
+    work.open(WorkerProcess("farthest@played"))
+    return work
+
+
+def test_a_part_is_gone_on_with_where_redis_was_away(
+    nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it is back a worker may look before its coordinator was seen again."""
+    work = opened(nodes)
+
+    def silent(seconds: float) -> None:
+        nodes.main.zincrby(ATTEMPTS, -seconds, work.attempt)
+
+    at_looks(monkeypatch, lambda: silent(2 * SEEN_SECONDS), lambda: silent(-2 * SEEN_SECONDS))
+    work.do(0, 3)
+    assert work.records(0, [3], worker_survey.Done)
+    at_looks(monkeypatch, work.drop)
+    with pytest.raises(BusyError):  # of a large coset a checkpoint is left
+        work.do(0, 4)
+
+
+def test_redis_is_away_as_a_part_ends(
+    nodes: RedisNodes, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What took long is not thrown away after some seconds, and it does not wait at each look."""
+    monkeypatch.setattr(worker_survey, "WAIT_SECONDS", 0.1)
+    work = opened(RedisNodes(nodes.urls, wait=0.5))
+    nodes.main.save()
+    begun, away, ended = (threading.Event() for _ in range(3))
+    at_looks(monkeypatch, begun.set, away.wait, *[lambda: None] * 5, ended.set)
+    part = threading.Thread(target=work.do, args=(0, 3))
+    part.start()
+    assert begun.wait(5)
+    redis_server.stop()
+    away.set()
+    assert ended.wait(1.5)
+    time.sleep(0.6)
+    redis_server.start()
+    part.join()
+    assert work.records(0, [3], worker_survey.Done)
+
+
+def test_the_database_is_away(
+    nodes: RedisNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: str
+) -> None:
+    """The coordinator waits, and says meanwhile that it is alive."""
+    monkeypatch.setattr("farthest.models.database.BUSY_SECONDS", 0.01)
+    ages: list[float] = []
+    told: list[str] = []
+    other = sqlite3.connect(tmp_path / "f.db", isolation_level=None, check_same_thread=False)
+
+    def is_back() -> None:
+        ages.extend(seen(nodes).values())
+        other.rollback()
+
+    def heed(part: int) -> bool:
+        if part == 3:
+            other.execute("BEGIN IMMEDIATE")
+            threading.Timer(1.0, is_back).start()
+        return False
+
+    with (
+        closing(other),
+        open_database(tmp_path / "f.db", create=True) as opened,
+        worker(nodes, heed) as named,
+    ):
+        assert by_workers(nodes, opened, told)[0] == expected
+    assert sorted(named) == list(range(PARTS))
+    assert max(ages) < 0.5
+    assert any("waiting up to 300 s for it" in text for text in told)
+
+
+def test_what_could_not_be_stored_is_stored_later(
+    nodes: RedisNodes, database: Database, tmp_path: Path, expected: str
+) -> None:
+    def rename(before: str, after: str) -> None:
+        with closing(sqlite3.connect(tmp_path / "f.db")) as other:
+            other.execute(f"ALTER TABLE {before} RENAME TO {after}")
+
+    def heed(part: int) -> bool:
+        if part == 0:
+            rename("component", "elsewhere")
+        return False
+
+    with worker(nodes, heed), pytest.raises(StorageError):
+        by_workers(nodes, database, [])
+    rename("elsewhere", "component")
+    (attempt,) = seen(nodes)
+    found = {*map(int, nodes.main.hkeys(SurveyWork(nodes, attempt).records_key(0)))}
+    assert found
+    nodes.main.zincrby(ATTEMPTS, -2 * DEAD_SECONDS, attempt)
+    with worker(nodes) as named:
+        assert by_workers(nodes, database, [])[0] == expected
+    assert {*named} == {*range(PARTS)} - found
 
 
 def test_no_part_is_done_again_for_a_message_that_was_sent_again(
@@ -279,7 +394,7 @@ def test_what_a_coordinator_that_was_killed_has_left(
 ) -> None:
     """The next one stores it and asks for what is missing, also where it has begun before the other was silent."""
     monkeypatch.setattr(workers, "ROLL_CALL_SECONDS", 0.0)
-    job = _Survey(STARTS, database, PARTS, lambda _: None).job
+    job = _Survey(STARTS, database, PARTS, lambda _: None, print).job
     left, damaged = (SurveyWork(nodes, new_attempt(job)) for _ in range(2))
     for work in left, damaged:
         work.create(STARTS, PARTS)

@@ -19,6 +19,7 @@ from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.records import Report
 from farthest.worker import app
+from farthest.worker.leases import Leases
 from farthest.worker.work import Work, WorkerProcess
 
 ATTEMPT, DEPTH = "1-0a1b2c3d", 3
@@ -164,6 +165,27 @@ def test_busy_with_what_another_process_has_done(nodes: RedisNodes, work: Square
     told(nodes, work, "square", [5])
     while sent:
         sent.wait()
+    publisher.close()
+
+
+def test_a_lease_that_ends_before_its_report_comes_is_no_loss(
+    nodes: RedisNodes, work: Squares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes that cannot do an item now take it, and give it back, for hours."""
+    monkeypatch.setattr(workers, "BLOCK_SECONDS", 0.01)
+    publisher = Publisher(nodes)
+    sent = Outstanding(work, DEPTH, publisher)
+    sent.send([5])
+    leases = Leases(nodes, ATTEMPT, Squares.kind, 5)
+    busy = Report(DEPTH, 5, "farthest@played/2", error="busy", kind="square")
+    for _ in range(2):
+        assert leases.take(DEPTH, 5, "farthest@played/2")
+        sent.wait()
+        leases.release(DEPTH, 5, "farthest@played/2")
+        sent.wait()
+        nodes.main.rpush(work.keys.done_key, busy.text())
+        sent.wait()
+    assert sent.resent == 0
     publisher.close()
 
 

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from threading import Event
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from farthest.cosets import CosetSet
+from farthest.environment import DATABASE_WAIT_SECONDS
 from farthest.errors import BusyError, JobError, LostStateError, StorageError
 from farthest.models.surveys import Done, StoredSurvey, Surveys
+from farthest.retry import retry_while_away
 from farthest.starts import TABLES, Part, needs_of, surveyed
 from farthest.stores.blobs.coset_bits import CosetCheckpoint
 from farthest.stores.blobs.folder import scratch_place
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 AHEAD, MOST_AHEAD = 2, 32
 """Parts that are begun or wait for each process of a worker: of those that take less time than a transaction many are
@@ -70,8 +74,17 @@ class _Survey:
     """A survey that is under way. ``job`` stands for it in the names of attempts (stores/redis/attempts.py): the same
     for coordinators of this version that divide these starts into as many parts, whatever their database."""
 
-    def __init__(self, starts: Starts, database: Database, parts: int | None, watch: Watch) -> None:
+    def __init__(
+        self,
+        starts: Starts,
+        database: Database,
+        parts: int | None,
+        watch: Watch,
+        notice: Callable[[str], None],
+    ) -> None:
         self.starts = starts
+        self._notice = notice
+        self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away
         self._surveys = Surveys(database)
         begun = self._surveys.begin(starts, parts)
         self._number = begun.id
@@ -85,11 +98,11 @@ class _Survey:
 
     def missing(self) -> list[int]:
         """The parts that are not stored."""
-        return self._surveys.missing(self._number)
+        return self._asked(lambda: self._surveys.missing(self._number))
 
     def store(self, done: list[Done]) -> None:
         """Stores parts, each unless another process has, and tells the progress."""
-        fresh = self._surveys.store(self._number, done) if done else set()
+        fresh = self._asked(lambda: self._surveys.store(self._number, done)) if done else set()
         self._components += sum(
             len(found.components) for part, found, _ in done if part in fresh and isinstance(found, Part)
         )
@@ -103,7 +116,12 @@ class _Survey:
 
     def ended(self) -> StoredSurvey:
         """The survey as it is stored."""
-        return self._surveys.get(self._number)
+        return self._asked(lambda: self._surveys.get(self._number))
+
+    def _asked(self, transaction: Callable[[], Result]) -> Result:
+        """What a transaction gives, which is tried again while the database is away."""
+        wait = DATABASE_WAIT_SECONDS.number
+        return retry_while_away(transaction, wait, told=self._notice, while_waiting=self.while_waiting)
 
 
 def survey_by_threads(
@@ -120,7 +138,7 @@ def survey_by_threads(
     JobError where the survey is deleted meanwhile, ResourceError where memory is too scarce for a part."""
     from farthest.coordinator.attempt import stop_requests
 
-    survey = _Survey(starts, database, parts, watch)
+    survey = _Survey(starts, database, parts, watch, notice)
     at_a_time, each, place = threads, 1, None
     if isinstance(starts, CosetSet):
         at_a_time, each = starts.shares(threads)
@@ -195,17 +213,18 @@ def survey_by_workers(
     from farthest.stores.redis.attempts import drop_dead
     from farthest.stores.redis.connections import RedisNodes
 
-    survey = _Survey(starts, database, parts, watch)
+    survey = _Survey(starts, database, parts, watch, notice)
     nodes = nodes or RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), notice)
     nodes.check()
     workers = Workers(nodes)
     losses = 0
     try:
         with stop_requests(_interrupt):
+            _take_over(survey, nodes)
+            # Others may be at the same survey: only what coordinators that were lost long ago left is removed.
+            nodes.call(lambda: drop_dead(nodes, ""))
             while missing := survey.missing():
                 survey.tell()
-                # Others may be at the same survey: only what coordinators that were lost long ago left is removed.
-                nodes.call(lambda: drop_dead(nodes, ""))
                 try:
                     _attempt(survey, missing, nodes, workers, notice)
                 except LostStateError as error:
@@ -247,17 +266,19 @@ def _attempt(
 ) -> None:
     """Lets workers do the parts. Raises LostStateError where Redis has lost what they found."""
     from farthest.coordinator.workers import Outstanding
-    from farthest.stores.redis.attempts import new_attempt
+    from farthest.stores.redis.attempts import new_attempt, touch
     from farthest.worker.survey import Done as DonePart
     from farthest.worker.survey import SurveyWork
 
     work = SurveyWork(nodes, new_attempt(survey.job))
     work.create(survey.starts, survey.parts)
+    survey.while_waiting = lambda: nodes.call(lambda: touch(nodes, work.attempt))
     outstanding = Outstanding(work, 0, workers.publisher, renew=work.want)
     needs = needs_of(survey.starts)
     taken = set[int]()
     waiting = (part for part in missing if part not in taken)
     at_a_time, each, noted = 1, AHEAD, False
+    kept = False
     workers.count_soon()
     try:
         while True:
@@ -301,6 +322,10 @@ def _attempt(
                 work.forget(parts)
                 seconds = sum(done.seconds for done in found.values()) / len(found)
                 each = min(MOST_AHEAD, max(AHEAD, int(AHEAD_SECONDS / max(seconds, 0.001))))
+    except StorageError as error:  # such as a full disk: the same command stores later what has been found
+        kept = not isinstance(error, LostStateError)
+        raise
     finally:
-        with suppress(StorageError), nodes.hurried():  # a later coordinator removes what is left
-            work.drop()
+        if not kept:
+            with suppress(StorageError), nodes.waiting(0):  # a later coordinator removes what is left
+                work.drop()

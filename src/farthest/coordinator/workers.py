@@ -100,7 +100,7 @@ class _Sent:
     since: float  # by the clock of the host: when it was sent first, or its loss was seen
     times: int = 1
     taken: bool = False  # seen with a lease since it was sent
-    missed: bool = False  # not seen: it may be between its queue and its lease
+    missed: bool = False  # not seen: between its queue and its lease, or its lease and a report, or lost
     spared: bool = False  # excused once after a standstill, since it was sent or seen with a lease
     held: bool = False  # seen with a lease at the last check
     losses: int = 0
@@ -226,15 +226,14 @@ class Outstanding:
             if stood_still and not sent.spared:
                 sent.moment, sent.taken, sent.spared = now, False, True
             elif sent.held:
-                sent.taken, sent.spared = True, False
-            elif sent.taken:
-                sent.losses += 1
-                sent.since = time()
-                metrics.add(metrics.LEASES_LOST, kind=self._work.kind)
-                again.append(item)
-            elif now - sent.moment > self._lease_seconds and self._gone(sent, now, waiting):
+                sent.taken, sent.missed, sent.spared = True, False, False
+            elif sent.taken or (now - sent.moment > self._lease_seconds and self._gone(sent, now, waiting)):
                 if sent.missed:
                     again.append(item)
+                    if sent.taken:
+                        sent.losses += 1
+                        sent.since = time()
+                        metrics.add(metrics.LEASES_LOST, kind=self._work.kind)
                 sent.missed = True
         self._send_again(again, now)
 
