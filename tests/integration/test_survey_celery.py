@@ -398,7 +398,7 @@ def test_what_a_coordinator_that_was_killed_has_left(
     left, damaged = (SurveyWork(nodes, new_attempt(job)) for _ in range(2))
     for work in left, damaged:
         work.create(STARTS, PARTS)
-        work.want(range(PARTS))
+        work.want((0, 1, 2, 3, 8))
         work.open(WorkerProcess("farthest@played"))
     for part in 1, 2, 3, 8:
         left.do(0, part)
@@ -418,6 +418,27 @@ def test_what_a_coordinator_that_was_killed_has_left(
     assert sorted({*named} | {1, 2, 3, 8}) == list(range(PARTS))
     with pytest.raises(LateStepError, match="nobody waits for part 1"):
         left.do(0, 1)
+
+
+def test_two_coordinators_of_one_survey_share_its_parts(
+    nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "ROLL_CALL_SECONDS", 0.05)
+    done: list[int] = []
+
+    def slow(*arguments: Any) -> tuple[Found, float]:
+        time.sleep(0.3)
+        done.append(arguments[1])
+        return surveyed(*arguments)
+
+    monkeypatch.setattr(worker_survey, "surveyed", slow)
+    other = threading.Thread(target=cosets_by_workers, args=(nodes, database, []))
+    with worker(nodes):
+        other.start()
+        until(lambda: done or None, 5, "a part is done")
+        assert cosets_by_workers(nodes, database, []).finished
+        other.join()
+    assert sorted(done) == list(range(6))
 
 
 def test_redis_is_emptied(nodes: RedisNodes, database: Database, expected: str) -> None:

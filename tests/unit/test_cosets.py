@@ -171,6 +171,16 @@ def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked.survey(0, 1).unreached == 0
 
 
+def test_memory_that_tables_of_another_set_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker holds those of the survey before."""
+    others, asked = (cosets_named("pyraminx<U,L>", subgroup, 5, None) for subgroup in ("<L>", "<U>"))
+    assert others.parts
+    monkeypatch.setattr("farthest.cosets.UNCHECKED_BYTES", 0)
+    monkeypatch.setattr("farthest.cosets.memory_limit", lambda _: 0 if others.made else asked.bytes)
+    assert asked.survey(0, 1).unreached == 0
+    assert not others.made
+
+
 CUBE = ("cube-3x3x3-htm", "<U,D,R2,L2,F2,B2>")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -44,6 +44,8 @@ TELL_SECONDS = 1.0
 """After so long it is told how far parts are that take longer."""
 TOLD = 3
 """So many of them."""
+SILENT_SECONDS = 10.0
+"""What another coordinator has sent is left to it unless it was not seen for so long; each is seen every second."""
 LOSSES_ALLOWED = 5
 """How often in a row Redis may lose an attempt of which no part was stored."""
 
@@ -98,7 +100,9 @@ class _Survey:
 
     def missing(self) -> list[int]:
         """The parts that are not stored."""
-        return self._asked(lambda: self._surveys.missing(self._number))
+        found = self._asked(lambda: self._surveys.missing(self._number))
+        self._done = self.parts - len(found)
+        return found
 
     def store(self, done: list[Done]) -> None:
         """Stores parts, each unless another process has, and tells the progress."""
@@ -106,7 +110,7 @@ class _Survey:
         self._components += sum(
             len(found.components) for part, found, _ in done if part in fresh and isinstance(found, Part)
         )
-        self._done += len(done)
+        self._done += len(fresh)
         self.tell()
 
     def tell(self) -> None:
@@ -220,7 +224,7 @@ def survey_by_workers(
     losses = 0
     try:
         with stop_requests(_interrupt):
-            _take_over(survey, nodes)
+            _others(survey, nodes)
             # Others may be at the same survey: only what coordinators that were lost long ago left is removed.
             nodes.call(lambda: drop_dead(nodes, ""))
             while missing := survey.missing():
@@ -242,23 +246,27 @@ def _interrupt() -> None:
     raise KeyboardInterrupt
 
 
-def _take_over(survey: _Survey, nodes: RedisNodes) -> set[int]:
+def _others(survey: _Survey, nodes: RedisNodes, own: str = "") -> tuple[set[int], set[int]]:
     """Stores what workers have found for coordinators of the same survey that were killed, and removes their attempts.
-    Returns these parts."""
+    Returns these parts, and those that living coordinators have sent, except of the attempt ``own``."""
     from farthest.stores.redis.attempts import SEEN_SECONDS, job_of, seen
     from farthest.worker.survey import SurveyWork
 
-    taken = set[int]()
+    taken, theirs = set[int](), set[int]()
     for attempt, silence in nodes.call(lambda: seen(nodes)).items():
-        if job_of(attempt) == survey.job and silence > SEEN_SECONDS:
-            work = SurveyWork(nodes, attempt)
-            with suppress(LostStateError):
-                left, missing = work.left(), set(survey.missing())
-                found = [(part, done.found, done.seconds) for part, done in left.items() if part in missing]
-                survey.store(found)
-                taken.update(left)
-            work.drop()
-    return taken
+        if job_of(attempt) != survey.job or attempt == own:
+            continue
+        work = SurveyWork(nodes, attempt)
+        with suppress(LostStateError):
+            if silence <= SEEN_SECONDS:
+                theirs |= work.wanted() if silence <= SILENT_SECONDS else set()
+                continue
+            left, missing = work.left(), set(survey.missing())
+            found = [(part, done.found, done.seconds) for part, done in left.items() if part in missing]
+            survey.store(found)
+            taken.update(left)
+        work.drop()
+    return taken, theirs
 
 
 def _attempt(
@@ -276,15 +284,20 @@ def _attempt(
     outstanding = Outstanding(work, 0, workers.publisher, renew=work.want)
     needs = needs_of(survey.starts)
     taken = set[int]()
-    waiting = (part for part in missing if part not in taken)
-    at_a_time, each, noted = 1, AHEAD, False
-    kept = False
+    waiting: Iterator[int] = (part for part in missing if part not in taken)
+    theirs = set[int]()
+    at_a_time, each, noted, kept = 1, AHEAD, False, False
     workers.count_soon()
     try:
         while True:
             alive = workers.count()
             if alive is not None:
-                if fresh := _take_over(survey, nodes):
+                fresh, theirs = _others(survey, nodes, work.attempt)
+                if theirs:
+                    left = survey.missing()
+                    fresh |= {part for part in missing if part in outstanding} - {*left}
+                    waiting = iter([part for part in left if part not in outstanding and part not in theirs])
+                if fresh:
                     taken |= fresh
                     outstanding.forget(fresh)
                     work.forget(fresh)
@@ -310,7 +323,7 @@ def _attempt(
             more = list(islice(waiting, max(0, ahead - len(outstanding))))
             work.want(more)
             outstanding.send(more)
-            if not outstanding:
+            if not (outstanding or theirs):
                 return
             parts = sorted(outstanding.wait())
             if outstanding.busy and not noted:

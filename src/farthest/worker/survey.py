@@ -101,6 +101,11 @@ class SurveyWork(Work):
             pipe.hdel(key, *map(str, parts))
         self.nodes.call(pipe.execute)
 
+    def wanted(self) -> set[int]:
+        """The parts that were sent and are not stored."""
+        parts: Any = self.nodes.call(lambda: self.nodes.main.hkeys(self._wanted_key))
+        return {*numbers(parts, self._wanted_key)}
+
     def left(self) -> dict[int, Done]:
         """What parts have found that was not removed yet. Raises LostStateError where it is damaged."""
         key = self.records_key(0)
