@@ -21,7 +21,7 @@ import pytest
 from cluster import until
 from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, _Survey, survey_by_threads, survey_by_workers
-from farthest.cosets import Drawn, cosets_named
+from farthest.cosets import Drawn, _tables, cosets_named
 from farthest.environment import LEASE_SECONDS
 from farthest.errors import BusyError, JobError, LateStepError, ResourceError, StorageError
 from farthest.models.database import Database, open_database
@@ -38,6 +38,7 @@ from servers import RedisServer
 
 STARTS = RushHour(4, 2, 18, "solvable")
 PARTS = 9
+QUEUE = "farthest:farthest.steps\x06\x162"
 
 
 @pytest.fixture
@@ -69,9 +70,8 @@ def worker(nodes: RedisNodes, heed: Callable[[int], bool] = lambda part: False) 
 
     def receive() -> None:
         process = WorkerProcess("farthest@played")
-        queues = ["farthest:farthest.steps", "farthest:farthest.steps\x06\x161"]
         while not ended.is_set():
-            found: Any = process.nodes.main.brpop(queues, timeout=0.05)
+            found: Any = process.nodes.main.brpop([QUEUE], timeout=0.05)
             if found is not None:
                 (attempt, depth, part), *_ = json.loads(base64.b64decode(json.loads(found[1])["body"]))
                 named.append(part)
@@ -155,6 +155,7 @@ def cosets_by_workers(nodes: RedisNodes, database: Database, told: list[str]) ->
 def test_a_coset_that_a_worker_has_no_memory_for_now(
     nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _tables.cache_clear()  # of other tests: they would be dropped first
     free = iter([0, 0, 0])
     monkeypatch.setattr("farthest.cosets.UNCHECKED_BYTES", 0)
     monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: next(free, 2**30))
@@ -371,7 +372,7 @@ def test_no_part_is_done_again_for_a_message_that_was_sent_again(
     monkeypatch.setattr(worker_survey, "surveyed", slow)
     with worker(nodes) as named:
         assert cosets_by_workers(nodes, database, []).finished
-        until(lambda: nodes.main.llen("farthest:farthest.steps\x06\x161") == 0 or None, 10, "all are read")
+        until(lambda: nodes.main.llen(QUEUE) == 0 or None, 10, "all are read")
     assert sorted(at) == list(range(6))
     assert len(named) > 6
 

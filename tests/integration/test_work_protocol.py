@@ -196,6 +196,22 @@ def test_an_item_that_was_sent_again_is_not_chosen_twice(work: Squares) -> None:
     assert work.choose(DEPTH, 8, again=False) == 8  # what is in the message, where nothing is to do
 
 
+def test_steps_go_before_parts_of_surveys(nodes: RedisNodes) -> None:
+    """These may take an hour each; what is sent again of them does not overtake steps either."""
+    publisher = Publisher(nodes)
+    publisher.publish("survey", "survey-0a1b2c3d", 0, [5], urgent=True)
+    publisher.publish("step", ATTEMPT, DEPTH, [6])
+    publisher.publish("step", ATTEMPT, DEPTH, [7], urgent=True)
+    publisher.close()
+    lengths = [app.queue_length(nodes, priority) for priority in app.PRIORITIES]
+    with app.celery_app(nodes.urls[0]).connection_for_read() as connection:
+        queue = connection.SimpleQueue(app.QUEUE)
+        items = [queue.get(timeout=5).payload[0][2] for _ in range(3)]
+        queue.close()
+    assert items == [7, 6, 5]
+    assert lengths == [1, 2, 3]
+
+
 def test_another_depth_is_under_way(nodes: RedisNodes, work: Squares) -> None:
     with pytest.raises(LostStateError, match="Redis has lost the squares at depth 4"):
         work.finished(DEPTH + 1)

@@ -25,7 +25,16 @@ from farthest.stores.redis.places import place_of
 from farthest.stores.redis.records import Report
 from farthest.version import __version__
 from farthest.wording import bytes_text
-from farthest.worker.app import NORMAL, QUEUE, URGENT, broker_settings, celery_app, queue_length, task_name
+from farthest.worker.app import (
+    NORMAL,
+    QUEUE,
+    URGENT,
+    broker_settings,
+    celery_app,
+    priority_of,
+    queue_length,
+    task_name,
+)
 from farthest.worker.leases import Leases
 from farthest.worker.registry import WorkerRecord, list_workers
 
@@ -215,7 +224,7 @@ class Outstanding:
         held = self._nodes.call(lambda: self._leases.held(self._depth, list(self._sent)))
         for item in self._work.finished(self._depth):
             self._sent.pop(item, None)
-        waiting = self._nodes.call(lambda: queue_length(self._nodes))
+        waiting = self._nodes.call(lambda: queue_length(self._nodes, priority_of(self._work.kind)))
         now = monotonic()
         # Redis or this process was stopped, and leases may have lapsed: let their holders renew them. But only once:
         # where every round takes so long, lost items must be sent again nevertheless.
@@ -424,7 +433,8 @@ class Publisher:
         sent again. Raises UnavailableError where waiting may help, else StorageError."""
         self._loading.join()  # two threads that import the same modules may see them partly initialised
         app = celery_app(self._url)
-        options: dict[str, Any] = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
+        priority = URGENT if urgent and priority_of(kind) == NORMAL else priority_of(kind)
+        options: dict[str, Any] = {"queue": QUEUE, "priority": priority, "retry": False}
         if headers := tracing.to_send():
             options["headers"] = headers
         try:
