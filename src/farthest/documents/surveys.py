@@ -114,7 +114,9 @@ class LayerEstimateDocument(TypedDict):
     regression: Annotated[
         float | None, "the positions by regression on known layers; null where none was made"
     ]
-    regression_error: Annotated[float | None, "its standard error"]
+    regression_error: Annotated[
+        float | None, "its standard error; null also where these cosets have exactly the fitted counts"
+    ]
     controls: Annotated[list[int], "the distances of these layers"]
     known: Annotated[int | None, "the layer where it is known, published or by `--known`"]
 

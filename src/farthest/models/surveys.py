@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, delete, func, insert, literal, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from farthest.cosets import CosetRow
 from farthest.errors import JobError, StorageError
@@ -96,7 +96,10 @@ class Surveys:
                     row = asdict(SurveyRecord(starts.name, text, divided, now()))
                     found = connection.execute(insert(survey).values(row)).inserted_primary_key[0]  # type: ignore[index]
                     _take_over(connection, starts, found, divided)
-        return self.get(found)
+        begun = self.get(found)
+        if begun.record.parts < 1:
+            raise damaged("survey", found, f"column parts: {begun.record.parts}", survey=found)
+        return begun
 
     def missing(self, survey_id: int) -> list[int]:
         """The parts that are not done, ascending. Raises JobError where the survey was deleted."""
@@ -245,13 +248,7 @@ class Surveys:
         """What has been found of cosets, and the seconds that each took. Raises StorageError where that is not what was
         stored."""
         for record in self._parts(survey_id):
-            try:
-                row = msgspec.json.decode(record.totals, type=CosetRow)
-            except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
-                raise _damaged_part(survey_id, record, f"column totals: {error}") from None
-            if digest_of(row) != record.digest:
-                raise _damaged_part(survey_id, record, "it is not what was stored")
-            yield row, record.seconds
+            yield _read_coset(survey_id, record), record.seconds
 
     def _parts(self, survey_id: int) -> Iterator[SurveyPartRecord]:
         """So many at a time: no transaction is open while they are used."""
@@ -279,11 +276,17 @@ def _take_over(connection: Connection, starts: Starts, survey_id: int, parts: in
             if source and _source(read_json_object(text)) == source:
                 done = select(survey_part.c.part).where(survey_part.c.survey_id == survey_id)
                 rows = (
-                    select(literal(survey_id), *(survey_part.c[name] for name in names))
+                    select(*(survey_part.c[name] for name in names))
                     .where(survey_part.c.survey_id == other, survey_part.c.part < parts)
                     .where(survey_part.c.part.not_in(done))
                 )
-                connection.execute(insert(survey_part).from_select(["survey_id", *names], rows))
+                whole = []
+                for row in connection.execute(rows):
+                    with suppress(StorageError):  # one that is damaged is done again
+                        _read_coset(other, record := SurveyPartRecord(*row))
+                        whole.append({"survey_id": survey_id, **asdict(record)})
+                if whole:
+                    connection.execute(insert(survey_part), whole)
 
 
 def _source(fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -297,6 +300,16 @@ def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[int, Counts]:
         return msgspec.json.decode(record.totals, type=dict[int, Counts])
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
         raise _damaged_part(survey_id, record, f"column totals: {error}") from None
+
+
+def _read_coset(survey_id: int, record: SurveyPartRecord) -> CosetRow:
+    try:
+        row = msgspec.json.decode(record.totals, type=CosetRow)
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        raise _damaged_part(survey_id, record, f"column totals: {error}") from None
+    if digest_of(row) != record.digest:
+        raise _damaged_part(survey_id, record, "it is not what was stored")
+    return row
 
 
 def _damaged_part(survey_id: int, record: SurveyPartRecord, what: str) -> StorageError:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from sqlalchemy import update
 
 from farthest import enumerate as enumerate_puzzle
 from farthest import open_survey
@@ -16,6 +17,7 @@ from farthest.documents.surveys import estimates_table
 from farthest.errors import FarthestError, JobError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import Done, StoredSurvey, Surveys
+from farthest.models.tables import survey_part
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.coset_estimates import (
     CosetEstimates,
@@ -93,6 +95,17 @@ def test_off_is_told_of_the_estimate_with_the_smaller_error() -> None:
     layer = LayerEstimate(7, 1.0, Estimate(110.0, 5.0), Estimate(140.0, 20.0, (6,)), 100)
     _, (cells,) = estimates_table(CosetEstimates(10, 12, False, None, 0, 1.0, [layer]))
     assert cells[-1] == "2.0"
+
+
+def test_the_error_of_a_fit_that_leaves_nothing_is_not_known(database: Database) -> None:
+    """Each position is within two moves. Two are in a coset: as many are two moves away as are not one move away, but
+    for the solved one, which is not in the sample. So the fit is exact, and wrong."""
+    moves = "; ".join(f"m{by}={[(at + by) % 24 + 1 for at in range(24)]}" for by in (1, 2, 3, 4, 12))
+    survey = stored(database, Drawn(12, 6), moves, "<m12>", 2)
+    estimated = found(database, survey, "1=9", "2=14")
+    assert estimated.layers[2].regression == Estimate(pytest.approx(15), None, (1,))  # type: ignore[arg-type]
+    _, (*_, cells) = estimates_table(estimated)
+    assert cells[4:] == ("15", "", "1", "14", "")
 
 
 def test_each_coset_has_the_same_chance() -> None:
@@ -180,6 +193,13 @@ def test_more_cosets_of_a_seed_take_over_those_that_are_done(database: Database)
     assert (more.done, surveys.missing(more.id)) == (5, [5, 6, 7])
     assert [*surveys.cosets(more.id)] == [*surveys.cosets(fewer.id)]
     assert stored(database, Drawn(3, 2), depth=6).done == 3
+    with database.write() as connection:
+        connection.execute(update(survey_part).where(survey_part.c.part == 2).values(totals="{}"))
+    assert surveys.missing(surveys.begin(cosets_named(PUZZLE, SUBGROUP, 6, Drawn(7, 2)), None).id) == [
+        2,
+        5,
+        6,
+    ]
     for other in (Drawn(8, 3), ("L",), None):
         assert surveys.begin(cosets_named(PUZZLE, SUBGROUP, 6, other), None).done == 0
     assert surveys.begin(cosets_named(PUZZLE, SUBGROUP, 7, Drawn(8, 2)), None).done == 0
