@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from farthest import enumerate as enumerate_puzzle
-from farthest import open_survey
+from farthest import load_puzzle, open_survey
 from farthest.coordinator.survey import survey_by_threads
 from farthest.cosets import Chosen, Drawn, cosets_named
 from farthest.documents.surveys import estimates_table
@@ -203,3 +204,16 @@ def test_more_cosets_of_a_seed_take_over_those_that_are_done(database: Database)
     for other in (Drawn(8, 3), ("L",), None):
         assert surveys.begin(cosets_named(PUZZLE, SUBGROUP, 6, other), None).done == 0
     assert surveys.begin(cosets_named(PUZZLE, SUBGROUP, 7, Drawn(8, 2)), None).done == 0
+
+
+def test_another_title_takes_over_what_is_done(database: Database) -> None:
+    """Titles, sources and known figures of catalogue puzzles change with versions of the program."""
+    surveys = Surveys(database)
+    renamed = replace(load_puzzle(PUZZLE), title="another", known=())
+    for chosen in (("L", "L R"), Drawn(2, 4), None):
+        asked, again = (cosets_named(puzzle, SUBGROUP, 2, chosen) for puzzle in (PUZZLE, renamed))
+        first = surveys.begin(asked, None)
+        surveys.store(first.id, [(1, asked.survey(1, 2), 1.0)])
+        second = surveys.begin(again, None)
+        assert second.id != first.id
+        assert [*surveys.cosets(second.id)] == [*surveys.cosets(first.id)]
