@@ -168,6 +168,24 @@ def test_a_coset_that_a_worker_has_no_memory_for_now(
     assert "which is more than is free" in waits
 
 
+def test_the_system_gives_no_more_memory_now(
+    nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = iter([True])
+
+    def full(*arguments: Any) -> tuple[Found, float]:
+        if next(failing, False):
+            raise MemoryError
+        return surveyed(*arguments)
+
+    monkeypatch.setattr(worker_survey, "surveyed", full)
+    monkeypatch.setattr(worker_survey, "BUSY_SECONDS", 0.01)
+    told: list[str] = []
+    with worker(nodes):
+        assert cosets_by_workers(nodes, database, told).finished
+    assert told == ["a worker waits: the system gives this process no more memory"]
+
+
 def test_no_worker_has_the_memory_for_a_coset(nodes: RedisNodes, database: Database) -> None:
     small = WorkerRecord("farthest@small", "here", 1, "0.0.7", PROTOCOL, 1, "", memory=10_000)
     Heartbeat(nodes, small, list).beat()
@@ -176,6 +194,26 @@ def test_no_worker_has_the_memory_for_a_coset(nodes: RedisNodes, database: Datab
     unknown = replace(small, name="farthest@unknown", memory=0)
     Heartbeat(nodes, unknown, list).beat()
     with worker(nodes):
+        assert cosets_by_workers(nodes, database, []).finished
+
+
+def test_the_worker_that_has_the_memory_starts_anew(
+    nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is under way is not thrown away where only small workers are there for a while."""
+    monkeypatch.setattr(workers, "ROLL_CALL_SECONDS", 0.01)
+    small = WorkerRecord("farthest@small", "here", 1, "0.0.7", PROTOCOL, 1, "", memory=10_000)
+    large = Heartbeat(nodes, replace(small, name="farthest@large", memory=2**40), list)
+    for heartbeat in Heartbeat(nodes, small, list), large:
+        heartbeat.beat()
+
+    def heed(part: int) -> bool:
+        if part == 3:
+            large.end()
+            time.sleep(0.3)
+        return False
+
+    with worker(nodes, heed):
         assert cosets_by_workers(nodes, database, []).finished
 
 

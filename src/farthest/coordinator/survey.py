@@ -96,6 +96,7 @@ class _Survey:
         self.job = f"survey-{same.hexdigest()[:16]}"
         self._watch = watch
         self.workers: int | None = None
+        self.able = False  # a worker has had the memory for a part
         self.under_way: dict[int, str] = {}
 
     def missing(self) -> list[int]:
@@ -304,19 +305,17 @@ def _attempt(
                 outstanding.alive = alive.workers > 0
                 at_a_time = alive.workers if needs and needs.all_threads else alive.processes
                 if alive.certain:
-                    if (
-                        needs
-                        and alive.memory is not None
-                        and alive.memory < needs.table_bytes + needs.coset_bytes
-                    ):
+                    survey.workers = alive.workers
+                    survey.under_way = work.under_way_now(outstanding)
+                    survey.able |= any(told != TABLES for told in survey.under_way.values())
+                    survey.tell()
+                    least = needs.table_bytes + needs.coset_bytes if needs else 0
+                    if needs and not survey.able and alive.memory is not None and alive.memory < least:
                         raise JobError(
                             f"{survey.starts.name}: a coset needs {bytes_text(needs.coset_bytes)} of memory beside "
                             f"{bytes_text(needs.table_bytes)} of tables; the largest worker had "
                             f"{bytes_text(alive.memory)} free when it began"
                         )
-                    survey.workers = alive.workers
-                    survey.under_way = work.under_way_now(outstanding)
-                    survey.tell()
                 if alive.note:
                     notice(alive.note)
             ahead = max(LEAST_AHEAD, each * at_a_time)
@@ -330,6 +329,7 @@ def _attempt(
                 noted = True
                 notice(f"a worker waits: {outstanding.busy}")
             if parts:
+                survey.able = True
                 found = work.records(0, parts, DonePart)
                 survey.store([(part, done.found, done.seconds) for part, done in found.items()])
                 work.forget(parts)

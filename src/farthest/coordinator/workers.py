@@ -26,6 +26,7 @@ from farthest.stores.redis.records import Report
 from farthest.version import __version__
 from farthest.wording import bytes_text
 from farthest.worker.app import (
+    LATER,
     NORMAL,
     QUEUE,
     URGENT,
@@ -49,7 +50,7 @@ LOSSES_ALLOWED = 8
 QUEUE_SECONDS = 30.0
 """How long a message may wait in a queue before it is sent again; then twice as long, and so on."""
 LONGEST_QUEUE_SECONDS = 240.0
-"""The longest of these waits."""
+"""The longest of these waits, but for parts of surveys, which wait behind hours of others."""
 STILL_SECONDS = 2.5 * BLOCK_SECONDS
 """A pause between two checks that shows a standstill: longer than two waits for reports."""
 DRAINED_AT_ONCE = 1000
@@ -133,6 +134,7 @@ class Outstanding:
         self._nodes = work.nodes
         self._depth = depth
         self._publisher = publisher
+        self._priority = priority_of(work.kind)
         self._lease_seconds = LEASE_SECONDS.number()
         self._leases = Leases(work.nodes, work.attempt, work.kind, self._lease_seconds)
         self._renew = renew
@@ -224,7 +226,7 @@ class Outstanding:
         held = self._nodes.call(lambda: self._leases.held(self._depth, list(self._sent)))
         for item in self._work.finished(self._depth):
             self._sent.pop(item, None)
-        waiting = self._nodes.call(lambda: queue_length(self._nodes, priority_of(self._work.kind)))
+        waiting = self._nodes.call(lambda: queue_length(self._nodes, self._priority))
         now = monotonic()
         # Redis or this process was stopped, and leases may have lapsed: let their holders renew them. But only once:
         # where every round takes so long, lost items must be sent again nevertheless.
@@ -250,7 +252,9 @@ class Outstanding:
         """Whether a message that no worker has begun is, or may be, lost: other jobs may keep the queue long."""
         if waiting == 0:
             return True
-        patience = min(QUEUE_SECONDS * 2 ** min(sent.times - 1, 9), LONGEST_QUEUE_SECONDS)
+        patience = QUEUE_SECONDS * 2 ** min(sent.times - 1, 9)
+        if self._priority < LATER:
+            patience = min(patience, LONGEST_QUEUE_SECONDS)
         return self.alive and now - sent.moment > patience
 
     def _send_again(self, items: list[int], now: float) -> None:

@@ -217,8 +217,8 @@ class SurveyWork(Work):
                 return surveyed(self._starts, part, self._parts, cores(), heed, kept)
         except BlockingIOError:
             problem = ""
-        except ResourceError as error:
-            problem = str(error)
+        except (ResourceError, MemoryError) as error:
+            problem = str(error) or "the system gives this process no more memory"
         sleep(BUSY_SECONDS)
         raise BusyError(problem)
 
