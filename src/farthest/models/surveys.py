@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import Connection, delete, func, insert, select
 
-from farthest.cosets import CosetRow
+from farthest.cosets import CosetRow, CosetSet, Drawn
 from farthest.errors import JobError, StorageError
 from farthest.models.database import Database
 from farthest.models.records import ComponentRecord, SurveyPartRecord, SurveyRecord, fields_of, now
@@ -266,14 +266,13 @@ class Surveys:
 
 
 def _take_over(connection: Connection, starts: Starts, survey_id: int, parts: int) -> None:
-    """Of cosets at random the first ones are those of fewer, or of more, with the same seed: what other surveys have
-    found of them counts in a new one too."""
-    source = _source(starts.fields())
+    """What other surveys have found of the same cosets counts in a new one too."""
+    source = _source(starts)
     others = select(survey.c.id, survey.c.starts_of).where(survey.c.name == starts.name)
     names = [one.name for one in fields_of(SurveyPartRecord)]
     for other, text in connection.execute(others.where(survey.c.id != survey_id)).all():
         with suppress(ValueError):  # who asks for that survey is told that it is damaged
-            if source and _source(read_json_object(text)) == source:
+            if source and _source(starts_of(read_json_object(text))) == source:
                 done = select(survey_part.c.part).where(survey_part.c.survey_id == survey_id)
                 rows = (
                     select(*(survey_part.c[name] for name in names))
@@ -289,10 +288,13 @@ def _take_over(connection: Connection, starts: Starts, survey_id: int, parts: in
                     connection.execute(insert(survey_part), whole)
 
 
-def _source(fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What cosets at random are the first of."""
-    drawn = fields.get("cosets")
-    return {**fields, "cosets": drawn.get("seed")} if isinstance(drawn, dict) else None
+def _source(starts: Starts) -> object:
+    """What decides the cosets of parts, whatever the puzzle's title; None where they are none. Of those at random the
+    first are those of fewer with the same seed."""
+    if not isinstance(starts, CosetSet):
+        return None
+    chosen = starts.chosen.seed if isinstance(starts.chosen, Drawn) else starts.chosen
+    return starts.puzzle.digest, starts.subgroup, starts.depth, chosen
 
 
 def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[int, Counts]:
