@@ -376,7 +376,11 @@ def test_the_database_is_away(
 
 @pytest.mark.parametrize("how", [StorageError, KeyboardInterrupt])
 def test_what_could_not_be_stored_is_stored_later(
-    how: type[BaseException], nodes: RedisNodes, tmp_path: Path, expected: str, monkeypatch: pytest.MonkeyPatch
+    how: type[BaseException],
+    nodes: RedisNodes,
+    tmp_path: Path,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also where Ctrl-C ends the wait for the database."""
     monkeypatch.setattr("farthest.models.database.BUSY_SECONDS", 0.01)
