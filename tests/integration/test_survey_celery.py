@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from cluster import until
+from farthest import metrics
 from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, _Survey, survey_by_threads, survey_by_workers
 from farthest.cosets import Drawn, _tables, cosets_named
@@ -180,9 +181,12 @@ def test_the_system_gives_no_more_memory_now(
 
     monkeypatch.setattr(worker_survey, "surveyed", full)
     monkeypatch.setattr(worker_survey, "BUSY_SECONDS", 0.01)
+    results: list[str] = []
+    monkeypatch.setattr(metrics, "observe", lambda *_, result, **__: results.append(result))
     told: list[str] = []
     with worker(nodes):
         assert cosets_by_workers(nodes, database, told).finished
+    assert sorted(results) == ["busy", *["done"] * 6]
     assert told == ["a worker waits: the system gives this process no more memory"]
 
 
@@ -370,27 +374,44 @@ def test_the_database_is_away(
     assert any("waiting up to 300 s for it" in text for text in told)
 
 
+@pytest.mark.parametrize("how", [StorageError, KeyboardInterrupt])
 def test_what_could_not_be_stored_is_stored_later(
-    nodes: RedisNodes, database: Database, tmp_path: Path, expected: str
+    how: type[BaseException],
+    nodes: RedisNodes,
+    tmp_path: Path,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def rename(before: str, after: str) -> None:
-        with closing(sqlite3.connect(tmp_path / "f.db")) as other:
-            other.execute(f"ALTER TABLE {before} RENAME TO {after}")
+    """Also where Ctrl-C ends the wait for the database."""
+    monkeypatch.setattr("farthest.models.database.BUSY_SECONDS", 0.01)
+    other = sqlite3.connect(tmp_path / "f.db", isolation_level=None, check_same_thread=False)
+
+    class Told(list[str]):
+        def append(self, text: str) -> None:
+            assert "waiting up to 300 s for it" in text
+            raise KeyboardInterrupt
 
     def heed(part: int) -> bool:
         if part == 0:
-            rename("component", "elsewhere")
+            other.execute("BEGIN IMMEDIATE")
+            if how is StorageError:
+                other.execute("ALTER TABLE component RENAME TO elsewhere")
+                other.commit()
         return False
 
-    with worker(nodes, heed), pytest.raises(StorageError):
-        by_workers(nodes, database, [])
-    rename("elsewhere", "component")
-    (attempt,) = seen(nodes)
-    found = {*map(int, nodes.main.hkeys(SurveyWork(nodes, attempt).records_key(0)))}
-    assert found
-    nodes.main.zincrby(ATTEMPTS, -2 * DEAD_SECONDS, attempt)
-    with worker(nodes) as named:
-        assert by_workers(nodes, database, [])[0] == expected
+    with closing(other), open_database(tmp_path / "f.db", create=True) as opened:
+        with worker(nodes, heed), pytest.raises(how):
+            by_workers(nodes, opened, Told())
+        if how is StorageError:
+            other.execute("ALTER TABLE elsewhere RENAME TO component")
+        else:
+            other.rollback()
+        (attempt,) = seen(nodes)
+        found = {*map(int, nodes.main.hkeys(SurveyWork(nodes, attempt).records_key(0)))}
+        assert found
+        nodes.main.zincrby(ATTEMPTS, -2 * DEAD_SECONDS, attempt)
+        with worker(nodes) as named:
+            assert by_workers(nodes, opened, [])[0] == expected
     assert {*named} == {*range(PARTS)} - found
 
 

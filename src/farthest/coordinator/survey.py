@@ -287,7 +287,7 @@ def _attempt(
     taken = set[int]()
     waiting: Iterator[int] = (part for part in missing if part not in taken)
     theirs = set[int]()
-    at_a_time, each, noted, kept = 1, AHEAD, False, False
+    at_a_time, each, noted, storing = 1, AHEAD, False, False
     workers.count_soon()
     try:
         while True:
@@ -331,14 +331,13 @@ def _attempt(
             if parts:
                 survey.able = True
                 found = work.records(0, parts, DonePart)
+                storing = True
                 survey.store([(part, done.found, done.seconds) for part, done in found.items()])
+                storing = False
                 work.forget(parts)
                 seconds = sum(done.seconds for done in found.values()) / len(found)
                 each = min(MOST_AHEAD, max(AHEAD, int(AHEAD_SECONDS / max(seconds, 0.001))))
-    except StorageError as error:  # such as a full disk: the same command stores later what has been found
-        kept = not isinstance(error, LostStateError)
-        raise
     finally:
-        if not kept:
+        if not storing:  # else the same command stores later what has been found
             with suppress(StorageError), nodes.waiting(0):  # a later coordinator removes what is left
                 work.drop()
