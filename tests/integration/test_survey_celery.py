@@ -323,6 +323,18 @@ def test_a_part_is_gone_on_with_where_redis_was_away(
         work.do(0, 4)
 
 
+def test_a_part_of_a_command_that_has_ended_is_left_where_redis_is_full(
+    nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = opened(nodes)
+    at_looks(monkeypatch, lambda: nodes.main.config_set("maxmemory", 1), work.drop)
+    try:
+        with pytest.raises(BusyError):
+            work.do(0, 3)
+    finally:
+        nodes.main.config_set("maxmemory", 0)
+
+
 def test_redis_is_away_as_a_part_ends(
     nodes: RedisNodes, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,10 +176,10 @@ class SurveyWork(Work):
         """Whether the result of a part is waited for, and not found yet."""
 
         def read() -> bool:
-            pipe = self.nodes.main.pipeline()
-            pipe.hexists(self._wanted_key, str(part))
+            pipe = self.nodes.main.pipeline(transaction=False)  # a full Redis refuses transactions
             pipe.hexists(self.records_key(0), str(part))
-            return pipe.execute() == [True, False]
+            pipe.hexists(self._wanted_key, str(part))
+            return pipe.execute() == [False, True]
 
         return self.nodes.call(read)
 
@@ -195,9 +195,9 @@ class SurveyWork(Work):
             pipe.execute()
 
         with suppress(StorageError), self.nodes.waiting(0):
-            self.nodes.call(write)
             waiting = self._waiting(part)
             silence = self.nodes.call(lambda: seen(self.nodes)).get(self.attempt, inf)
+            self.nodes.call(write)  # which a full Redis refuses
         return waiting, silence > SEEN_SECONDS
 
     def _survey(self, part: int, heed: Callable[[str], None]) -> tuple[Found, float, CosetCheckpoint | None]:
