@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from cluster import until
 from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, _Survey, survey_by_threads, survey_by_workers
 from farthest.cosets import Drawn, cosets_named
@@ -218,6 +219,7 @@ def test_a_long_coset_tells_how_far_it_is_and_ends_with_its_attempt(
     monkeypatch.setattr(worker_survey, "LOOK_SECONDS", 0.0)
     work = SurveyWork(nodes, new_attempt("survey"))
     work.create(COSETS, 6)
+    work.want([2, 3, 4])
     work.open(WorkerProcess("farthest@played"))
     work.do(0, 3)
     assert work.under_way_now([3]).keys() == {3}
@@ -229,13 +231,34 @@ def test_a_long_coset_tells_how_far_it_is_and_ends_with_its_attempt(
         work.do(0, 2)
     ENDING.clear()
     nodes.main.zincrby(ATTEMPTS, -2 * SEEN_SECONDS, work.attempt)
-    with pytest.raises(LateStepError, match="has ended"):
+    with pytest.raises(LateStepError, match="nobody waits for part 2"):
         work.do(0, 2)
     nodes.main.zincrby(ATTEMPTS, 2 * SEEN_SECONDS, work.attempt)
     work.do(0, 2)
     work.drop()
-    with pytest.raises(LateStepError, match="has ended"):
+    with pytest.raises(LateStepError, match="nobody waits for part 4"):
         work.do(0, 4)
+
+
+def test_no_part_is_done_again_for_a_message_that_was_sent_again(
+    nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a long part is under way the messages behind it are sent again and again."""
+    monkeypatch.setattr(workers, "QUEUE_SECONDS", 0.1)
+    Heartbeat(nodes, WorkerRecord("farthest@played", "here", 1, "0.0.7", PROTOCOL, 1, ""), list).beat()
+    at: list[int] = []
+
+    def slow(*arguments: Any) -> tuple[Found, float]:
+        time.sleep(0.0 if at else 2.0)
+        at.append(arguments[1])
+        return surveyed(*arguments)
+
+    monkeypatch.setattr(worker_survey, "surveyed", slow)
+    with worker(nodes) as named:
+        assert cosets_by_workers(nodes, database, []).finished
+        until(lambda: nodes.main.llen("farthest:farthest.steps\x06\x161") == 0 or None, 10, "all are read")
+    assert sorted(at) == list(range(6))
+    assert len(named) > 6
 
 
 def test_lost_messages(nodes: RedisNodes, database: Database, expected: str) -> None:
@@ -260,6 +283,7 @@ def test_what_a_coordinator_that_was_killed_has_left(
     left, damaged = (SurveyWork(nodes, new_attempt(job)) for _ in range(2))
     for work in left, damaged:
         work.create(STARTS, PARTS)
+        work.want(range(PARTS))
         work.open(WorkerProcess("farthest@played"))
     for part in 1, 2, 3, 8:
         left.do(0, part)

@@ -253,7 +253,7 @@ def _attempt(
 
     work = SurveyWork(nodes, new_attempt(survey.job))
     work.create(survey.starts, survey.parts)
-    outstanding = Outstanding(work, 0, workers.publisher)
+    outstanding = Outstanding(work, 0, workers.publisher, renew=work.want)
     needs = needs_of(survey.starts)
     taken = set[int]()
     waiting = (part for part in missing if part not in taken)
@@ -263,8 +263,10 @@ def _attempt(
         while True:
             alive = workers.count()
             if alive is not None:
-                taken |= _take_over(survey, nodes)
-                outstanding.forget(taken)
+                if fresh := _take_over(survey, nodes):
+                    taken |= fresh
+                    outstanding.forget(fresh)
+                    work.forget(fresh)
                 outstanding.alive = alive.workers > 0
                 at_a_time = alive.workers if needs and needs.all_threads else alive.processes
                 if alive.certain:
@@ -284,7 +286,9 @@ def _attempt(
                 if alive.note:
                     notice(alive.note)
             ahead = max(LEAST_AHEAD, each * at_a_time)
-            outstanding.send(list(islice(waiting, max(0, ahead - len(outstanding)))))
+            more = list(islice(waiting, max(0, ahead - len(outstanding))))
+            work.want(more)
+            outstanding.send(more)
             if not outstanding:
                 return
             parts = sorted(outstanding.wait())

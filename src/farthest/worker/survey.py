@@ -3,6 +3,7 @@
 In Redis, with the prefix of the attempt's keys (worker/work.py):
 
     meta        hash: the set of starts, and into how many parts the survey is divided
+    wanted:0    hash: the parts that were sent and are not stored; messages of others are dropped
     found:0     hash, the records: what a part has found, and its seconds, until the coordinator has stored it
     told:0      hash: how far a long part is, for people
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from errno import EPERM
 from fcntl import LOCK_EX, LOCK_NB, flock
@@ -86,9 +87,18 @@ class SurveyWork(Work):
         """Makes the attempt known."""
         self.make_known({"starts": json.dumps(starts.fields()), "parts": str(parts), self.under_way: "0"})
 
-    def forget(self, parts: Sequence[int]) -> None:
+    def want(self, parts: Iterable[int]) -> None:
+        """Says that parts are to be done."""
+        wanted: Any = dict.fromkeys(map(str, parts), "")
+        if wanted:
+            self.nodes.call(lambda: self.nodes.main.hset(self._wanted_key, mapping=wanted))
+
+    def forget(self, parts: Iterable[int]) -> None:
         """Removes what parts have found: it is stored."""
-        self.nodes.call(lambda: self.nodes.main.hdel(self.records_key(0), *map(str, parts)))
+        pipe = self.nodes.main.pipeline()
+        for key in (self._wanted_key, self.records_key(0)):
+            pipe.hdel(key, *map(str, parts))
+        self.nodes.call(pipe.execute)
 
     def left(self) -> dict[int, Done]:
         """What parts have found that was not removed yet. Raises LostStateError where it is damaged."""
@@ -106,6 +116,10 @@ class SurveyWork(Work):
         }
 
     @property
+    def _wanted_key(self) -> str:
+        return f"{prefix(self.attempt)}wanted:0"
+
+    @property
     def _told_key(self) -> str:
         return f"{prefix(self.attempt)}told:0"
 
@@ -119,6 +133,9 @@ class SurveyWork(Work):
         self._holder = process.holder
 
     def do(self, depth: int, item: int) -> None:
+        nobody_waits = LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(depth, item)}")
+        if not self._waiting(item):  # a message that waited for long was sent again
+            raise nobody_waits
         looked = perf_counter()
 
         def heed(told: str) -> None:
@@ -126,13 +143,14 @@ class SurveyWork(Work):
             if told == TABLES or perf_counter() - looked > LOOK_SECONDS:
                 looked = perf_counter()
                 if not self._tell(item, told):
-                    raise LateStepError(f"attempt {self.attempt} has ended")
+                    raise nobody_waits
                 if ENDING.is_set():
                     raise BusyError("")
 
         kept = self._checkpoint(item)
-        if not self.set_found(depth, item, Done(*self._survey(item, heed, kept)), self._holder):
-            raise LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(depth, item)}")
+        found = Done(*self._survey(item, heed, kept))
+        if not self.set_found(depth, item, found, self._holder, self._wanted_key):
+            raise nobody_waits
         if kept is not None:
             kept.drop()
 
@@ -147,19 +165,31 @@ class SurveyWork(Work):
             log.warning("cosets leave no checkpoints: %s", error)
             return None
 
+    def _waiting(self, part: int) -> bool:
+        """Whether the result of a part is waited for, and not found yet."""
+
+        def read() -> bool:
+            pipe = self.nodes.main.pipeline()
+            pipe.hexists(self._wanted_key, str(part))
+            pipe.hexists(self.records_key(0), str(part))
+            return pipe.execute() == [True, False]
+
+        return self.nodes.call(read)
+
     def _tell(self, part: int, told: str) -> bool:
         """Tells how far a part is; whether anybody waits for it, as far as that is known: a coordinator that was killed
         is silent. One that only stood still sends the part again."""
 
-        def write() -> bool:
+        def write() -> None:
             pipe = self.nodes.main.pipeline()
-            pipe.exists(self.keys.meta_key)
             pipe.hset(self._told_key, str(part), told)
             pipe.expire(self._told_key, TOLD_SECONDS)
-            return bool(pipe.execute()[0]) and seen(self.nodes).get(self.attempt, inf) <= SEEN_SECONDS
+            pipe.execute()
 
         with suppress(StorageError):
-            return self.nodes.call(write)
+            self.nodes.call(write)
+            ages = self.nodes.call(lambda: seen(self.nodes))
+            return self._waiting(part) and ages.get(self.attempt, inf) <= SEEN_SECONDS
         return True
 
     def _survey(
