@@ -159,9 +159,17 @@ class CosetSet:
         return self.of in _MADE
 
     def ready(self) -> Tables:
-        """The tables, made where there are none. Raises ResourceError where memory is too scarce for a coset."""
+        """The tables, made where there are none; those of other sets are dropped where memory is too scarce. Raises
+        ResourceError where it is too scarce for a coset nevertheless."""
         if self.of.needs.coset_bytes > UNCHECKED_BYTES:
-            self.shares(1)
+            try:
+                self.shares(1)
+            except ResourceError:
+                with _LOCK:
+                    if not set(_MADE) - {self.of}:
+                        raise
+                    _tables.cache_clear()
+                self.shares(1)
         return self.tables
 
     @property

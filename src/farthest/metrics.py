@@ -57,7 +57,7 @@ WORK_SECONDS = Figure(
     "farthest_work_seconds",
     "histogram",
     "Items of work (steps, parts of maps, pieces of searches) that this worker has received, by how they ended: done; "
-    "late: nobody waits for it any more; dropped: a server was away; failed.",
+    "late: nobody waits for it any more; busy: a part of a survey was given back; dropped: a server was away; failed.",
     {"kind": WORK, "result": ()},
 )
 PROCESSES = Figure("farthest_worker_processes", "gauge", "Processes of this worker.")

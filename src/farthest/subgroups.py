@@ -133,7 +133,7 @@ class Subgroup:
     def needs(self) -> Needs:
         """What its cosets take. Raises ResourceError where they cannot be enumerated."""
         for what, number, most in (
-            ("points", len(self.points.places), MOST_POINTS),
+            ("places times orientations", len(self.points.places), MOST_POINTS),
             ("moves", len(self.moves), MOST_MOVES),
         ):
             if number > most:
@@ -213,6 +213,8 @@ def own_moves(puzzle: Puzzle, text: str) -> tuple[list[Element], str]:
     inner = text.strip()
     if not (inner.startswith("<") and inner.endswith(">")):
         raise fail("expected moves between < and >, such as '<U,R2,F2>'")
+    if "=" in inner:
+        raise fail("moves have no other names here; write those of the puzzle, without =")
     moves, inner = moves_named(puzzle, inner[1:-1], fail, single=True)
     known = {move.effect for move in definition.generators}
     strange = next((move.name for move in moves if move.effect not in known), None)

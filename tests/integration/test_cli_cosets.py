@@ -54,6 +54,9 @@ def test_some_cosets(run: Run, run_json: RunJson) -> None:
     assert told["layers"] is None
     shown = run("cosets", SMALL, "--subgroup", "<U>", "--depth", "2", "--coset", "L U'").stdout
     assert "<=3" in shown.splitlines()[0]
+    whole = run("cosets", SMALL, "--subgroup", "<U>", "--depth", "2", "--all").stdout.split("\n\n")[0]
+    cells = whole.splitlines()[-1].split()
+    assert (cells[:2], cells[3:]) == (["all", "180"], ["1", "4", "8", "8", "519"])  # 540 together
     drawn = run_json("cosets", SMALL, "--subgroup", "<U>", "--depth", "2", "--random", "3", "--seed", "5")
     assert drawn["starts_of"]["cosets"] == {"random": 3, "seed": 5}
     assert drawn["done"] == 3

@@ -61,8 +61,8 @@ class Holder:
 class World:
     """What is outstanding, its servers, and workers that do what they are told. ``now``: seconds."""
 
-    def __init__(self, nodes: RedisNodes) -> None:
-        self.nodes, self.attempt, self.now, self.kind = nodes, RUN, 0.0, "step"
+    def __init__(self, nodes: RedisNodes, kind: str = "step") -> None:
+        self.nodes, self.attempt, self.now, self.kind = nodes, RUN, 0.0, kind
         self.keys, self.whole_name = AttemptKeys(RUN), "layer {depth}"
         self.done: set[int] = set()
         self.others = False  # keep the queue long
@@ -229,6 +229,14 @@ def test_all_is_done_where_other_jobs_keep_the_queue_long(world: World, played: 
     world.others = True
     world.play(played)
     world.seconds_until_done(LONGEST_QUEUE_SECONDS + 4 * LEASE + 6 * ROUND)
+
+
+def test_parts_of_surveys_that_wait_for_hours_fill_no_queue(world: World) -> None:
+    world.__init__(world.nodes, "survey")  # type: ignore[misc]
+    world.outstanding.send(list(range(ITEMS)))
+    while world.now < 2 * 3600:
+        world.round(20.0)
+    assert 0 < world.outstanding.resent < 10 * ITEMS
 
 
 def test_reports_of_other_layers_change_nothing(world: World) -> None:

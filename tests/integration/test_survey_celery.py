@@ -6,11 +6,12 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sqlite3
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,24 +19,27 @@ from typing import Any
 import pytest
 
 from cluster import until
+from farthest import metrics
 from farthest.coordinator import workers
 from farthest.coordinator.survey import SurveyProgress, _Survey, survey_by_threads, survey_by_workers
-from farthest.cosets import Drawn, cosets_named
+from farthest.cosets import Drawn, _tables, cosets_named
 from farthest.environment import LEASE_SECONDS
-from farthest.errors import BusyError, JobError, LateStepError, ResourceError
+from farthest.errors import BusyError, JobError, LateStepError, ResourceError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.surveys import StoredSurvey, Surveys
 from farthest.starts import Found, RushHour, Starts, starts_named, surveyed
-from farthest.stores.redis.attempts import ATTEMPTS, PROTOCOL, SEEN_SECONDS, new_attempt
+from farthest.stores.redis.attempts import ATTEMPTS, DEAD_SECONDS, PROTOCOL, SEEN_SECONDS, new_attempt, seen
 from farthest.stores.redis.connections import RedisNodes
 from farthest.subgroups import Needs
 from farthest.worker import survey as worker_survey
 from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.survey import SurveyWork
 from farthest.worker.work import ENDING, WorkerProcess
+from servers import RedisServer
 
 STARTS = RushHour(4, 2, 18, "solvable")
 PARTS = 9
+QUEUE = "farthest:farthest.steps\x06\x162"
 
 
 @pytest.fixture
@@ -67,9 +71,8 @@ def worker(nodes: RedisNodes, heed: Callable[[int], bool] = lambda part: False) 
 
     def receive() -> None:
         process = WorkerProcess("farthest@played")
-        queues = ["farthest:farthest.steps", "farthest:farthest.steps\x06\x161"]
         while not ended.is_set():
-            found: Any = process.nodes.main.brpop(queues, timeout=0.05)
+            found: Any = process.nodes.main.brpop([QUEUE], timeout=0.05)
             if found is not None:
                 (attempt, depth, part), *_ = json.loads(base64.b64decode(json.loads(found[1])["body"]))
                 named.append(part)
@@ -153,6 +156,7 @@ def cosets_by_workers(nodes: RedisNodes, database: Database, told: list[str]) ->
 def test_a_coset_that_a_worker_has_no_memory_for_now(
     nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _tables.cache_clear()  # of other tests: they would be dropped first
     free = iter([0, 0, 0])
     monkeypatch.setattr("farthest.cosets.UNCHECKED_BYTES", 0)
     monkeypatch.setattr("farthest.cosets.memory_limit", lambda asked: next(free, 2**30))
@@ -165,6 +169,27 @@ def test_a_coset_that_a_worker_has_no_memory_for_now(
     assert "which is more than is free" in waits
 
 
+def test_the_system_gives_no_more_memory_now(
+    nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = iter([True])
+
+    def full(*arguments: Any) -> tuple[Found, float]:
+        if next(failing, False):
+            raise MemoryError
+        return surveyed(*arguments)
+
+    monkeypatch.setattr(worker_survey, "surveyed", full)
+    monkeypatch.setattr(worker_survey, "BUSY_SECONDS", 0.01)
+    results: list[str] = []
+    monkeypatch.setattr(metrics, "observe", lambda *_, result, **__: results.append(result))
+    told: list[str] = []
+    with worker(nodes):
+        assert cosets_by_workers(nodes, database, told).finished
+    assert sorted(results) == ["busy", *["done"] * 6]
+    assert told == ["a worker waits: the system gives this process no more memory"]
+
+
 def test_no_worker_has_the_memory_for_a_coset(nodes: RedisNodes, database: Database) -> None:
     small = WorkerRecord("farthest@small", "here", 1, "0.0.7", PROTOCOL, 1, "", memory=10_000)
     Heartbeat(nodes, small, list).beat()
@@ -173,6 +198,26 @@ def test_no_worker_has_the_memory_for_a_coset(nodes: RedisNodes, database: Datab
     unknown = replace(small, name="farthest@unknown", memory=0)
     Heartbeat(nodes, unknown, list).beat()
     with worker(nodes):
+        assert cosets_by_workers(nodes, database, []).finished
+
+
+def test_the_worker_that_has_the_memory_starts_anew(
+    nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is under way is not thrown away where only small workers are there for a while."""
+    monkeypatch.setattr(workers, "ROLL_CALL_SECONDS", 0.01)
+    small = WorkerRecord("farthest@small", "here", 1, "0.0.7", PROTOCOL, 1, "", memory=10_000)
+    large = Heartbeat(nodes, replace(small, name="farthest@large", memory=2**40), list)
+    for heartbeat in Heartbeat(nodes, small, list), large:
+        heartbeat.beat()
+
+    def heed(part: int) -> bool:
+        if part == 3:
+            large.end()
+            time.sleep(0.3)
+        return False
+
+    with worker(nodes, heed):
         assert cosets_by_workers(nodes, database, []).finished
 
 
@@ -231,13 +276,143 @@ def test_a_long_coset_tells_how_far_it_is_and_ends_with_its_attempt(
         work.do(0, 2)
     ENDING.clear()
     nodes.main.zincrby(ATTEMPTS, -2 * SEEN_SECONDS, work.attempt)
-    with pytest.raises(LateStepError, match="nobody waits for part 2"):
+    with pytest.raises(BusyError):
         work.do(0, 2)
     nodes.main.zincrby(ATTEMPTS, 2 * SEEN_SECONDS, work.attempt)
     work.do(0, 2)
     work.drop()
     with pytest.raises(LateStepError, match="nobody waits for part 4"):
         work.do(0, 4)
+
+
+def at_looks(monkeypatch: pytest.MonkeyPatch, *looks: Callable[[], object]) -> None:
+    """Parts that take a minute: before a process looks whether anybody waits, it calls these."""
+
+    def slow(*arguments: Any) -> tuple[Found, float]:
+        for look in looks:
+            look()
+            arguments[4]("distance 1")
+        return surveyed(*arguments)[0], 60.0
+
+    monkeypatch.setattr(worker_survey, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(worker_survey, "surveyed", slow)
+
+
+def opened(nodes: RedisNodes) -> SurveyWork:
+    work = SurveyWork(nodes, new_attempt("survey"))
+    work.create(COSETS, 6)
+    work.want(range(6))
+    work.open(WorkerProcess("farthest@played"))
+    return work
+
+
+def test_a_part_is_gone_on_with_where_redis_was_away(
+    nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it is back a worker may look before its coordinator was seen again."""
+    work = opened(nodes)
+
+    def silent(seconds: float) -> None:
+        nodes.main.zincrby(ATTEMPTS, -seconds, work.attempt)
+
+    at_looks(monkeypatch, lambda: silent(2 * SEEN_SECONDS), lambda: silent(-2 * SEEN_SECONDS))
+    work.do(0, 3)
+    assert work.records(0, [3], worker_survey.Done)
+    at_looks(monkeypatch, work.drop)
+    with pytest.raises(BusyError):  # of a large coset a checkpoint is left
+        work.do(0, 4)
+
+
+def test_redis_is_away_as_a_part_ends(
+    nodes: RedisNodes, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What took long is not thrown away after some seconds, and it does not wait at each look."""
+    monkeypatch.setattr(worker_survey, "WAIT_SECONDS", 0.1)
+    work = opened(RedisNodes(nodes.urls, wait=0.5))
+    nodes.main.save()
+    begun, away, ended = (threading.Event() for _ in range(3))
+    at_looks(monkeypatch, begun.set, away.wait, *[lambda: None] * 5, ended.set)
+    part = threading.Thread(target=work.do, args=(0, 3))
+    part.start()
+    assert begun.wait(5)
+    redis_server.stop()
+    away.set()
+    assert ended.wait(1.5)
+    time.sleep(0.6)
+    redis_server.start()
+    part.join()
+    assert work.records(0, [3], worker_survey.Done)
+
+
+def test_the_database_is_away(
+    nodes: RedisNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: str
+) -> None:
+    """The coordinator waits, and says meanwhile that it is alive."""
+    monkeypatch.setattr("farthest.models.database.BUSY_SECONDS", 0.01)
+    ages: list[float] = []
+    told: list[str] = []
+    other = sqlite3.connect(tmp_path / "f.db", isolation_level=None, check_same_thread=False)
+
+    def is_back() -> None:
+        ages.extend(seen(nodes).values())
+        other.rollback()
+
+    def heed(part: int) -> bool:
+        if part == 3:
+            other.execute("BEGIN IMMEDIATE")
+            threading.Timer(1.0, is_back).start()
+        return False
+
+    with (
+        closing(other),
+        open_database(tmp_path / "f.db", create=True) as opened,
+        worker(nodes, heed) as named,
+    ):
+        assert by_workers(nodes, opened, told)[0] == expected
+    assert sorted(named) == list(range(PARTS))
+    assert max(ages) < 0.5
+    assert any("waiting up to 300 s for it" in text for text in told)
+
+
+@pytest.mark.parametrize("how", [StorageError, KeyboardInterrupt])
+def test_what_could_not_be_stored_is_stored_later(
+    how: type[BaseException],
+    nodes: RedisNodes,
+    tmp_path: Path,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where Ctrl-C ends the wait for the database."""
+    monkeypatch.setattr("farthest.models.database.BUSY_SECONDS", 0.01)
+    other = sqlite3.connect(tmp_path / "f.db", isolation_level=None, check_same_thread=False)
+
+    class Told(list[str]):
+        def append(self, text: str) -> None:
+            assert "waiting up to 300 s for it" in text
+            raise KeyboardInterrupt
+
+    def heed(part: int) -> bool:
+        if part == 0:
+            other.execute("BEGIN IMMEDIATE")
+            if how is StorageError:
+                other.execute("ALTER TABLE component RENAME TO elsewhere")
+                other.commit()
+        return False
+
+    with closing(other), open_database(tmp_path / "f.db", create=True) as opened:
+        with worker(nodes, heed), pytest.raises(how):
+            by_workers(nodes, opened, Told())
+        if how is StorageError:
+            other.execute("ALTER TABLE elsewhere RENAME TO component")
+        else:
+            other.rollback()
+        (attempt,) = seen(nodes)
+        found = {*map(int, nodes.main.hkeys(SurveyWork(nodes, attempt).records_key(0)))}
+        assert found
+        nodes.main.zincrby(ATTEMPTS, -2 * DEAD_SECONDS, attempt)
+        with worker(nodes) as named:
+            assert by_workers(nodes, opened, [])[0] == expected
+    assert {*named} == {*range(PARTS)} - found
 
 
 def test_no_part_is_done_again_for_a_message_that_was_sent_again(
@@ -256,7 +431,7 @@ def test_no_part_is_done_again_for_a_message_that_was_sent_again(
     monkeypatch.setattr(worker_survey, "surveyed", slow)
     with worker(nodes) as named:
         assert cosets_by_workers(nodes, database, []).finished
-        until(lambda: nodes.main.llen("farthest:farthest.steps\x06\x161") == 0 or None, 10, "all are read")
+        until(lambda: nodes.main.llen(QUEUE) == 0 or None, 10, "all are read")
     assert sorted(at) == list(range(6))
     assert len(named) > 6
 
@@ -279,11 +454,11 @@ def test_what_a_coordinator_that_was_killed_has_left(
 ) -> None:
     """The next one stores it and asks for what is missing, also where it has begun before the other was silent."""
     monkeypatch.setattr(workers, "ROLL_CALL_SECONDS", 0.0)
-    job = _Survey(STARTS, database, PARTS, lambda _: None).job
+    job = _Survey(STARTS, database, PARTS, lambda _: None, print).job
     left, damaged = (SurveyWork(nodes, new_attempt(job)) for _ in range(2))
     for work in left, damaged:
         work.create(STARTS, PARTS)
-        work.want(range(PARTS))
+        work.want((0, 1, 2, 3, 8))
         work.open(WorkerProcess("farthest@played"))
     for part in 1, 2, 3, 8:
         left.do(0, part)
@@ -303,6 +478,27 @@ def test_what_a_coordinator_that_was_killed_has_left(
     assert sorted({*named} | {1, 2, 3, 8}) == list(range(PARTS))
     with pytest.raises(LateStepError, match="nobody waits for part 1"):
         left.do(0, 1)
+
+
+def test_two_coordinators_of_one_survey_share_its_parts(
+    nodes: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "ROLL_CALL_SECONDS", 0.05)
+    done: list[int] = []
+
+    def slow(*arguments: Any) -> tuple[Found, float]:
+        time.sleep(0.3)
+        done.append(arguments[1])
+        return surveyed(*arguments)
+
+    monkeypatch.setattr(worker_survey, "surveyed", slow)
+    other = threading.Thread(target=cosets_by_workers, args=(nodes, database, []))
+    with worker(nodes):
+        other.start()
+        until(lambda: done or None, 5, "a part is done")
+        assert cosets_by_workers(nodes, database, []).finished
+        other.join()
+    assert sorted(done) == list(range(6))
 
 
 def test_redis_is_emptied(nodes: RedisNodes, database: Database, expected: str) -> None:

@@ -19,6 +19,7 @@ from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.records import Report
 from farthest.worker import app
+from farthest.worker.leases import Leases
 from farthest.worker.work import Work, WorkerProcess
 
 ATTEMPT, DEPTH = "1-0a1b2c3d", 3
@@ -167,11 +168,48 @@ def test_busy_with_what_another_process_has_done(nodes: RedisNodes, work: Square
     publisher.close()
 
 
+def test_a_lease_that_ends_before_its_report_comes_is_no_loss(
+    nodes: RedisNodes, work: Squares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes that cannot do an item now take it, and give it back, for hours."""
+    monkeypatch.setattr(workers, "BLOCK_SECONDS", 0.01)
+    publisher = Publisher(nodes)
+    sent = Outstanding(work, DEPTH, publisher)
+    sent.send([5])
+    leases = Leases(nodes, ATTEMPT, Squares.kind, 5)
+    busy = Report(DEPTH, 5, "farthest@played/2", error="busy", kind="square")
+    for _ in range(2):
+        assert leases.take(DEPTH, 5, "farthest@played/2")
+        sent.wait()
+        leases.release(DEPTH, 5, "farthest@played/2")
+        sent.wait()
+        nodes.main.rpush(work.keys.done_key, busy.text())
+        sent.wait()
+    assert sent.resent == 0
+    publisher.close()
+
+
 def test_an_item_that_was_sent_again_is_not_chosen_twice(work: Squares) -> None:
     work.offer(DEPTH, [5, 6])
     assert work.choose(DEPTH, 5, again=True) == 5
     assert work.choose(DEPTH, 8, again=False) == 6
     assert work.choose(DEPTH, 8, again=False) == 8  # what is in the message, where nothing is to do
+
+
+def test_steps_go_before_parts_of_surveys(nodes: RedisNodes) -> None:
+    """These may take an hour each; what is sent again of them does not overtake steps either."""
+    publisher = Publisher(nodes)
+    publisher.publish("survey", "survey-0a1b2c3d", 0, [5], urgent=True)
+    publisher.publish("step", ATTEMPT, DEPTH, [6])
+    publisher.publish("step", ATTEMPT, DEPTH, [7], urgent=True)
+    publisher.close()
+    lengths = [app.queue_length(nodes, priority) for priority in app.PRIORITIES]
+    with app.celery_app(nodes.urls[0]).connection_for_read() as connection:
+        queue = connection.SimpleQueue(app.QUEUE)
+        items = [queue.get(timeout=5).payload[0][2] for _ in range(3)]
+        queue.close()
+    assert items == [7, 6, 5]
+    assert lengths == [1, 2, 3]
 
 
 def test_another_depth_is_under_way(nodes: RedisNodes, work: Squares) -> None:

@@ -171,6 +171,16 @@ def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked.survey(0, 1).unreached == 0
 
 
+def test_memory_that_tables_of_another_set_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker holds those of the survey before."""
+    others, asked = (cosets_named("pyraminx<U,L>", subgroup, 5, None) for subgroup in ("<L>", "<U>"))
+    assert others.parts
+    monkeypatch.setattr("farthest.cosets.UNCHECKED_BYTES", 0)
+    monkeypatch.setattr("farthest.cosets.memory_limit", lambda _: 0 if others.made else asked.bytes)
+    assert asked.survey(0, 1).unreached == 0
+    assert not others.made
+
+
 CUBE = ("cube-3x3x3-htm", "<U,D,R2,L2,F2,B2>")
 
 
@@ -221,7 +231,7 @@ def test_threads_take_turns_at_a_run() -> None:
     "name, subgroup, sequence, said",
     [
         ("cube-3x3x3-htm", "<U,D,R2,L2>", "R", "that one has 19,508,428,800 positions; choose a larger"),
-        ("megaminx", "<A>", "A", "points, expected at most 64"),
+        ("megaminx", "<A>", "A", "the puzzle has 120 places times orientations, expected at most 64"),
         ("8-puzzle", "<U>", "U", "of the family sliding; only permutation puzzles have cosets"),
         ("cube-2x2x2-htm", "U,R2", "R", "expected moves between < and >"),
         ("cube-2x2x2-htm", "<U,L>", "R", "'L': "),
@@ -232,7 +242,7 @@ def test_threads_take_turns_at_a_run() -> None:
             "a move is missing: there is nothing beside a comma or another sign; write",
         ),
         ("cube-2x2x2-qtm", "<U,R2>", "R", "R2 is not a single move here; the moves are U"),
-        ("cube-2x2x2-htm", "<A=RU>", "R", "A is not a single move here"),
+        ("cube-2x2x2-htm", "<U,A=R>", "R", "moves have no other names here"),
         ("cube-2x2x2-htm", "<U R2>", "R", "write commas between: U,R2"),
         ("cube-2x2x2-htm", "<D,R2>", "R", "other faces; the moves are U R F U2"),
         ("cube-2x2x2-htm", "<U,R2>", "R Q", "coset 'R Q': move 2, 'Q': "),

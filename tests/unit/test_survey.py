@@ -399,6 +399,10 @@ def test_damage_is_told(database: Database) -> None:
                 ask(stored.id)
     with database.write() as connection:
         connection.exec_driver_sql("UPDATE survey_part SET digest = 'x' WHERE part = 0")
+        connection.exec_driver_sql("UPDATE survey SET parts = 0")
+    with pytest.raises(StorageError, match="column parts: 0"):
+        surveys.begin(stored.starts, None)
+    with database.write() as connection:
         connection.exec_driver_sql("UPDATE survey SET starts_of = '{}'")
     with pytest.raises(StorageError, match="column digest"):
         surveys.digest(stored.id)

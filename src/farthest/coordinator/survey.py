@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from threading import Event
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from farthest.cosets import CosetSet
+from farthest.environment import DATABASE_WAIT_SECONDS
 from farthest.errors import BusyError, JobError, LostStateError, StorageError
 from farthest.models.surveys import Done, StoredSurvey, Surveys
+from farthest.retry import retry_while_away
 from farthest.starts import TABLES, Part, needs_of, surveyed
 from farthest.stores.blobs.coset_bits import CosetCheckpoint
 from farthest.stores.blobs.folder import scratch_place
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+Result = TypeVar("Result")
+
 AHEAD, MOST_AHEAD = 2, 32
 """Parts that are begun or wait for each process of a worker: of those that take less time than a transaction many are
 stored in one. For each thread it is the most."""
@@ -40,6 +44,8 @@ TELL_SECONDS = 1.0
 """After so long it is told how far parts are that take longer."""
 TOLD = 3
 """So many of them."""
+SILENT_SECONDS = 10.0
+"""What another coordinator has sent is left to it unless it was not seen for so long; each is seen every second."""
 LOSSES_ALLOWED = 5
 """How often in a row Redis may lose an attempt of which no part was stored."""
 
@@ -70,8 +76,17 @@ class _Survey:
     """A survey that is under way. ``job`` stands for it in the names of attempts (stores/redis/attempts.py): the same
     for coordinators of this version that divide these starts into as many parts, whatever their database."""
 
-    def __init__(self, starts: Starts, database: Database, parts: int | None, watch: Watch) -> None:
+    def __init__(
+        self,
+        starts: Starts,
+        database: Database,
+        parts: int | None,
+        watch: Watch,
+        notice: Callable[[str], None],
+    ) -> None:
         self.starts = starts
+        self._notice = notice
+        self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away
         self._surveys = Surveys(database)
         begun = self._surveys.begin(starts, parts)
         self._number = begun.id
@@ -81,19 +96,22 @@ class _Survey:
         self.job = f"survey-{same.hexdigest()[:16]}"
         self._watch = watch
         self.workers: int | None = None
+        self.able = False  # a worker has had the memory for a part
         self.under_way: dict[int, str] = {}
 
     def missing(self) -> list[int]:
         """The parts that are not stored."""
-        return self._surveys.missing(self._number)
+        found = self._asked(lambda: self._surveys.missing(self._number))
+        self._done = self.parts - len(found)
+        return found
 
     def store(self, done: list[Done]) -> None:
         """Stores parts, each unless another process has, and tells the progress."""
-        fresh = self._surveys.store(self._number, done) if done else set()
+        fresh = self._asked(lambda: self._surveys.store(self._number, done)) if done else set()
         self._components += sum(
             len(found.components) for part, found, _ in done if part in fresh and isinstance(found, Part)
         )
-        self._done += len(done)
+        self._done += len(fresh)
         self.tell()
 
     def tell(self) -> None:
@@ -103,7 +121,12 @@ class _Survey:
 
     def ended(self) -> StoredSurvey:
         """The survey as it is stored."""
-        return self._surveys.get(self._number)
+        return self._asked(lambda: self._surveys.get(self._number))
+
+    def _asked(self, transaction: Callable[[], Result]) -> Result:
+        """What a transaction gives, which is tried again while the database is away."""
+        wait = DATABASE_WAIT_SECONDS.number
+        return retry_while_away(transaction, wait, told=self._notice, while_waiting=self.while_waiting)
 
 
 def survey_by_threads(
@@ -120,7 +143,7 @@ def survey_by_threads(
     JobError where the survey is deleted meanwhile, ResourceError where memory is too scarce for a part."""
     from farthest.coordinator.attempt import stop_requests
 
-    survey = _Survey(starts, database, parts, watch)
+    survey = _Survey(starts, database, parts, watch, notice)
     at_a_time, each, place = threads, 1, None
     if isinstance(starts, CosetSet):
         at_a_time, each = starts.shares(threads)
@@ -195,17 +218,18 @@ def survey_by_workers(
     from farthest.stores.redis.attempts import drop_dead
     from farthest.stores.redis.connections import RedisNodes
 
-    survey = _Survey(starts, database, parts, watch)
+    survey = _Survey(starts, database, parts, watch, notice)
     nodes = nodes or RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), notice)
     nodes.check()
     workers = Workers(nodes)
     losses = 0
     try:
         with stop_requests(_interrupt):
+            _others(survey, nodes)
+            # Others may be at the same survey: only what coordinators that were lost long ago left is removed.
+            nodes.call(lambda: drop_dead(nodes, ""))
             while missing := survey.missing():
                 survey.tell()
-                # Others may be at the same survey: only what coordinators that were lost long ago left is removed.
-                nodes.call(lambda: drop_dead(nodes, ""))
                 try:
                     _attempt(survey, missing, nodes, workers, notice)
                 except LostStateError as error:
@@ -223,23 +247,27 @@ def _interrupt() -> None:
     raise KeyboardInterrupt
 
 
-def _take_over(survey: _Survey, nodes: RedisNodes) -> set[int]:
+def _others(survey: _Survey, nodes: RedisNodes, own: str = "") -> tuple[set[int], set[int]]:
     """Stores what workers have found for coordinators of the same survey that were killed, and removes their attempts.
-    Returns these parts."""
+    Returns these parts, and those that living coordinators have sent, except of the attempt ``own``."""
     from farthest.stores.redis.attempts import SEEN_SECONDS, job_of, seen
     from farthest.worker.survey import SurveyWork
 
-    taken = set[int]()
+    taken, theirs = set[int](), set[int]()
     for attempt, silence in nodes.call(lambda: seen(nodes)).items():
-        if job_of(attempt) == survey.job and silence > SEEN_SECONDS:
-            work = SurveyWork(nodes, attempt)
-            with suppress(LostStateError):
-                left, missing = work.left(), set(survey.missing())
-                found = [(part, done.found, done.seconds) for part, done in left.items() if part in missing]
-                survey.store(found)
-                taken.update(left)
-            work.drop()
-    return taken
+        if job_of(attempt) != survey.job or attempt == own:
+            continue
+        work = SurveyWork(nodes, attempt)
+        with suppress(LostStateError):
+            if silence <= SEEN_SECONDS:
+                theirs |= work.wanted() if silence <= SILENT_SECONDS else set()
+                continue
+            left, missing = work.left(), set(survey.missing())
+            found = [(part, done.found, done.seconds) for part, done in left.items() if part in missing]
+            survey.store(found)
+            taken.update(left)
+        work.drop()
+    return taken, theirs
 
 
 def _attempt(
@@ -247,60 +275,69 @@ def _attempt(
 ) -> None:
     """Lets workers do the parts. Raises LostStateError where Redis has lost what they found."""
     from farthest.coordinator.workers import Outstanding
-    from farthest.stores.redis.attempts import new_attempt
+    from farthest.stores.redis.attempts import new_attempt, touch
     from farthest.worker.survey import Done as DonePart
     from farthest.worker.survey import SurveyWork
 
     work = SurveyWork(nodes, new_attempt(survey.job))
     work.create(survey.starts, survey.parts)
+    survey.while_waiting = lambda: nodes.call(lambda: touch(nodes, work.attempt))
     outstanding = Outstanding(work, 0, workers.publisher, renew=work.want)
     needs = needs_of(survey.starts)
     taken = set[int]()
-    waiting = (part for part in missing if part not in taken)
-    at_a_time, each, noted = 1, AHEAD, False
+    waiting: Iterator[int] = (part for part in missing if part not in taken)
+    theirs = set[int]()
+    at_a_time, each, noted, storing = 1, AHEAD, False, False
     workers.count_soon()
     try:
         while True:
             alive = workers.count()
             if alive is not None:
-                if fresh := _take_over(survey, nodes):
+                fresh, theirs = _others(survey, nodes, work.attempt)
+                if theirs:
+                    left = survey.missing()
+                    fresh |= {part for part in missing if part in outstanding} - {*left}
+                    waiting = iter([part for part in left if part not in outstanding and part not in theirs])
+                if fresh:
                     taken |= fresh
                     outstanding.forget(fresh)
                     work.forget(fresh)
                 outstanding.alive = alive.workers > 0
                 at_a_time = alive.workers if needs and needs.all_threads else alive.processes
                 if alive.certain:
-                    if (
-                        needs
-                        and alive.memory is not None
-                        and alive.memory < needs.table_bytes + needs.coset_bytes
-                    ):
+                    survey.workers = alive.workers
+                    survey.under_way = work.under_way_now(outstanding)
+                    survey.able |= any(told != TABLES for told in survey.under_way.values())
+                    survey.tell()
+                    least = needs.table_bytes + needs.coset_bytes if needs else 0
+                    if needs and not survey.able and alive.memory is not None and alive.memory < least:
                         raise JobError(
                             f"{survey.starts.name}: a coset needs {bytes_text(needs.coset_bytes)} of memory beside "
                             f"{bytes_text(needs.table_bytes)} of tables; the largest worker had "
                             f"{bytes_text(alive.memory)} free when it began"
                         )
-                    survey.workers = alive.workers
-                    survey.under_way = work.under_way_now(outstanding)
-                    survey.tell()
                 if alive.note:
                     notice(alive.note)
             ahead = max(LEAST_AHEAD, each * at_a_time)
             more = list(islice(waiting, max(0, ahead - len(outstanding))))
             work.want(more)
             outstanding.send(more)
-            if not outstanding:
+            if not (outstanding or theirs):
                 return
             parts = sorted(outstanding.wait())
             if outstanding.busy and not noted:
                 noted = True
                 notice(f"a worker waits: {outstanding.busy}")
             if parts:
+                survey.able = True
                 found = work.records(0, parts, DonePart)
+                storing = True
                 survey.store([(part, done.found, done.seconds) for part, done in found.items()])
+                storing = False
                 work.forget(parts)
                 seconds = sum(done.seconds for done in found.values()) / len(found)
                 each = min(MOST_AHEAD, max(AHEAD, int(AHEAD_SECONDS / max(seconds, 0.001))))
     finally:
-        with suppress(StorageError), nodes.hurried():  # a later coordinator removes what is left
-            work.drop()
+        if not storing:  # else the same command stores later what has been found
+            with suppress(StorageError), nodes.waiting(0):  # a later coordinator removes what is left
+                work.drop()

@@ -25,7 +25,17 @@ from farthest.stores.redis.places import place_of
 from farthest.stores.redis.records import Report
 from farthest.version import __version__
 from farthest.wording import bytes_text
-from farthest.worker.app import NORMAL, QUEUE, URGENT, broker_settings, celery_app, queue_length, task_name
+from farthest.worker.app import (
+    LATER,
+    NORMAL,
+    QUEUE,
+    URGENT,
+    broker_settings,
+    celery_app,
+    priority_of,
+    queue_length,
+    task_name,
+)
 from farthest.worker.leases import Leases
 from farthest.worker.registry import WorkerRecord, list_workers
 
@@ -40,7 +50,7 @@ LOSSES_ALLOWED = 8
 QUEUE_SECONDS = 30.0
 """How long a message may wait in a queue before it is sent again; then twice as long, and so on."""
 LONGEST_QUEUE_SECONDS = 240.0
-"""The longest of these waits."""
+"""The longest of these waits, but for parts of surveys, which wait behind hours of others."""
 STILL_SECONDS = 2.5 * BLOCK_SECONDS
 """A pause between two checks that shows a standstill: longer than two waits for reports."""
 DRAINED_AT_ONCE = 1000
@@ -100,7 +110,7 @@ class _Sent:
     since: float  # by the clock of the host: when it was sent first, or its loss was seen
     times: int = 1
     taken: bool = False  # seen with a lease since it was sent
-    missed: bool = False  # not seen: it may be between its queue and its lease
+    missed: bool = False  # not seen: between its queue and its lease, or its lease and a report, or lost
     spared: bool = False  # excused once after a standstill, since it was sent or seen with a lease
     held: bool = False  # seen with a lease at the last check
     losses: int = 0
@@ -124,6 +134,7 @@ class Outstanding:
         self._nodes = work.nodes
         self._depth = depth
         self._publisher = publisher
+        self._priority = priority_of(work.kind)
         self._lease_seconds = LEASE_SECONDS.number()
         self._leases = Leases(work.nodes, work.attempt, work.kind, self._lease_seconds)
         self._renew = renew
@@ -215,7 +226,7 @@ class Outstanding:
         held = self._nodes.call(lambda: self._leases.held(self._depth, list(self._sent)))
         for item in self._work.finished(self._depth):
             self._sent.pop(item, None)
-        waiting = self._nodes.call(lambda: queue_length(self._nodes))
+        waiting = self._nodes.call(lambda: queue_length(self._nodes, self._priority))
         now = monotonic()
         # Redis or this process was stopped, and leases may have lapsed: let their holders renew them. But only once:
         # where every round takes so long, lost items must be sent again nevertheless.
@@ -226,15 +237,14 @@ class Outstanding:
             if stood_still and not sent.spared:
                 sent.moment, sent.taken, sent.spared = now, False, True
             elif sent.held:
-                sent.taken, sent.spared = True, False
-            elif sent.taken:
-                sent.losses += 1
-                sent.since = time()
-                metrics.add(metrics.LEASES_LOST, kind=self._work.kind)
-                again.append(item)
-            elif now - sent.moment > self._lease_seconds and self._gone(sent, now, waiting):
+                sent.taken, sent.missed, sent.spared = True, False, False
+            elif sent.taken or (now - sent.moment > self._lease_seconds and self._gone(sent, now, waiting)):
                 if sent.missed:
                     again.append(item)
+                    if sent.taken:
+                        sent.losses += 1
+                        sent.since = time()
+                        metrics.add(metrics.LEASES_LOST, kind=self._work.kind)
                 sent.missed = True
         self._send_again(again, now)
 
@@ -242,7 +252,9 @@ class Outstanding:
         """Whether a message that no worker has begun is, or may be, lost: other jobs may keep the queue long."""
         if waiting == 0:
             return True
-        patience = min(QUEUE_SECONDS * 2 ** min(sent.times - 1, 9), LONGEST_QUEUE_SECONDS)
+        patience = QUEUE_SECONDS * 2 ** min(sent.times - 1, 9)
+        if self._priority < LATER:
+            patience = min(patience, LONGEST_QUEUE_SECONDS)
         return self.alive and now - sent.moment > patience
 
     def _send_again(self, items: list[int], now: float) -> None:
@@ -425,7 +437,8 @@ class Publisher:
         sent again. Raises UnavailableError where waiting may help, else StorageError."""
         self._loading.join()  # two threads that import the same modules may see them partly initialised
         app = celery_app(self._url)
-        options: dict[str, Any] = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
+        priority = URGENT if urgent and priority_of(kind) == NORMAL else priority_of(kind)
+        options: dict[str, Any] = {"queue": QUEUE, "priority": priority, "retry": False}
         if headers := tracing.to_send():
             options["headers"] = headers
         try:

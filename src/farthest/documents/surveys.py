@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+from itertools import zip_longest
+from operator import mul
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from farthest.documents import filled
@@ -114,7 +116,9 @@ class LayerEstimateDocument(TypedDict):
     regression: Annotated[
         float | None, "the positions by regression on known layers; null where none was made"
     ]
-    regression_error: Annotated[float | None, "its standard error"]
+    regression_error: Annotated[
+        float | None, "its standard error; null also where these cosets have exactly the fitted counts"
+    ]
     controls: Annotated[list[int], "the distances of these layers"]
     known: Annotated[int | None, "the layer where it is known, published or by `--known`"]
 
@@ -293,15 +297,10 @@ def cosets_table(document: CosetsDocument, most: int) -> Table:
     if len(rows) > most:
         shown.append((f"{len(rows) - most:,} more: --json", *("" for _ in shown[0][1:])))
     if document["layers"] is not None:
-        shown.append(
-            (
-                "all",
-                f"{sum(each['weight'] for each in rows):,}",
-                f"{document['seconds']:.1f}",
-                *cells(document["layers"]),
-                f"{sum(each['weight'] * each['unreached'] for each in rows):,}",
-            )
-        )
+        weights = [each["weight"] for each in rows]
+        sums = [sum(map(mul, weights, column)) for column in zip_longest(*counts, fillvalue=0)]
+        left = sum(each["weight"] * each["unreached"] for each in rows)
+        shown.append(("all", f"{sum(weights):,}", f"{document['seconds']:.1f}", *cells(sums), f"{left:,}"))
     heads = [str(at) if at <= depth else f"<={at}" for at in distances]
     return ("coset", "weight", "seconds", *heads, "left"), shown
 
@@ -319,7 +318,8 @@ def estimates_table(found: CosetEstimates) -> Table:
 def estimates_facts(found: CosetEstimates) -> list[tuple[str, str]]:
     """Names and values: from which cosets, and what bound they prove."""
     sample = f"{found.sampled:,} at random, of {found.cosets:,}"
-    bound = f"in {found.bounded:,} of {counted(found.sampled, 'coset')} each position is within {found.within} moves"
+    which = f"{counted(found.sampled, 'coset')}{' that are not symmetric' if found.exact else ''}"
+    bound = f"in {found.bounded:,} of {which} each position is within {found.within} moves"
     facts = [
         ("cosets", f"all {found.cosets:,}" if found.exact else sample),
         ("all cosets", f"{'' if found.exact else 'about '}{seconds_text(found.all_seconds)} of a thread"),

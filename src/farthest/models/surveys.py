@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, delete, func, insert, literal, select
+from sqlalchemy import Connection, delete, func, insert, select
 
-from farthest.cosets import CosetRow
+from farthest.cosets import CosetRow, CosetSet, Drawn
 from farthest.errors import JobError, StorageError
 from farthest.models.database import Database
 from farthest.models.records import ComponentRecord, SurveyPartRecord, SurveyRecord, fields_of, now
@@ -96,7 +96,10 @@ class Surveys:
                     row = asdict(SurveyRecord(starts.name, text, divided, now()))
                     found = connection.execute(insert(survey).values(row)).inserted_primary_key[0]  # type: ignore[index]
                     _take_over(connection, starts, found, divided)
-        return self.get(found)
+        begun = self.get(found)
+        if begun.record.parts < 1:
+            raise damaged("survey", found, f"column parts: {begun.record.parts}", survey=found)
+        return begun
 
     def missing(self, survey_id: int) -> list[int]:
         """The parts that are not done, ascending. Raises JobError where the survey was deleted."""
@@ -245,13 +248,7 @@ class Surveys:
         """What has been found of cosets, and the seconds that each took. Raises StorageError where that is not what was
         stored."""
         for record in self._parts(survey_id):
-            try:
-                row = msgspec.json.decode(record.totals, type=CosetRow)
-            except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
-                raise _damaged_part(survey_id, record, f"column totals: {error}") from None
-            if digest_of(row) != record.digest:
-                raise _damaged_part(survey_id, record, "it is not what was stored")
-            yield row, record.seconds
+            yield _read_coset(survey_id, record), record.seconds
 
     def _parts(self, survey_id: int) -> Iterator[SurveyPartRecord]:
         """So many at a time: no transaction is open while they are used."""
@@ -269,27 +266,35 @@ class Surveys:
 
 
 def _take_over(connection: Connection, starts: Starts, survey_id: int, parts: int) -> None:
-    """Of cosets at random the first ones are those of fewer, or of more, with the same seed: what other surveys have
-    found of them counts in a new one too."""
-    source = _source(starts.fields())
+    """What other surveys have found of the same cosets counts in a new one too."""
+    source = _source(starts)
     others = select(survey.c.id, survey.c.starts_of).where(survey.c.name == starts.name)
     names = [one.name for one in fields_of(SurveyPartRecord)]
     for other, text in connection.execute(others.where(survey.c.id != survey_id)).all():
         with suppress(ValueError):  # who asks for that survey is told that it is damaged
-            if source and _source(read_json_object(text)) == source:
+            if source and _source(starts_of(read_json_object(text))) == source:
                 done = select(survey_part.c.part).where(survey_part.c.survey_id == survey_id)
                 rows = (
-                    select(literal(survey_id), *(survey_part.c[name] for name in names))
+                    select(*(survey_part.c[name] for name in names))
                     .where(survey_part.c.survey_id == other, survey_part.c.part < parts)
                     .where(survey_part.c.part.not_in(done))
                 )
-                connection.execute(insert(survey_part).from_select(["survey_id", *names], rows))
+                whole = []
+                for row in connection.execute(rows):
+                    with suppress(StorageError):  # one that is damaged is done again
+                        _read_coset(other, record := SurveyPartRecord(*row))
+                        whole.append({"survey_id": survey_id, **asdict(record)})
+                if whole:
+                    connection.execute(insert(survey_part), whole)
 
 
-def _source(fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What cosets at random are the first of."""
-    drawn = fields.get("cosets")
-    return {**fields, "cosets": drawn.get("seed")} if isinstance(drawn, dict) else None
+def _source(starts: Starts) -> object:
+    """What decides the cosets of parts, whatever the puzzle's title; None where they are none. Of those at random the
+    first are those of fewer with the same seed."""
+    if not isinstance(starts, CosetSet):
+        return None
+    chosen = starts.chosen.seed if isinstance(starts.chosen, Drawn) else starts.chosen
+    return starts.puzzle.digest, starts.subgroup, starts.depth, chosen
 
 
 def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[int, Counts]:
@@ -297,6 +302,16 @@ def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[int, Counts]:
         return msgspec.json.decode(record.totals, type=dict[int, Counts])
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
         raise _damaged_part(survey_id, record, f"column totals: {error}") from None
+
+
+def _read_coset(survey_id: int, record: SurveyPartRecord) -> CosetRow:
+    try:
+        row = msgspec.json.decode(record.totals, type=CosetRow)
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        raise _damaged_part(survey_id, record, f"column totals: {error}") from None
+    if digest_of(row) != record.digest:
+        raise _damaged_part(survey_id, record, "it is not what was stored")
+    return row
 
 
 def _damaged_part(survey_id: int, record: SurveyPartRecord, what: str) -> StorageError:

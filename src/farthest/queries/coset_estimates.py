@@ -39,7 +39,8 @@ MOST_CONTROLS = 4
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A number of positions and its standard error, by regression on the layers at the distances ``controls``. The
-    error is 0 where the number is exact; None, not known, where all cosets of a sample have the same count."""
+    error is 0 where the number is exact; None, not known, where all cosets of a sample have the same count, or exactly
+    the fitted one."""
 
     positions: float
     error: float | None
@@ -189,5 +190,7 @@ def _fitted(
     wanted = np.array(counts, dtype=float)
     solution = inverse @ wanted
     left = wanted - given @ solution
+    if left @ left < 1e-18 * (wanted @ wanted):  # rounding is no error
+        return Estimate(cosets * float(solution[0]), None, controls)
     variance = left @ left / (len(counts) - given.shape[1]) * (inverse[0] @ inverse[0])
     return Estimate(cosets * float(solution[0]), cosets * sqrt(variance), controls)

@@ -38,18 +38,21 @@ KINDS = {
 """The kinds of work, and the class of each (worker/work.py), which is imported where it is done."""
 QUEUE = "farthest.steps"
 KEY_PREFIX = "farthest:"
-URGENT, NORMAL = 0, 1
-"""Priorities: lost steps that are sent again go first, so that a layer does not wait for them at its end."""
-
-_QUEUE_KEYS = (f"{KEY_PREFIX}{QUEUE}", f"{KEY_PREFIX}{QUEUE}\x06\x16{NORMAL}")
-"""The lists in which kombu keeps the messages of each priority."""
+PRIORITIES = URGENT, NORMAL, LATER = 0, 1, 2
+"""Lost steps that are sent again go first, so that a layer does not wait for them at its end. Parts of surveys go last:
+they may take an hour, and nothing waits for one of them."""
 
 
-def queue_length(nodes: RedisNodes) -> int:
-    """Messages that no worker has received yet. Raises as ``RedisNodes.errors``."""
+def priority_of(kind: str) -> int:
+    """The priority of messages for work of a kind."""
+    return LATER if kind == "survey" else NORMAL
+
+
+def queue_length(nodes: RedisNodes, priority: int = LATER) -> int:
+    """Messages, of this priority and those before, that no worker has received yet. Raises as ``RedisNodes.errors``."""
     with nodes.errors(), nodes.main.pipeline(transaction=False) as pipeline:
-        for key in _QUEUE_KEYS:
-            pipeline.llen(key)
+        for each in PRIORITIES[: priority + 1]:  # kombu keeps those of each in a list
+            pipeline.llen(f"{KEY_PREFIX}{QUEUE}" + (f"\x06\x16{each}" if each else ""))
         return sum(pipeline.execute())
 
 
@@ -76,7 +79,7 @@ def celery_app(url: str) -> Celery:
         broker_transport_options={
             "global_keyprefix": KEY_PREFIX,
             "ack_emulation": False,
-            "priority_steps": [URGENT, NORMAL],
+            "priority_steps": [*PRIORITIES],
             "queue_order_strategy": "priority",
             "socket_timeout": 10,
             "socket_connect_timeout": 5,

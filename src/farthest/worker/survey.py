@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from farthest.cosets import CosetSet
+from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import (
     BusyError,
     LateStepError,
@@ -40,7 +41,7 @@ from farthest.stores.redis.attempts import SEEN_SECONDS, prefix, seen, unbelieve
 from farthest.stores.redis.places import place_outside
 from farthest.stores.redis.records import numbers
 from farthest.untrusted_json import read_json_object
-from farthest.worker.work import ENDING, Work, WorkerProcess
+from farthest.worker.work import ENDING, WAIT_SECONDS, Work, WorkerProcess
 
 if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
@@ -100,6 +101,11 @@ class SurveyWork(Work):
             pipe.hdel(key, *map(str, parts))
         self.nodes.call(pipe.execute)
 
+    def wanted(self) -> set[int]:
+        """The parts that were sent and are not stored."""
+        parts: Any = self.nodes.call(lambda: self.nodes.main.hkeys(self._wanted_key))
+        return {*numbers(parts, self._wanted_key)}
+
     def left(self) -> dict[int, Done]:
         """What parts have found that was not removed yet. Raises LostStateError where it is damaged."""
         key = self.records_key(0)
@@ -136,21 +142,24 @@ class SurveyWork(Work):
         nobody_waits = LateStepError(f"attempt {self.attempt}: nobody waits for {self.name(depth, item)}")
         if not self._waiting(item):  # a message that waited for long was sent again
             raise nobody_waits
-        looked = perf_counter()
+        looked, silent = perf_counter(), False
 
         def heed(told: str) -> None:
-            nonlocal looked
+            nonlocal looked, silent
             if told == TABLES or perf_counter() - looked > LOOK_SECONDS:
+                before = silent
+                waiting, silent = self._look(item, told)
                 looked = perf_counter()
-                if not self._tell(item, told):
+                if not (waiting or silent):  # another process has done it
                     raise nobody_waits
-                if ENDING.is_set():
-                    raise BusyError("")
+                if ENDING.is_set() or (silent and (before or not waiting)):
+                    raise BusyError("")  # a checkpoint is left
 
         kept = self._checkpoint(item)
-        found = Done(*self._survey(item, heed, kept))
-        if not self.set_found(depth, item, found, self._holder, self._wanted_key):
-            raise nobody_waits
+        found, seconds = self._survey(item, heed, kept)
+        with self.nodes.waiting(max(WAIT_SECONDS, min(seconds, REDIS_WAIT_SECONDS.number()))):
+            if not self.set_found(depth, item, Done(found, seconds), self._holder, self._wanted_key):
+                raise nobody_waits
         if kept is not None:
             kept.drop()
 
@@ -176,9 +185,10 @@ class SurveyWork(Work):
 
         return self.nodes.call(read)
 
-    def _tell(self, part: int, told: str) -> bool:
-        """Tells how far a part is; whether anybody waits for it, as far as that is known: a coordinator that was killed
-        is silent. One that only stood still sends the part again."""
+    def _look(self, part: int, told: str) -> tuple[bool, bool]:
+        """Tells how far a part is. Whether it is waited for; and whether its coordinator is silent: it has ended, or
+        was killed, or Redis was away and it has not been seen again yet."""
+        waiting, silence = True, 0.0
 
         def write() -> None:
             pipe = self.nodes.main.pipeline()
@@ -186,11 +196,11 @@ class SurveyWork(Work):
             pipe.expire(self._told_key, TOLD_SECONDS)
             pipe.execute()
 
-        with suppress(StorageError):
+        with suppress(StorageError), self.nodes.waiting(0):
             self.nodes.call(write)
-            ages = self.nodes.call(lambda: seen(self.nodes))
-            return self._waiting(part) and ages.get(self.attempt, inf) <= SEEN_SECONDS
-        return True
+            waiting = self._waiting(part)
+            silence = self.nodes.call(lambda: seen(self.nodes)).get(self.attempt, inf)
+        return waiting, silence > SEEN_SECONDS
 
     def _survey(
         self, part: int, heed: Callable[[str], None], kept: CosetCheckpoint | None
@@ -207,8 +217,8 @@ class SurveyWork(Work):
                 return surveyed(self._starts, part, self._parts, cores(), heed, kept)
         except BlockingIOError:
             problem = ""
-        except ResourceError as error:
-            problem = str(error)
+        except (ResourceError, MemoryError) as error:
+            problem = str(error) or "the system gives this process no more memory"
         sleep(BUSY_SECONDS)
         raise BusyError(problem)
 

@@ -317,6 +317,8 @@ class WorkerProcess:
         except LateStepError as late:
             log.debug("%s: %s", name, late)
             return "late"
+        except BusyError:
+            return "busy"
         except UnavailableError as error:
             log.warning("%s dropped: %s", name, error)
             return "dropped"
@@ -344,6 +346,7 @@ class WorkerProcess:
         except BusyError as busy:  # told when the lease is free
             log.debug("%s: %s", work.name(depth, item), busy)
             self._tell(work.attempt, Report(depth, item, self.holder, "busy", str(busy), work.kind))
+            raise
 
     def _tell(self, attempt: str, report: Report) -> None:
         keys = AttemptKeys(attempt)

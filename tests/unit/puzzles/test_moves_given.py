@@ -70,6 +70,7 @@ def test_a_class_that_does_not_tell_what_comes_before_undoes_nothing() -> None:
         ("cube-2x2x2-htm", "moves: (R U)3", "moves: R U R U, (R U)"),
         ("cube-2x2x2-htm", "moves: R’ U^2", "moves: R3 U2'"),
         ("cube-2x2x2-htm", "moves: (R U)105", "goal"),
+        ("megaminx", "moves: A23 B24' A6", "moves: A2' B A"),
         ("cube-3x3x3", "scramble: (R U)105", "goal"),
         ("cube-3x3x3", "scramble: (R U R' U')6 (F2 B2 L R' D)0", "goal"),
         ("cube-3x3x3", "moves: x U x' y F z R", "moves: F R U"),

@@ -194,7 +194,7 @@ def test_waiting_ends_at_once_where_it_is_hurried() -> None:
     waiter.start()
     time.sleep(0.3)
     begun = time.monotonic()
-    with nodes.hurried():
+    with nodes.waiting(0):
         waiter.join()
     assert ended[0] - begun < 5
     nodes.close()

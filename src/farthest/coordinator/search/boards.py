@@ -122,7 +122,7 @@ class BoardsByWorkers:
 
     def close(self) -> None:
         """What workers still do has no effect."""
-        with suppress(StorageError), self._nodes.hurried():  # a later coordinator removes what is left
+        with suppress(StorageError), self._nodes.waiting(0):  # a later coordinator removes what is left
             self._drop()
         self._workers.close()
         self._nodes.close()

@@ -86,7 +86,7 @@ class CelerySearch(SearchExecutor):
 
     def close(self) -> None:
         """What workers still do has no effect."""
-        with suppress(StorageError), self._nodes.hurried():  # a later coordinator removes what is left
+        with suppress(StorageError), self._nodes.waiting(0):  # a later coordinator removes what is left
             self._drop()
         self.workers.close()
         self._nodes.close()

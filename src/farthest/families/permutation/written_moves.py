@@ -125,6 +125,12 @@ _DERIVED = re.compile(r"[\d'~]+\Z")
 _LETTERS = re.compile(r"[^\W\d_]{4}")
 
 
+def _stands_at(word: str, at: int, name: str) -> bool:
+    """Whether a move's name stands there. In ``R23`` it is ``R``, 23 times, also where ``R2`` is a move."""
+    end = at + len(name)
+    return word.startswith(name, at) and not (name[-1].isdigit() and word[end : end + 1].isdigit())
+
+
 class WrittenMoves(MoveMaker):
     """A word is a move, or a power of one that the metric need not count as one move."""
 
@@ -219,7 +225,7 @@ class WrittenMoves(MoveMaker):
         whole = identity(self._definition.slots)
         at = parts = 0
         while at < len(word):
-            name = next((name for name in self._longest_first if word.startswith(name, at)), None)
+            name = next((name for name in self._longest_first if _stands_at(word, at, name)), None)
             if name is None or (at and not self._letters):
                 raise BoardError(self._unknown(word))
             at += len(name)
@@ -227,8 +233,6 @@ class WrittenMoves(MoveMaker):
             check_count(parts)
             power = POWER.match(word, at)
             assert power is not None, "the empty text matches"
-            if name[-1].isdigit() and power[0][:1].isdigit():
-                raise BoardError(self._unknown(word))
             at = power.end()
             count, undone = power_of(power)
             move = inverse(self._named[name], moduli) if undone else self._named[name]

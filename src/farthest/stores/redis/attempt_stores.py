@@ -381,7 +381,7 @@ class Removals:
 
     def close(self) -> None:
         """Gives up, without waiting for Redis."""
-        with self._store.nodes.hurried():
+        with self._store.nodes.waiting(0):
             self._remover.shutdown(cancel_futures=True)
 
 

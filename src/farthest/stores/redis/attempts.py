@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Space
     from farthest.stores.redis.connections import RedisNodes
 
-PROTOCOL = 10
+PROTOCOL = 11
 """The version of keys, blobs and messages. Workers and coordinators of different versions cannot work together."""
 
 SPARSE = -1

@@ -121,9 +121,9 @@ class RedisNodes:
         )
 
     @contextmanager
-    def hurried(self) -> Iterator[None]:
-        """Nothing waits for a server meanwhile, in any thread."""
-        wait, self._wait = self._wait, 0.0
+    def waiting(self, seconds: float) -> Iterator[None]:
+        """``call`` waits so long for a server meanwhile, in any thread."""
+        wait, self._wait = self._wait, seconds
         try:
             yield
         finally:
