@@ -155,8 +155,7 @@ class SurveyWork(Work):
                 if ENDING.is_set() or (silent and (before or not waiting)):
                     raise BusyError("")  # a checkpoint is left
 
-        kept = self._checkpoint(item)
-        found, seconds = self._survey(item, heed, kept)
+        found, seconds, kept = self._survey(item, heed)
         with self.nodes.waiting(max(WAIT_SECONDS, min(seconds, REDIS_WAIT_SECONDS.number()))):
             if not self.set_found(depth, item, Done(found, seconds), self._holder, self._wanted_key):
                 raise nobody_waits
@@ -165,8 +164,7 @@ class SurveyWork(Work):
 
     def _checkpoint(self, part: int) -> CosetCheckpoint | None:
         """That of a coset that takes all threads."""
-        if not isinstance(self._starts, CosetSet) or not self._starts.of.needs.all_threads:
-            return None
+        assert isinstance(self._starts, CosetSet)
         try:
             place = place_outside(lasting=True) or scratch_place(None)
             return CosetCheckpoint(place, self._starts, part, log.warning)
@@ -202,19 +200,19 @@ class SurveyWork(Work):
             silence = self.nodes.call(lambda: seen(self.nodes)).get(self.attempt, inf)
         return waiting, silence > SEEN_SECONDS
 
-    def _survey(
-        self, part: int, heed: Callable[[str], None], kept: CosetCheckpoint | None
-    ) -> tuple[Found, float]:
-        """As ``surveyed``. A part that takes all threads is done where no other process of this user is at such a one.
-        Raises BusyError, which says what memory is too scarce for."""
-        needs = needs_of(self._starts)
+    def _survey(self, part: int, heed: Callable[[str], None]) -> tuple[Found, float, CosetCheckpoint | None]:
+        """As ``surveyed``, and the checkpoint. A part that takes all threads is done where no other process of this
+        user is at such a one. Raises BusyError, which says what memory is too scarce for."""
+        needs, kept = needs_of(self._starts), None
         if needs is None:
-            return surveyed(self._starts, part, self._parts, 1, heed)
+            return *surveyed(self._starts, part, self._parts, 1, heed), kept
         if needs.all_threads and ENDING.is_set():
             raise BusyError("")
         try:
             with _alone() if needs.all_threads else nullcontext():
-                return surveyed(self._starts, part, self._parts, cores(), heed, kept)
+                if needs.all_threads:
+                    kept = self._checkpoint(part)
+                return *surveyed(self._starts, part, self._parts, cores(), heed, kept), kept
         except BlockingIOError:
             problem = ""
         except (ResourceError, MemoryError) as error:
