@@ -8,6 +8,7 @@ import os
 import resource
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -126,7 +127,8 @@ def test_a_coset_goes_on(place: FolderPlace, tmp_path: Path) -> None:
     again.drop()
     assert not [*tmp_path.iterdir()]
     rows(again, 1)
-    drop_checkpoints(place, asked_to(30), range(1))
+    renamed = replace(asked_to(30), puzzle=replace(asked_to(30).puzzle, title="another"))
+    drop_checkpoints(place, renamed, range(1))
     assert not [*tmp_path.iterdir()]
 
 

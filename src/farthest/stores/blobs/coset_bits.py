@@ -74,10 +74,11 @@ def interval() -> float:
 
 
 def _name_of(asked: CosetSet, part: int) -> str:
-    """The same for sets of any depth that have the coset by the same sequence, or by the same seed."""
+    """The same for sets of any depth that have the coset by the same sequence, or by the same seed, whatever the title
+    of the puzzle."""
     chosen = asked.chosen
     which = [chosen.seed, part] if isinstance(chosen, Drawn) else chosen[part] if chosen else part
-    text = msgspec.json.encode([FORMAT, asked.puzzle.to_json(), asked.subgroup, which])
+    text = msgspec.json.encode([FORMAT, asked.puzzle.digest, asked.subgroup, which])
     return f"{PREFIX}{sha256(text).hexdigest()[:32]}"
 
 
