@@ -46,8 +46,7 @@ demo: $(VENV)/.installed  ## install into .venv, enumerate the 8-puzzle, show it
 
 test: $(VENV)/.tested  ## everything that CI runs
 	$(BESIDE) lint compiled
-	@$(MAKE) -s kernel-tests
-	$(BESIDE) --output-sync python-tests sanitize
+	@$(MAKE) -s kernel-tests python-tests sanitize
 	@echo "== all passed"
 
 quick: $(VENV)/.tested  ## the fast Python tests only
@@ -129,26 +128,27 @@ build/sanitize/.configured: $(VENV)/.build-tools CMakeLists.txt
 	  -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" >/dev/null
 	@touch $@
 
-compiled: $(VENV)/.tested
+compiled: $(VENV)/.tested build/sanitize/.configured
 	@$(call compile,the C++ tests) $(CMAKE) --build build/release --target kernel_tests
+	@$(call compile,the kernel with sanitizers) $(CMAKE) --build build/sanitize
 
-kernel-tests: compiled  ## the kernel's C++ tests
+kernel-tests: $(VENV)/.tested  ## the kernel's C++ tests
+	@$(call compile,the C++ tests) $(CMAKE) --build build/release --target kernel_tests
 	@echo "== C++ tests"
 	@$(call ctest,build/release)
 
-# Fast tests run while slow ones wait for servers and processes, and in `make test` those with sanitizers. The + shows what
-# it says at once: what runs beside it is shown when it has ended.
+# Fast tests run while slow ones wait for servers and processes.
 python-tests: $(VENV)/.tested  ## the Python tests, but those for a night
 	@echo "== Python tests"
-	+@$(PYTEST) -m 'not night' $(PARALLEL) --durations=15
+	@$(PYTEST) -m 'not night' $(PARALLEL) --durations=15
 
 # The C++ tests, then Python's tests of the kernel and the digests, on a kernel built with ASan and UBSan.
 sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests under ASan and UBSan
-	@$(call compile,the kernel with sanitizers) nice -n 19 $(CMAKE) --build build/sanitize
+	@$(call compile,the kernel with sanitizers) $(CMAKE) --build build/sanitize
 	@echo "== C++ tests, sanitized"
-	@nice -n 19 $(call ctest,build/sanitize)
+	@$(call ctest,build/sanitize)
 	@echo "== Python tests of the kernel and digests, sanitized"
-	@FARTHEST_KERNEL_PATH=build/sanitize nice -n 19 .ci/sanitized $(PYTEST) $(PARALLEL) tests/unit/kernel tests/signature
+	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) $(PARALLEL) tests/unit/kernel tests/signature
 
 slow: $(VENV)/.tested  ## the slow Python tests
 	@echo "== slow Python tests"
