@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,12 @@ import pytest
 from cases import for_each
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
+from farthest.cosets import CosetRow
+from farthest.models.database import Database, open_database
+from farthest.models.surveys import StoredSurvey, Surveys
 from farthest.puzzles.catalogue import load
-from farthest.starts import Counts, RushHour
+from farthest.queries.coset_estimates import estimates, known_layers
+from farthest.starts import Counts, RushHour, starts_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 RUNS = sorted((DOCS / "runs").glob("*.json"))
@@ -92,3 +98,69 @@ def test_the_table_of_a_survey() -> None:
     few = RushHour(6, 3, 3, "minimal").survey(0, 1).totals
     for each in run["totals"][:3]:
         assert few[each["pieces"]] == Counts(**{name: each[name] for name in Counts.__struct_fields__})
+
+
+KNOWN = DOCS.parent / "tests/known_answers/cosets.json"
+COSETS = DOCS / "runs/surveys"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with open_database(tmp_path / "f.db", create=True) as opened:
+        yield opened
+
+
+def stored_again(database: Database, name: str) -> tuple[dict[str, Any], StoredSurvey, list[CosetRow]]:
+    """A file of cosets, and what it says stored as a survey, which has the file's digest."""
+    run = json.loads((COSETS / f"{name}.json").read_text())
+    names = CosetRow.__struct_fields__
+    rows = [CosetRow(**{field: each[field] for field in names}) for each in run["cosets"]]
+    surveys = Surveys(database)
+    begun = surveys.begin(starts_of(run["starts_of"]), None)
+    surveys.store(begun.id, [(part, row, run["cosets"][part]["seconds"]) for part, row in enumerate(rows)])
+    stored = surveys.get(begun.id)
+    assert stored.finished
+    assert surveys.digest(stored.id) == run["digest"]
+    return run, stored, rows
+
+
+def table(first: str) -> list[list[str]]:
+    """The rows of the table of docs/records.md whose first column is called that."""
+    text = (DOCS / "records.md").read_text().partition(f"| {first} |")[2].partition("\n\n")[0]
+    return [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
+
+
+@pytest.mark.parametrize("name", ["cube-3x3x3-cosets-to-15", "cube-3x3x3-cosets-to-17"])
+def test_cosets(database: Database, name: str) -> None:
+    """Their counts are the published ones, and no bound is below a published distance."""
+    known = {each["coset"]: each["layers"] for each in json.loads(KNOWN.read_text())}
+    run, _, rows = stored_again(database, name)
+    for row in rows:
+        published = known[row.coset]
+        depth = len(row.layers)
+        assert row.layers == published[:depth]
+        at_most = [*accumulate([*row.layers, *row.bounds])]
+        assert all(ours <= theirs for ours, theirs in zip(at_most, accumulate(published), strict=False))
+        assert sum(row.layers) + sum(row.bounds) == sum(published)
+    shown = {line[0]: line[1:] for line in table("coset")}
+    for row, each in zip(rows, run["cosets"], strict=True):
+        last = [f"{count:,}" for count in row.layers[13:]]
+        line = [*last, *[""] * (5 - len(last)), str(row.farthest), f"{each['seconds']:,.0f}"]
+        assert shown[f"`{row.coset}`" if row.coset else "solved"] == line
+
+
+def test_cosets_at_random(database: Database) -> None:
+    """Published layers are within two standard errors, and the table is that of `--estimate`."""
+    _, stored, _ = stored_again(database, "cube-3x3x3-cosets-at-random")
+    found = estimates(Surveys(database), stored, known_layers([], stored, database))
+    lines = []
+    for layer in found.layers[12:]:
+        assert layer.regression is not None
+        assert layer.known is not None
+        off = [
+            abs(each.positions - layer.known) / (each.error or 0) for each in (layer.plain, layer.regression)
+        ]
+        assert max(off) < 2
+        told = (f"{each.positions:.5g}, {each.error:.2g}" for each in (layer.plain, layer.regression))
+        lines.append([str(layer.distance), *told, f"{layer.known:,}", *(f"{each:.1f}" for each in off)])
+    assert table("distance") == lines

@@ -439,7 +439,7 @@ def _show(known: Surveys, stored: StoredSurvey, *, as_json: bool) -> None:
         ("set", str(stored.starts)),
         (
             "parts",
-            f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)} of threads",
+            f"{stored.done:,} of {stored.record.parts:,} done, in {seconds_text(stored.seconds)}, added up",
         ),
     ]
     if stored.of_cosets:

@@ -69,7 +69,7 @@ class CosetDocument(TypedDict):
     unreached: Annotated[int, "positions of which no bound is known"]
     farthest: Annotated[int | None, "no position is farther; null where some are unreached"]
     sequences: Annotated[int, "that were listed"]
-    seconds: Annotated[float, "of a thread"]
+    seconds: Annotated[float, "that it took: a thread, or all of a process where the subgroup is large"]
     digest: Annotated[str, "SHA-256 of the counts `[layers, bounds, unreached]`"]
 
 
@@ -133,7 +133,9 @@ class EstimatesDocument(TypedDict):
     exact: Annotated[bool, "whether these are all, and the layers exact"]
     within: Annotated[int | None, "the most moves to any position that has a bound"]
     bounded: Annotated[int, "the cosets, of those sampled, of which each position has a bound"]
-    all_seconds: Annotated[float, "of a thread for all cosets, of symmetric ones one, as long as these took"]
+    all_seconds: Annotated[
+        float, "for all cosets one after another, of symmetric ones one, as long as these took"
+    ]
     estimates: Annotated[list[LayerEstimateDocument], "a distance each, from 0 to the depth"]
 
 
@@ -320,9 +322,10 @@ def estimates_facts(found: CosetEstimates) -> list[tuple[str, str]]:
     sample = f"{found.sampled:,} at random, of {found.cosets:,}"
     which = f"{counted(found.sampled, 'coset')}{' that are not symmetric' if found.exact else ''}"
     bound = f"in {found.bounded:,} of {which} each position is within {found.within} moves"
+    seconds = f"{'' if found.exact else 'about '}{seconds_text(found.all_seconds)}"
     facts = [
         ("cosets", f"all {found.cosets:,}" if found.exact else sample),
-        ("all cosets", f"{'' if found.exact else 'about '}{seconds_text(found.all_seconds)} of a thread"),
+        ("all cosets", f"{seconds}, one after another"),
         ("bound", bound),
     ]
     return facts if found.bounded else facts[:-1]

@@ -61,8 +61,8 @@ class LayerEstimate:
 @dataclass(frozen=True, slots=True)
 class CosetEstimates:
     """From ``sampled`` of ``cosets`` cosets, or ``exact`` from all. In ``bounded`` of these each position is ``within``
-    so many moves; None without any. ``all_seconds``: of a thread for all cosets, of symmetric ones one, as long as
-    these took."""
+    so many moves; None without any. ``all_seconds``: for all cosets one after another, of symmetric ones one, as long
+    as these took."""
 
     cosets: int
     sampled: int
