@@ -195,8 +195,8 @@ fault_rounds = settings(
 )
 
 
-def begin(world: World) -> None:
-    world.__init__(world.nodes)  # type: ignore[misc]
+def begin(world: World, kind: str = "step") -> None:
+    world.__init__(world.nodes, kind)  # type: ignore[misc]
     world.outstanding.send(list(range(ITEMS)))
 
 
@@ -232,8 +232,7 @@ def test_all_is_done_where_other_jobs_keep_the_queue_long(world: World, played: 
 
 
 def test_parts_of_surveys_that_wait_for_hours_fill_no_queue(world: World) -> None:
-    world.__init__(world.nodes, "survey")  # type: ignore[misc]
-    world.outstanding.send(list(range(ITEMS)))
+    begin(world, "survey")
     while world.now < 2 * 3600:
         world.round(20.0)
     assert 0 < world.outstanding.resent < 10 * ITEMS
