@@ -87,6 +87,8 @@ class _Survey:
         self.starts = starts
         self._notice = notice
         self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away
+        self.storing = False  # parts are being stored, or could not be
+        self._interrupted = False
         self._surveys = Surveys(database)
         begun = self._surveys.begin(starts, parts)
         self._number = begun.id
@@ -99,6 +101,16 @@ class _Survey:
         self.able = False  # a worker has had the memory for a part
         self.under_way: dict[int, str] = {}
 
+    def interrupt(self) -> None:
+        """Raises KeyboardInterrupt, once parts are stored that are being stored."""
+        self._interrupted = True
+        if not self.storing:
+            self._heed()
+
+    def _heed(self) -> None:
+        if self._interrupted:
+            raise KeyboardInterrupt
+
     def missing(self) -> list[int]:
         """The parts that are not stored."""
         found = self._asked(lambda: self._surveys.missing(self._number))
@@ -107,12 +119,15 @@ class _Survey:
 
     def store(self, done: list[Done]) -> None:
         """Stores parts, each unless another process has, and tells the progress."""
+        self.storing = True
         fresh = self._asked(lambda: self._surveys.store(self._number, done)) if done else set()
         self._components += sum(
             len(found.components) for part, found, _ in done if part in fresh and isinstance(found, Part)
         )
         self._done += len(fresh)
         self.tell()
+        self.storing = False
+        self._heed()
 
     def tell(self) -> None:
         """Tells the progress."""
@@ -125,8 +140,13 @@ class _Survey:
 
     def _asked(self, transaction: Callable[[], Result]) -> Result:
         """What a transaction gives, which is tried again while the database is away."""
+
+        def while_waiting() -> None:
+            self._heed()
+            self.while_waiting()
+
         wait = DATABASE_WAIT_SECONDS.number
-        return retry_while_away(transaction, wait, told=self._notice, while_waiting=self.while_waiting)
+        return retry_while_away(transaction, wait, told=self._notice, while_waiting=while_waiting)
 
 
 def survey_by_threads(
@@ -224,7 +244,7 @@ def survey_by_workers(
     workers = Workers(nodes)
     losses = 0
     try:
-        with stop_requests(_interrupt):
+        with stop_requests(survey.interrupt):
             _others(survey, nodes)
             # Others may be at the same survey: only what coordinators that were lost long ago left is removed.
             nodes.call(lambda: drop_dead(nodes, ""))
@@ -241,10 +261,6 @@ def survey_by_workers(
     finally:
         workers.close()
         nodes.close()
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt
 
 
 def _others(survey: _Survey, nodes: RedisNodes, own: str = "") -> tuple[set[int], set[int]]:
@@ -287,7 +303,7 @@ def _attempt(
     taken = set[int]()
     waiting: Iterator[int] = (part for part in missing if part not in taken)
     theirs = set[int]()
-    at_a_time, each, noted, storing = 1, AHEAD, False, False
+    at_a_time, each, noted = 1, AHEAD, False
     workers.count_soon()
     try:
         while True:
@@ -331,13 +347,11 @@ def _attempt(
             if parts:
                 survey.able = True
                 found = work.records(0, parts, DonePart)
-                storing = True
                 survey.store([(part, done.found, done.seconds) for part, done in found.items()])
-                storing = False
                 work.forget(parts)
                 seconds = sum(done.seconds for done in found.values()) / len(found)
                 each = min(MOST_AHEAD, max(AHEAD, int(AHEAD_SECONDS / max(seconds, 0.001))))
     finally:
-        if not storing:  # else the same command stores later what has been found
+        if not survey.storing:  # else the same command stores later what has been found
             with suppress(StorageError), nodes.waiting(0):  # a later coordinator removes what is left
                 work.drop()
