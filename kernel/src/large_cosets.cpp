@@ -98,7 +98,11 @@ Tails::Tails(const TurnTable& table, const ListingMoves& moves, int tail_length)
   }
   auto found = TailList(table, moves, static_cast<std::size_t>(length)).found;
   std::ranges::sort(found);
-  bits = static_cast<int>(std::bit_width(found.size())) + 1;
+  std::size_t states = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i == 0 || found[i].first != found[i - 1].first) ++states;
+  }
+  bits = std::max(1, static_cast<int>(std::bit_width(states + states / 4)));
   const std::size_t mask = (std::size_t{1} << bits) - 1;
   slots.assign(mask + 1, kEmpty);
   for (std::size_t i = 0, run = 0; i < found.size(); ++i) {
@@ -188,7 +192,8 @@ struct LargeCosetRun::Worker {
   std::vector<ListingWork::List> lists;
   std::vector<ListingWork::Leaf> leaves;
   std::vector<std::uint64_t> ends;
-  bool done = false;  // all, what was kept too
+  std::vector<ListingNode> children;  // of the root that is under way, those that are still to be done
+  bool done = false;                  // all, what was kept too
 
   Worker(const LargeCosets& cosets, const Tails& tails, SubgroupBits& bits)
       : nodes(static_cast<std::size_t>(ListingWork::kMostMoves) * kLevel),
@@ -243,20 +248,34 @@ void LargeCosetRun::begin_listing() {
   }
 }
 
-// All sequences from the roots on, until the time is over; each thread takes one root at least.
+// All sequences from the roots on, until the time is over. Each thread does a child of a root at least: where
+// it did a whole root, the others would wait for it.
 void LargeCosetRun::list(std::chrono::steady_clock::time_point until) {
   std::atomic<std::size_t> next{next_};
   in_parallel(workers_.size(), threads_, [&](std::uint64_t i) {
     Worker& worker = *workers_[i];
     if (worker.done) return;
     do
-      if (const std::size_t root = next.fetch_add(1); root < roots_.size())
-        backend_->search(worker.work, roots_[root], left_);
+      if (!worker.children.empty())
+        list_child(worker);
+      else if (const std::size_t root = next.fetch_add(1); root < roots_.size())
+        take(worker, roots_[root]);
       else
         backend_->flush(worker.work), worker.done = true;
     while (!worker.done && std::chrono::steady_clock::now() < until);
   });
   next_ = std::min(next.load(), roots_.size());
+}
+
+void LargeCosetRun::take(Worker& worker, ListingNode& root) {
+  if (left_ == worker.work.tails->length) return backend_->search(worker.work, root, left_);
+  worker.children.resize(TurnTable::kMostMoves);
+  worker.children.resize(backend_->expand(worker.work, root, left_, worker.children.data()));
+}
+
+void LargeCosetRun::list_child(Worker& worker) {
+  backend_->search(worker.work, worker.children.back(), left_ - 1);
+  worker.children.pop_back();
 }
 
 std::optional<LargeCosetRun::Found> LargeCosetRun::advance(bool listed, std::chrono::milliseconds slice) {
@@ -303,7 +322,10 @@ std::optional<LargeCosetRun::Mark> LargeCosetRun::mark() {
             next_,
             0,
             0};
-  in_parallel(workers_.size(), threads_, [&](std::uint64_t i) { backend_->flush(workers_[i]->work); });
+  in_parallel(workers_.size(), threads_, [&](std::uint64_t i) {
+    while (!workers_[i]->children.empty()) list_child(*workers_[i]);
+    backend_->flush(workers_[i]->work);
+  });
   for (const auto& worker : workers_) {
     mark.fresh += worker->work.found.fresh;
     mark.sequences += worker->work.found.sequences;

@@ -39,27 +39,34 @@ Way way_to(const ListingWork& work, const ListingWork::Leaf& leaf) {
   return way;
 }
 
-void finish(ListingWork& work, SubgroupMarks& marks, std::size_t count) {
+// What is looked up in a loop is asked for so many rounds before: memory then works all the time on as much
+// as it can.
+constexpr std::size_t kAhead = 32;
+
+void finish(ListingWork& work, const SubgroupMarks& marks, std::size_t count) {
   const Pieces* words = work.tails->words.data();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto [node, tail] = work.leaves[i];
-    Pieces middle, end;
-    shuffle(node->pieces, words[Tails::first_word(tail)], middle);
-    shuffle(middle, words[Tails::last_word(tail)], end);
-    work.ends[i] = marks.bit_of(end);
+  std::uint64_t* const ends = work.ends;
+  std::uint64_t fresh = 0;
+  for (std::size_t i = 0; i < count + kAhead; ++i) {
+    if (i < count) {
+      const auto [node, tail] = work.leaves[i];
+      Pieces middle, end;
+      shuffle(node->pieces, words[Tails::first_word(tail)], middle);
+      shuffle(middle, words[Tails::last_word(tail)], end);
+      ends[i] = marks.bit_of(end);
+      marks.ask(ends[i]);
+    }
+    if (i < kAhead || !marks.set(ends[i - kAhead])) continue;
+    ++fresh;
+    if (work.watched != nullptr && work.watched->has(ends[i - kAhead]))
+      work.watched->keep(ends[i - kAhead], way_to(work, work.leaves[i - kAhead]));
   }
-  const std::span<const std::uint64_t> ends(work.ends, count);
-  if (work.watched == nullptr)
-    work.found.fresh += marks.mark(ends, [](std::size_t) {});
-  else
-    work.found.fresh += marks.mark(ends, [&](std::size_t i) {
-      if (work.watched->has(ends[i])) work.watched->keep(ends[i], way_to(work, work.leaves[i]));
-    });
+  work.found.fresh += fresh;
   work.found.sequences += count;
 }
 
 // Which tails follow which nodes first, then where they end: so that nothing waits for a branch.
-void end(ListingWork& work, SubgroupMarks& marks, const ListingNode* nodes, std::size_t count) {
+void end(ListingWork& work, const SubgroupMarks& marks, const ListingNode* nodes, std::size_t count) {
   const Tails& tails = *work.tails;
   const std::uint64_t* slots = tails.slots.data();
   const std::size_t mask = (std::size_t{1} << tails.bits) - 1;
@@ -96,16 +103,22 @@ std::size_t expand(const ListingWork& work, ListingNode& node, int left, Listing
   const bool ends = left - 1 == work.tails->length;
   const auto [nearer, near] = table.turns(node.place);
   std::uint32_t some = node.slack == 0 ? nearer : node.slack == 1 ? near : ~std::uint32_t{0};
+  // Copies, since what is written to children might be anything for the compiler.
+  const Pieces pieces = node.pieces, *const from = moves.from.data();
+  const std::uint8_t* const face = moves.face.data();
+  const TurnTable::Row row = table.row(node.state);
+  const bool watched = work.watched != nullptr;
+  const int slack = node.slack - 2;
   std::size_t count = 0;
   for (some &= moves.after[node.face]; some != 0; some &= some - 1) {
     const auto move = static_cast<std::size_t>(std::countr_zero(some));
     ListingNode& child = out[count++];
-    shuffle(node.pieces, moves.from[move], child.pieces);
-    child.state = table.after(node.state, move);
-    child.face = moves.face[move];
-    if (work.watched != nullptr) child.made = node.made.then(move);
-    child.slack = static_cast<std::int8_t>(node.slack - 2 +
-                                           static_cast<int>((near >> move & 1) + (nearer >> move & 1)));
+    shuffle(pieces, from[move], child.pieces);
+    child.state = row.after(move);
+    child.face = face[move];
+    if (watched) child.made = node.made.then(move);
+    child.slack =
+        static_cast<std::int8_t>(slack + static_cast<int>((near >> move & 1) + (nearer >> move & 1)));
     if (ends)
       __builtin_prefetch(work.tails->slots.data() + work.tails->home(table.key(child.state)));
     else
@@ -115,14 +128,16 @@ std::size_t expand(const ListingWork& work, ListingNode& node, int left, Listing
 }
 
 // Goes on below nodes that have `left` moves left.
-void go_on(ListingWork& work, SubgroupMarks& marks, ListingNode* nodes, std::size_t count, int left) {
+void go_on(ListingWork& work, const SubgroupMarks& marks, ListingNode* nodes, std::size_t count, int left) {
   if (left == work.tails->length) return end(work, marks, nodes, count);
-  for (std::size_t i = 0; i < count; ++i) {
-    nodes[i].place = work.table->place(nodes[i].state);
-    work.table->prefetch(nodes[i].place);
-  }
+  const auto ask = [&](ListingNode& node) {
+    node.place = work.table->place(node.state);
+    work.table->prefetch(node.place);
+  };
+  std::for_each_n(nodes, std::min(count, kAhead), ask);
   ListingWork::Level& below = work.levels[left - 1];
   for (std::size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) ask(nodes[i + kAhead]);
     below.count += expand(work, nodes[i], left, below.nodes + below.count);
     if (below.count >= ListingWork::kTogether) {
       go_on(work, marks, below.nodes, below.count, left - 1);
@@ -138,13 +153,13 @@ std::size_t expand_root(const ListingWork& work, ListingNode& node, int left, Li
 }
 
 void search(ListingWork& work, const ListingNode& node, int left) {
-  SubgroupMarks marks(*work.bits);
+  const SubgroupMarks marks(*work.bits);
   ListingNode root = node;
   go_on(work, marks, &root, 1, left);
 }
 
 void flush(ListingWork& work) {
-  SubgroupMarks marks(*work.bits);
+  const SubgroupMarks marks(*work.bits);
   for (int left = ListingWork::kMostMoves - 1; left >= work.tails->length; --left) {
     ListingWork::Level& level = work.levels[left];
     go_on(work, marks, level.nodes, level.count, left);

@@ -1,5 +1,5 @@
-// Which bit an element of a large subgroup has (subgroup_bits.hpp), and the setting of bits: the Bits of a
-// listing (sequence_listing.hpp), one for each thread.
+// Which bit an element of a large subgroup has (subgroup_bits.hpp), and the setting of bits until the next
+// step, by any number of threads.
 //
 // Included by files for one instruction set each: everything here is in an anonymous namespace.
 #pragma once
@@ -19,7 +19,8 @@ namespace {
 
 class SubgroupMarks {
  public:
-  explicit SubgroupMarks(SubgroupBits& bits) : bits_(bits), ranks_(bits.ranks()) {}
+  explicit SubgroupMarks(SubgroupBits& bits)
+      : ranks_(bits.ranks()), words_(bits.words()), filled_(bits.filled()) {}
 
   // at: the 32 bytes of an element, anything with such an array `at`.
   template <class Pieces>
@@ -33,29 +34,19 @@ class SubgroupMarks {
            ranks_.third[four(third)];
   }
 
-  // Sets bits and gives how many were 0; of these `fresh_at` hears the index. Other threads may do the same.
-  // Bits are asked for long before they are set, and tested first: most that are set late have been set
-  // before.
-  template <class FreshAt>
-  std::uint64_t mark(std::span<const std::uint64_t> bits, const FreshAt& fresh_at) {
-    constexpr std::size_t kAhead = 64;
-    std::uint64_t* const words = bits_.words();  // a step changes these
-    std::uint8_t* const filled = bits_.filled();
-    std::uint64_t fresh = 0;
-    for (std::size_t i = 0; i < bits.size() + kAhead; ++i) {
-      if (i < bits.size()) __builtin_prefetch(words + bits[i] / 64, 1);
-      if (i < kAhead) continue;
-      const std::uint64_t bit = bits[i - kAhead], mask = std::uint64_t{1} << (bit % 64);
-      std::uint64_t* word = words + bit / 64;
-      if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != 0) continue;
-      if ((__atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask) != 0) continue;
-      ++fresh;
-      fresh_at(i - kAhead);
-      std::uint8_t* page = filled + bit / SubgroupBits::kPageBits;
-      if (__atomic_load_n(page, __ATOMIC_RELAXED) == 0)
-        __atomic_store_n(page, std::uint8_t{1}, __ATOMIC_RELAXED);
-    }
-    return fresh;
+  // Asks memory for a bit, long before it is set.
+  void ask(std::uint64_t bit) const { __builtin_prefetch(words_ + bit / 64, 1); }
+  // Whether the bit was 0, which it is not any more. Other threads may do the same. It is tested first: most
+  // that are set late have been set before.
+  bool set(std::uint64_t bit) const {
+    std::uint64_t* const word = words_ + bit / 64;
+    const std::uint64_t mask = std::uint64_t{1} << (bit % 64);
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != 0) return false;
+    if ((__atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask) != 0) return false;
+    std::uint8_t* const page = filled_ + bit / SubgroupBits::kPageBits;
+    if (__atomic_load_n(page, __ATOMIC_RELAXED) == 0)
+      __atomic_store_n(page, std::uint8_t{1}, __ATOMIC_RELAXED);
+    return true;
   }
 
  private:
@@ -80,8 +71,9 @@ class SubgroupMarks {
     return std::uint64_t{ranks_.first[bits & 4095]} + ranks_.last[bits >> 12 & 4095];
   }
 
-  SubgroupBits& bits_;
   const SubgroupRanks& ranks_;
+  std::uint64_t* const words_;
+  std::uint8_t* const filled_;
 };
 
 }  // namespace

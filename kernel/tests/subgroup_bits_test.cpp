@@ -107,18 +107,13 @@ TEST(subgroup_bits_step_as_permutations_do) {
   while (elements.size() < 5000) elements.insert(renamed({random_element(page, random)}, names)[0]);
   for (const Isa isa : available_isas()) {
     SubgroupBits bits(bytes_of_all(moves, places), isa);
-    SubgroupMarks marks(bits);
+    const SubgroupMarks marks(bits);
     std::set<std::uint64_t> wanted;
     for (const Slots& element : elements) wanted.insert(marks.bit_of(bytes_of(element, places)));
     CHECK(wanted.size() == elements.size());
     CHECK(*wanted.rbegin() < SubgroupBits::kPositions);
-    std::vector<std::uint64_t> all(wanted.begin(), wanted.end());
-    std::vector<std::size_t> fresh;
-    const auto note = [&](std::size_t i) { fresh.push_back(i); };
-    CHECK(marks.mark(std::span(all).first(500), note) == 500);
-    CHECK(marks.mark(all, note) == all.size() - 500);
-    CHECK(fresh.size() == all.size());
-    for (std::size_t i = 0; i < fresh.size(); ++i) CHECK(fresh[i] == i);
+    for (const auto bit : wanted) CHECK(marks.set(bit));
+    for (const auto bit : wanted) CHECK(!marks.set(bit));
     for (const Slots& element : elements)
       for (const Slots& move : moves) wanted.insert(marks.bit_of(bytes_of(then(element, move), places)));
     CHECK(bits.step(2) == wanted.size());
@@ -130,13 +125,10 @@ TEST(subgroup_bits_step_in_parts_too) {
   const std::vector<Slots> moves = cube();
   const Slots places = SubgroupBits::places(moves);
   SubgroupBits bits(bytes_of_all(moves, places));
-  SubgroupMarks marks(bits);
   CHECK(bits.memory() <= SubgroupBits::kMemory);
-  const std::uint64_t solved = marks.bit_of(bytes_of(start(), places));
+  const std::uint64_t solved = SubgroupMarks(bits).bit_of(bytes_of(start(), places));
   CHECK(bits.step(1) == 0);
-  const auto ignore = [](std::size_t) {};
-  CHECK(marks.mark({&solved, 1}, ignore) == 1);
-  CHECK(marks.mark({&solved, 1}, ignore) == 0);
+  CHECK(SubgroupMarks(bits).set(solved));
   for (const std::uint64_t count : {1 + 10, 1 + 10 + 67}) {
     std::optional<std::uint64_t> found;
     int calls = 0;

@@ -69,7 +69,7 @@ class LargeCosetRun {
     std::uint64_t sequences;  // that were listed
   };
   static constexpr int kMostListed = 30;  // moves
-  static constexpr int kTail = 5;         // moves that are read, not searched
+  static constexpr int kTail = 6;         // moves that are read, not searched
 
   // The coset of the positions w with r w in H: what stands in the slots after r, and its state. tail: up to
   // kTail.
@@ -113,6 +113,8 @@ class LargeCosetRun {
   void begin_listing();
   void end_distance();
   void list(std::chrono::steady_clock::time_point until);
+  void take(Worker& worker, ListingNode& root);
+  void list_child(Worker& worker);
 
   const LargeCosets& cosets_;
   const int threads_, tail_;

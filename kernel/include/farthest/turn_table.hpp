@@ -46,11 +46,18 @@ class TurnTable {
   std::uint32_t classes() const { return static_cast<std::uint32_t>(firsts_.size()); }
   std::size_t moves() const { return moves_; }
   const Coordinates& coordinates() const { return coordinates_; }
-  State after(State state, std::size_t move) const {
-    return {coordinates_.first_after[state.first * moves_ + move],
-            coordinates_.second_after[state.second * moves_ + move],
-            coordinates_.other_after[state.other * moves_ + move]};
+  // Where moves lead from a state.
+  struct Row {
+    const std::uint16_t *first, *second, *other;
+
+    State after(std::size_t move) const { return {first[move], second[move], other[move]}; }
+  };
+  Row row(State state) const {
+    return {coordinates_.first_after.data() + state.first * moves_,
+            coordinates_.second_after.data() + state.second * moves_,
+            coordinates_.other_after.data() + state.other * moves_};
   }
+  State after(State state, std::size_t move) const { return row(state).after(move); }
   // One number for a state.
   std::uint32_t key(State state) const { return lead(state) * others_ + state.other; }
   // Throws InvalidArgument for a state that there is not.
