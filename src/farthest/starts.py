@@ -31,6 +31,7 @@ from farthest.families.blocks.reader import read_rush_hour
 from farthest.families.user_input import board_given, puzzle_given
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
+from farthest.typed import convert
 from farthest.wording import counted, sample, shown
 
 if TYPE_CHECKING:
@@ -521,19 +522,19 @@ def starts_of(fields: dict[str, Any]) -> Starts:
     try:
         if fields.get("kind") == "cosets":
             return CosetSet(
-                Puzzle.from_json(msgspec.convert(given["puzzle"], str)),
-                msgspec.convert(given["subgroup"], str),
-                msgspec.convert(given["depth"], int),
-                msgspec.convert(given["cosets"], Chosen),
+                Puzzle.from_json(convert(given["puzzle"], str)),
+                convert(given["subgroup"], str),
+                convert(given["depth"], int),
+                convert(given["cosets"], Chosen),
             )
         if fields.get("kind") == "blocks":
             return BlockBoards(
-                Puzzle.from_json(msgspec.convert(given["puzzle"], str)),
-                msgspec.convert(given["boards"], tuple[str, ...] | None),
-                msgspec.convert(given["keep"], Keep),
+                Puzzle.from_json(convert(given["puzzle"], str)),
+                convert(given["boards"], tuple[str, ...] | None),
+                convert(given["keep"], Keep),
             )
         if fields.get("kind") == "rush-hour-boards":
-            return msgspec.convert(given, RushHourBoards)
-        return msgspec.convert(given, RushHour)
+            return convert(given, RushHourBoards)
+        return convert(given, RushHour)
     except (msgspec.ValidationError, SettingError, PuzzleError, LookupError) as error:
         raise ValueError(str(error)) from None

@@ -19,6 +19,7 @@ import msgspec
 import numpy
 
 from farthest import _kernel
+from farthest.typed import convert
 from farthest.untrusted_json import read_json_object
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def read_table(data: mmap.mmap | memoryview, facts: dict[str, Any]) -> Table:
     if len(whole) < PAGE or whole[: len(MAGIC)].tobytes() != MAGIC:
         raise ValueError("it is no table")
     size = int.from_bytes(whole[len(MAGIC) : text].tobytes(), "little")
-    header = msgspec.convert(read_json_object(whole[text:size].tobytes()), _Header)
+    header = convert(read_json_object(whole[text:size].tobytes()), _Header)
     if header.facts != facts:
         raise ValueError("it was made of another map")
     form = TableForm(header.bits, header.base, header.never, header.shared)

@@ -57,8 +57,10 @@ def stored_answers(record: JobRecord) -> Answers:
         return {}
     import msgspec
 
+    from farthest.typed import convert
+
     try:
-        return msgspec.convert(record.result, Answers)
+        return convert(record.result, Answers)
     except msgspec.ValidationError as error:
         raise damaged("job", record.id, f"column result: {error}", record.id) from None
 

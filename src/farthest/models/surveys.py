@@ -18,6 +18,7 @@ from farthest.models.records import ComponentRecord, SurveyPartRecord, SurveyRec
 from farthest.models.sealing import canonical, damaged
 from farthest.models.tables import component, lock_schema, survey, survey_part
 from farthest.starts import NOTHING, Component, Counts, Found, Part, Starts, starts_of
+from farthest.typed import decode
 from farthest.untrusted_json import read_json_object
 
 By = Literal["moves", "states"]
@@ -299,14 +300,14 @@ def _source(starts: Starts) -> object:
 
 def _read_totals(survey_id: int, record: SurveyPartRecord) -> dict[int, Counts]:
     try:
-        return msgspec.json.decode(record.totals, type=dict[int, Counts])
+        return decode(record.totals, dict[int, Counts])
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
         raise _damaged_part(survey_id, record, f"column totals: {error}") from None
 
 
 def _read_coset(survey_id: int, record: SurveyPartRecord) -> CosetRow:
     try:
-        row = msgspec.json.decode(record.totals, type=CosetRow)
+        row = decode(record.totals, CosetRow)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
         raise _damaged_part(survey_id, record, f"column totals: {error}") from None
     if digest_of(row) != record.digest:

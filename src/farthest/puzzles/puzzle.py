@@ -84,10 +84,10 @@ class Rules:
     def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
         """The definition whose ``PuzzleDefinition.fields`` these were, come through JSON, by its class ``definition``.
         Raises ValueError or PuzzleError."""
-        import msgspec
+        from farthest.typed import convert
 
         kind = cast("type[PuzzleDefinition]", self.function("definition"))
-        return msgspec.convert(fields, kind)
+        return convert(fields, kind)
 
 
 def rules(name: str) -> Rules:
@@ -144,15 +144,13 @@ class KnownAnswer:
 def published(file: str, name: str, remark: str = "") -> tuple[KnownAnswer, ...]:
     """The answers for a parametric name in ``published.json`` beside a module ``file``; the sources end with
     ``remark``."""
-    import msgspec
+    from farthest.typed import convert
 
     with open(
         os.path.join(os.path.dirname(os.path.abspath(file)), "published.json"), encoding="utf-8"
     ) as text:
         own = [answer for answer in json.load(text) if answer["name"] == name]
-    return tuple(
-        msgspec.convert({**answer, "source": answer["source"] + remark}, KnownAnswer) for answer in own
-    )
+    return tuple(convert({**answer, "source": answer["source"] + remark}, KnownAnswer) for answer in own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +234,7 @@ class Puzzle:
     @classmethod
     def from_json(cls, document: str) -> Puzzle:
         """The puzzle that ``to_json`` wrote. Raises PuzzleError when it is damaged or of another version."""
-        import msgspec
+        from farthest.typed import convert
 
         try:
             fields = read_json_object(document)
@@ -256,8 +254,8 @@ class Puzzle:
                 source=text(fields["source"]),
                 family=family,
                 metric=text(fields["metric"]),
-                origin=msgspec.convert(fields["origin"], Origin),
-                known=msgspec.convert(fields["known"], tuple[KnownAnswer, ...]),
+                origin=convert(fields["origin"], Origin),
+                known=convert(fields["known"], tuple[KnownAnswer, ...]),
                 definition=rules(family).from_fields(fields[family]),
             )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

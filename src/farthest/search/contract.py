@@ -20,6 +20,7 @@ from farthest.heuristics.contract import check_text
 from farthest.puzzles.definition import Board, MoveName, matching
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Puzzle
+from farthest.typed import convert
 from farthest.untrusted_json import text
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class Problem:
     @classmethod
     def from_fields(cls, puzzle: Puzzle, fields: dict[str, Any]) -> Problem:
         """The problem whose ``fields`` these were."""
-        board = msgspec.convert(fields["board"], tuple[int, ...])
+        board = convert(fields["board"], tuple[int, ...])
         return cls(puzzle, board, text(fields["target"]), text(fields["heuristic"]))
 
 
@@ -176,4 +177,4 @@ def engine_fields(engine: Engine) -> dict[str, Any]:
 
 def way_of(fields: Any) -> Way:
     """A way that came through JSON, where a pair of cells is a list. Raises ValueError."""
-    return msgspec.convert(fields, Way)
+    return convert(fields, Way)

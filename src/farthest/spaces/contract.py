@@ -308,9 +308,11 @@ def read_layout(fields: Mapping[str, Any], kind: type[T], version: int) -> T:
     version."""
     import msgspec
 
+    from farthest.typed import convert
+
     check_version(fields, version)
     try:
-        return msgspec.convert(fields, kind)
+        return convert(fields, kind)
     except msgspec.ValidationError as error:
         raise damaged_layout(error) from None
 

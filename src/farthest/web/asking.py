@@ -27,6 +27,7 @@ from farthest.errors import (
     SettingError,
     UnavailableError,
 )
+from farthest.typed import convert
 from farthest.untrusted_json import read_json_object
 
 if TYPE_CHECKING:
@@ -202,6 +203,6 @@ def json_body(body: bytes, kind: type[Body]) -> Body:
     except ValueError as error:
         raise RefusalError(400, f"the body: {error}; {expected}") from None
     try:
-        return msgspec.convert(fields, kind)
+        return convert(fields, kind)
     except msgspec.ValidationError as error:
         raise RefusalError(400, f"the body: {error}; {expected}") from None

@@ -21,6 +21,7 @@ import msgspec
 
 from farthest.errors import SettingError, StorageError
 from farthest.models.leases import owner_is_alive, owner_is_dead, owner_token
+from farthest.typed import convert
 from farthest.untrusted_json import read_json_object
 from farthest.worker.leases import holder_name, working_key
 
@@ -177,7 +178,7 @@ def _record(stored: bytes, name: bytes, silent: float) -> WorkerRecord:
     """A worker's record. Raises ValueError for anything else."""
     fields = read_json_object(stored, MOST_BYTES)
     ours = {"busy": (), "silent": round(max(0.0, silent), 1)}
-    found = msgspec.convert({"pids": None, **fields, **ours}, WorkerRecord)
+    found = convert({"pids": None, **fields, **ours}, WorkerRecord)
     if found.name.encode() != name:
         raise ValueError("it is another worker's")
     return found
@@ -186,9 +187,9 @@ def _record(stored: bytes, name: bytes, silent: float) -> WorkerRecord:
 def _work(stored: bytes, pid: int, now: float) -> list[Work]:
     """What a process does. Raises ValueError for a wrong value."""
     fields = read_json_object(stored, MOST_BYTES)
-    since = msgspec.convert(fields.get("since"), Count)
+    since = convert(fields.get("since"), Count)
     ours = {"process": pid, "seconds": max(0, int(now) - since)}
-    return [msgspec.convert({"kind": None, **fields, **ours}, Work)]
+    return [convert({"kind": None, **fields, **ours}, Work)]
 
 
 def _key(name: str) -> bytes:
@@ -272,7 +273,7 @@ class Heartbeat:
             return None
         try:
             fields = read_json_object(held, MOST_BYTES)
-            return msgspec.convert(fields, Holder)
+            return convert(fields, Holder)
         except ValueError:  # no worker wrote it
             return Holder("", "unknown", 0)
 

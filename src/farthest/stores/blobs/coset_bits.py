@@ -29,6 +29,7 @@ from farthest.frames import frame_of, longest, unpacked
 from farthest.machine import cores
 from farthest.stores.blobs.blob import longest_blob, seal, unseal
 from farthest.stores.blobs.place import DAY, BlobName, BlobPart
+from farthest.typed import decode
 from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class CosetCheckpoint:
             return None
         _, text = unseal(KIND, number, 0, blob, MOST_HEAD)
         try:
-            head = msgspec.json.decode(text, type=Head)
+            head = decode(text, Head)
         except msgspec.MsgspecError as error:
             raise LostStateError(f"{name.file}: {error}") from None
         row, distances = head.row, head.mark[0]

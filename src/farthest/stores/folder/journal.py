@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from farthest.errors import LostStateError, NoRoomError, StorageError, is_full
+from farthest.typed import convert
 from farthest.untrusted_json import read_json_object
 from farthest.wording import shown
 
@@ -293,7 +294,7 @@ class EnumerationFolder:
         text = header.read_text(errors="replace")
         try:
             found = read_json_object(text)
-            self.units = msgspec.convert(found.get("units"), Count)
+            self.units = convert(found.get("units"), Count)
         except ValueError as error:
             raise LostStateError(f"{header}: the file is damaged: {error}") from error
         if not same_identity(found, identity):

@@ -50,6 +50,7 @@ from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE, BlobPlace, new_nonce
 from farthest.stores.contract import Excluded
+from farthest.typed import convert
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
 
@@ -181,7 +182,7 @@ class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
         if "puzzle" not in fields:
             raise LateStepError(f"attempt {attempt} has ended")
         try:
-            return msgspec.convert(fields, cls, strict=False)
+            return convert(fields, cls, strict=False)
         except msgspec.MsgspecError as error:
             version = fields.get("version", "unknown")
             if (fields.get("protocol"), version) != (str(PROTOCOL), __version__):

@@ -25,6 +25,7 @@ import msgspec
 
 from farthest.errors import LostStateError
 from farthest.stores.blobs.place import new_nonce
+from farthest.typed import decode
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def recorded(stored: bytes, place: str, what: str, kind: type[Made]) -> Made:
     if stored != with_checksum(place, said).encode():
         raise LostStateError(f"the record of {what} is damaged")
     try:
-        return msgspec.json.decode(said, type=kind)
+        return decode(said, kind)
     except (ValueError, RecursionError) as error:
         raise LostStateError(f"the record of {what} is not one of farthest's: {error}") from error
 
@@ -174,7 +175,7 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         if len(entry) > MOST_BYTES:
             raise ValueError(f"it has {len(entry)} bytes, expected {MOST_BYTES} at most")
         try:
-            return msgspec.json.decode(entry, type=cls)
+            return decode(entry, cls)
         except (ValueError, RecursionError) as error:
             raise ValueError(str(error)) from None
 
